@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, get_args
 import pytest
 from pydantic import BaseModel
 
-from probe_effect.exports.dictionary import written_files
+from probe_effect.exports.dictionary import DOCUMENTS, written_files
+from probe_effect.store.dictionary import KEYS
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.source_file import SourceFile
 from site_build import PROJECT
@@ -45,6 +46,21 @@ def models(kind: object) -> list[type[BaseModel]]:
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return [kind]
     return [one for argument in get_args(kind) for one in models(argument)]
+
+
+def every(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """A document and all that is inside it."""
+    yield model
+    for field in model.model_fields.values():
+        for inner in models(field.annotation):
+            yield from every(inner)
+
+
+def test_each_row_of_what_keys_say_is_of_a_key_that_one_model_has() -> None:
+    known = {model for document in DOCUMENTS.values() for model in every(document)}
+    by_name = {model.__name__: model.model_fields.keys() for model in known}
+    assert len(by_name) == len(known)
+    assert [name for name, own in KEYS.items() if own.keys() - by_name.get(name, set())] == []
 
 
 @pytest.mark.parametrize("document", [MachineFile, SourceFile])

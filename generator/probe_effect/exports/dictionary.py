@@ -11,7 +11,7 @@ from probe_effect.checks.registry import ALL_RULES
 from probe_effect.exports.words import LICENCE, WORDS
 from probe_effect.store.changes_file import Change, ChangesFile
 from probe_effect.store.claims_file import Claim, ClaimsFile
-from probe_effect.store.dictionary import FORM_RULES, TABLES, document_keys
+from probe_effect.store.dictionary import FORM_RULES, KEYS, TABLES, document_keys, document_schema
 from probe_effect.store.documents import Document
 from probe_effect.store.explanations_file import Explanation, ExplanationsFile
 from probe_effect.store.machine_file import MachineFile
@@ -37,7 +37,7 @@ DOCUMENTS: dict[str, type[Document]] = {
     "claims.toml": ClaimsFile,
 }
 
-KEYS: dict[type[Document], tuple[str, ...]] = {
+HEADS: dict[type[Document], tuple[str, ...]] = {
     Finding: ("Each `[[findings]]`:",),
     Repetition: ("Each `[[repeated]]`:",),
     Change: ("## changes.toml", "Each `[[changes]]`; append one, and never change an old one."),
@@ -56,7 +56,7 @@ KEYS: dict[type[Document], tuple[str, ...]] = {
 
 def written_files() -> dict[str, str]:
     """Every file of the format in the repository: path under `data/`, to its text."""
-    schemas = {f"schema/{name}.schema.json": model.model_json_schema() for name, model in DOCUMENTS.items()}
+    schemas = {f"schema/{name}.schema.json": document_schema(model) for name, model in DOCUMENTS.items()}
     schemas |= {f"schema/{name}.schema.json": table_schema(columns) for name, columns in TABLES.items()}
     texts = {"README.md": readme(), "LICENSE": LICENCE["text"]}
     return texts | {path: _json(schema) for path, schema in schemas.items()}
@@ -99,9 +99,8 @@ def _readme_lines() -> Iterator[str]:
             yield f"| `{column.name}` | {column.kind}{required} | {column.text}{choices} |"
     yield from _key_table(document_keys(), "## machine.json")
     yield from _key_table(document_keys(SourceFile), "## source.toml")
-    for model, lines in KEYS.items():
-        keys = {name: field.description for name, field in model.model_fields.items() if field.description}
-        yield from _key_table(keys, *lines)
+    for model, lines in HEADS.items():
+        yield from _key_table(KEYS[model.__name__], *lines)
     yield from ("", "## Rules", "", "What `probe-effect check` demands beyond these tables.")
     for subject, rules in ALL_RULES.items():
         yield from ("", f"### Of {subject}", "", "| Rule | What it demands | Good | Bad |", "|:--|:--|:--|:--|")

@@ -22,19 +22,12 @@ ID = r"^[a-z0-9]+(-[a-z0-9]+)*((/[a-z0-9]+(-[a-z0-9]+)*)*|#[a-z][a-z0-9_]*)$"
 class Change(Document):
     """One entry. A submission is added by being there, so only sources are added here."""
 
-    date: Day = Field(description="Day of the change.")
-    kind: ChangeKind = Field(
-        description="`added` (sources), `corrected` (figures, numbers), `withdrawn` (submissions) or "
-        "`accepted` (submissions that signs speak against, and that were measured all the same)."
-    )
-    what: tuple[Annotated[str, Field(pattern=ID, max_length=300)], ...] = Field(
-        min_length=1,
-        description="Ids: `<source>`, `<source>#<figure>`, `<machine>/<folder>`, or "
-        "`<machine>/<folder>/<case>/<tracer>[/<level>]`.",
-    )
-    why: Text = Field(description="Why, in a sentence.")
-    old: Text | None = Field(default=None, description="The value before a correction, with its unit.")
-    new: Text | None = Field(default=None, description="The value since, with its unit.")
+    date: Day
+    kind: ChangeKind
+    what: tuple[Annotated[str, Field(pattern=ID, max_length=300)], ...] = Field(min_length=1)
+    why: Text
+    old: Text | None = None
+    new: Text | None = None
 
     @model_validator(mode="after")
     def _values_of_a_correction(self) -> Self:

@@ -14,33 +14,23 @@ NumberKey = Annotated[str, Field(pattern=r"^([a-z0-9-]+\*?|\*)\.[a-z0-9-]+(@[\w.
 class Claim(DocumentEntry):
     """A saying with its source; and either the test of our numbers that decides it, or what they lack."""
 
-    id: Slug = Field(max_length=40, description="Its id: its anchor, and on its badge. The file is sorted by it.")
-    subject: Literal["System calls", "Kernel probes", "User probes", "Dormant", "Starting", "Stacks", "Agents"] = Field(
-        description="The heading that it is under."
-    )
-    words: Text = Field(
-        pattern=rf"^(\S+ ){{0,{MOST_WORDS - 1}}}\S+$", description="The quotation, of at most 25 words."
-    )
-    link: str = Field(pattern=r"^https://[^\s<>\"]+$", max_length=300, description="Where it is written.")
-    date: str = Field(pattern=r"^(not stated|\d{4}(-\d\d){0,2})$", description="Its day, or `not stated`.")
-    who: Text = Field(max_length=80, description="Project and thread, document or page.")
-    conditions: Text = Field(max_length=300, description="Its conditions, as stated there, or `not stated`.")
-    says: Text = Field(max_length=500, description="How the words are read, and on what it depends if they hold.")
-    missing: Text | None = Field(default=None, max_length=300, description="What is not measured; without `numbers`.")
-    numbers: tuple[NumberKey, ...] = Field(
-        default=(), description="What decides, on all machines: `<tracer>.<case>[@<level>]`; `bpftrace*`: all versions."
-    )
+    id: Slug = Field(max_length=40)
+    subject: Literal["System calls", "Kernel probes", "User probes", "Dormant", "Starting", "Stacks", "Agents"]
+    words: Text = Field(pattern=rf"^(\S+ ){{0,{MOST_WORDS - 1}}}\S+$")
+    link: str = Field(pattern=r"^https://[^\s<>\"]+$", max_length=300)
+    date: str = Field(pattern=r"^(not stated|\d{4}(-\d\d){0,2})$")
+    who: Text = Field(max_length=80)
+    conditions: Text = Field(max_length=300)
+    says: Text = Field(max_length=500)
+    missing: Text | None = Field(default=None, max_length=300)
+    numbers: tuple[NumberKey, ...] = ()
     quantity: Literal[
         "cost", "slowdown", "threshold", "times", "ratio", "instructions", "instructions ratio", "loss", "start", "stop"
-    ] = Field(
-        default="cost",
-        description="`cost` (ns), `slowdown` (% of a busy thread, at `rate_hz`), `threshold` (the rate at which it is "
-        "`below` %), `times` (traced over untraced time), `ratio` (to `over`), `loss` (%), `start` and `stop` (ms).",
-    )
-    rate_hz: float | None = Field(default=None, gt=0, description="Events per second, of a slowdown.")
-    over: NumberKey | None = Field(default=None, description="A ratio's second cost, of the same run; `*`: its tracer.")
-    above: float | None = Field(default=None, description="It holds above this, in the unit of the quantity.")
-    below: float | None = Field(default=None, gt=0, description="It holds below this; with `above`, between both.")
+    ] = "cost"
+    rate_hz: float | None = Field(default=None, gt=0)
+    over: NumberKey | None = None
+    above: float | None = None
+    below: float | None = Field(default=None, gt=0)
 
     @model_validator(mode="after")
     def _is_decided(self) -> Self:

@@ -1,7 +1,8 @@
-"""What every column and key means, taken from the schema itself: the dictionary cannot differ from the checks."""
+"""What every column and key means, and the schema of each document, which cannot differ from what the checks read."""
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -21,14 +22,27 @@ TABLES = {
 FORM_RULES: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 """What reading a file demands of it, by the last part of a problem's rule."""
 
+KEYS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("keys.toml").read_text(encoding="utf-8"))
+"""What each key of a document says, by the name of the model that has it."""
+
 
 def document_keys(model: type[BaseModel] = MachineFile, prefix: str = "") -> dict[str, str]:
-    """Each key of a document by its path (`machine.cpu_model`), after `prefix`, to what it holds."""
+    """Each key of a document by its path (`machine.cpu_model`), after `prefix`, to what it says."""
     keys: dict[str, str] = {}
     for name, field in model.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             keys |= document_keys(kind, f"{prefix}{name}.")
-        elif field.description:
-            keys[f"{prefix}{name}"] = field.description
+        elif said := KEYS.get(model.__name__, {}).get(name):
+            keys[f"{prefix}{name}"] = said
     return keys
+
+
+def document_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON Schema of a document, in which each key has its description."""
+    schema = model.model_json_schema()
+    for name, part in {model.__name__: schema, **schema.get("$defs", {})}.items():
+        for key, said in KEYS.get(name, {}).items():
+            own = part["properties"][key] | {"description": said}
+            part["properties"][key] = dict(sorted(own.items()))
+    return schema

@@ -21,17 +21,13 @@ def _permanent(url: str) -> str:
 class Reference(DocumentEntry):
     """One fact with its source."""
 
-    id: Slug = Field(description="Its id, by which pages refer to it; the file is sorted by it.")
-    says: Text = Field(max_length=400, description="The fact, in one sentence.")
-    project: Text = Field(max_length=60, description="Whose source or manual says it: `Linux`, `bpftrace`, `DTrace`.")
-    place: Text = Field(max_length=200, description="Where it is written: file and function, manual page, or commit.")
-    url: Annotated[str, Field(pattern=r"^https://[^\s<>\"]+$", max_length=300), AfterValidator(_permanent)] = Field(
-        description="Its permanent address: of a file at a tag or commit, never at a branch."
-    )
-    since: Text | None = Field(default=None, max_length=60, description="The first version that it holds for.")
-    architectures: tuple[Slug, ...] = Field(
-        default=(), max_length=20, description="The instruction sets that it holds for; none named where for all."
-    )
+    id: Slug
+    says: Text = Field(max_length=400)
+    project: Text = Field(max_length=60)
+    place: Text = Field(max_length=200)
+    url: Annotated[str, Field(pattern=r"^https://[^\s<>\"]+$", max_length=300), AfterValidator(_permanent)]
+    since: Text | None = Field(default=None, max_length=60)
+    architectures: tuple[Slug, ...] = Field(default=(), max_length=20)
 
 
 ReferencesFile, read_references = entries_file(Reference, 1000)

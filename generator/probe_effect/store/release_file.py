@@ -31,21 +31,19 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 class ReleasedFile(Document):
     """One file in a release's archive."""
 
-    path: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$")] = Field(
-        description="Path under `data/`."
-    )
-    bytes: Annotated[int, Field(ge=0)] = Field(description="Its length.")
-    sha256: Sha256 = Field(description="SHA-256 of its bytes.")
+    path: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$")]
+    bytes: Annotated[int, Field(ge=0)]
+    sha256: Sha256
 
 
 class Manifest(Document):
     """The whole document `manifest.json`."""
 
     schema_version: Literal[1]
-    version: Annotated[str, Field(pattern=f"^{VERSION.pattern}$")] = Field(description="The folder's name.")
-    date: Day = Field(description="Day of the release, UTC.")
-    data_version: Text = Field(description="Version of the data, its day and digest.")
-    files: tuple[ReleasedFile, ...] = Field(description="Every file under `results/`, `published/` and `suites/`.")
+    version: Annotated[str, Field(pattern=f"^{VERSION.pattern}$")]
+    date: Day
+    data_version: Text
+    files: tuple[ReleasedFile, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,19 +43,17 @@ FIGURE_COLUMNS = read_columns("figures", unit=tuple(UNIT_SCALE))
 class Finding(Document):
     """Where a source disagrees with itself."""
 
-    id: Slug = Field(description="A name for it, one of its own in the source.")
-    sentence: Text = Field(description="What disagrees with what.")
-    agrees_if: Text | None = Field(default=None, description="A comparison of its figures that holds once they agree.")
+    id: Slug
+    sentence: Text
+    agrees_if: Text | None = None
 
 
 class Repetition(Document):
     """One thing that a source did or measured, and whether it is done again here."""
 
-    what: Text = Field(description="What the source did, in our words.")
-    suites: tuple[Slug, ...] = Field(default=(), description="The suites that do it again; none where it is not done.")
-    note: Text | None = Field(
-        default=None, description="What differs here, or is not measured yet; where it is not done, why not."
-    )
+    what: Text
+    suites: tuple[Slug, ...] = ()
+    note: Text | None = None
 
     @model_validator(mode="after")
     def _says_why_not(self) -> Self:
@@ -68,32 +66,26 @@ class Repetition(Document):
 class SourceFile(Document):
     """What is known of a source; "not stated" where it does not say."""
 
-    schema_version: Literal[1] = Field(description="1.")
-    title: Text = Field(description="Its title.")
-    author: Text = Field(description="Who wrote or gave it.")
-    date: Annotated[str, Field(pattern=r"^([0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?|not stated)$")] = (
-        Field(description="When, as far as it is known: `2011`, `2011-02`, `2011-02-18` or `not stated`.")
-    )
-    kind: Text = Field(description="What it is: a talk, a blog post, a commit message.")
-    where: Text = Field(description="Where it was published.")
-    read: Literal["full", "file", "excerpt"] = Field(description="How much of it was read: `full`, `file`, `excerpt`.")
-    grade: Grade = Field(description="How its figures are known, where a row of `figures.csv` does not say otherwise.")
-    hardware: Text = Field(description="The machine that it measured, as it tells.")
-    physical: tuple[Text, ...] = Field(default=(), description="Platforms that it describes as physical machines.")
-    os: Text = Field(description="The operating system there, with its release.")
-    tool_versions: Text = Field(description="Tracers and other tools, with their versions.")
-    workload: Text = Field(description="What was traced.")
-    method: Text = Field(description="How it was measured.")
-    statistic: Text = Field(description="What its figures are: a mean, a median, one run.")
-    repeats: Text = Field(description="How often it was measured.")
-    summary: Text = Field(description="What it shows, in our words.")
-    remarks: tuple[Text, ...] = Field(description="What a reader should know of it; may be empty.")
-    findings: tuple[Finding, ...] = Field(
-        default=(), description="Each `[[findings]]`: where it disagrees with itself."
-    )
-    repeated: tuple[Repetition, ...] = Field(
-        default=(), description="Each `[[repeated]]`: what it did, and whether it is done again here."
-    )
+    schema_version: Literal[1]
+    title: Text
+    author: Text
+    date: Annotated[str, Field(pattern=r"^([0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?|not stated)$")]
+    kind: Text
+    where: Text
+    read: Literal["full", "file", "excerpt"]
+    grade: Grade
+    hardware: Text
+    physical: tuple[Text, ...] = ()
+    os: Text
+    tool_versions: Text
+    workload: Text
+    method: Text
+    statistic: Text
+    repeats: Text
+    summary: Text
+    remarks: tuple[Text, ...]
+    findings: tuple[Finding, ...] = ()
+    repeated: tuple[Repetition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

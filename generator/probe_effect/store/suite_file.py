@@ -24,46 +24,26 @@ OWN_HEADER = re.compile(r'^#include "((?:\.\./){0,2}[\w-]+\.h)"$', re.MULTILINE)
 class Project(Document):
     """A project whose source Debian has, as its authors released it; the workload builds it."""
 
-    package: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")] = Field(description="Debian's source package.")
-    version: Annotated[str, Field(pattern=r"^[0-9][A-Za-z0-9.+~]*$")] = Field(description="The authors' version.")
-    release: Annotated[str, Field(pattern=r"^[a-z]+(-[a-z]+)*$")] = Field(description="Release of Debian that has it.")
-    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] = Field(description="Of the archive of its source.")
-    configure: Text | None = Field(
-        default=None, description="Command of sh(1) that makes the tree one that `make` builds, run once in a copy."
-    )
+    package: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")]
+    version: Annotated[str, Field(pattern=r"^[0-9][A-Za-z0-9.+~]*$")]
+    release: Annotated[str, Field(pattern=r"^[a-z]+(-[a-z]+)*$")]
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    configure: Text | None = None
 
 
 class Workload(Document):
     """The program that performs the events."""
 
-    program: Annotated[str, Field(pattern=r"^[a-z0-9-]+\.c$")] = Field(description="C source in `workload/`.")
-    suite: Slug | None = Field(default=None, description="The suite whose `workload/` has it; this one by default.")
-    libraries: tuple[Slug, ...] = Field(default=(), description="Libraries to link with, as `cc -l` takes them.")
-    seconds: Annotated[float, Field(gt=0, le=10)] | None = Field(
-        default=None, description="How long a run should take, where the suite wants shorter or longer runs than usual."
-    )
-    operations: Annotated[int, Field(ge=1, le=1000)] | None = Field(
-        default=None,
-        description="How many operations each run performs, where that is fixed; else trial runs find how many.",
-    )
-    operation: Text = Field(description="What one operation is, in words.")
-    events: Literal["made", "counted"] = Field(
-        default="made",
-        description="How it is known how many events a run has: the workload makes so many for each operation, or the "
-        "tracer's own count, with what it lost, is taken for it.",
-    )
-    system_calls: Annotated[int, Field(ge=0, le=1000)] | Slug | None = Field(
-        default=None,
-        description="System calls of one operation, or the case of this suite that counts them; so it is known what "
-        "of a cost falls on calls that nobody traces.",
-    )
-    commands: dict[Slug, tuple[Annotated[str, Field(pattern=r"^[a-z0-9-]+$")], ...]] = Field(
-        default={}, description="Level to the commands that the workload runs there; it is skipped where one is absent."
-    )
-    project: Project | None = Field(
-        default=None,
-        description="What the workload builds with `make`, where it does: on every CPU that it may use, once a run.",
-    )
+    program: Annotated[str, Field(pattern=r"^[a-z0-9-]+\.c$")]
+    suite: Slug | None = None
+    libraries: tuple[Slug, ...] = ()
+    seconds: Annotated[float, Field(gt=0, le=10)] | None = None
+    operations: Annotated[int, Field(ge=1, le=1000)] | None = None
+    operation: Text
+    events: Literal["made", "counted"] = "made"
+    system_calls: Annotated[int, Field(ge=0, le=1000)] | Slug | None = None
+    commands: dict[Slug, tuple[Annotated[str, Field(pattern=r"^[a-z0-9-]+$")], ...]] = Field(default={})
+    project: Project | None = None
 
 
 def _unlike(levels: tuple[int | str, ...]) -> tuple[int | str, ...]:
@@ -79,18 +59,11 @@ Level = Annotated[int, Field(ge=0, le=2**53)] | Slug
 class Factor(Document):
     """What a suite varies: every case runs at every level, in every block."""
 
-    name: Slug = Field(description="The factor's id.")
-    title: Text = Field(description="What varies, in words.")
-    unit: Text = Field(description="What a level counts.")
-    levels: Annotated[tuple[Level, ...], Field(min_length=1), AfterValidator(_unlike)] = Field(
-        description="The levels in the order shown; the workload takes one as the argument after its CPU."
-    )
-    occupies_cpus: bool = Field(
-        default=False,
-        description="Whether a level is how many threads perform the operations at once, each on a CPU of its own. The "
-        "workload is handed -1 for its CPU and takes the first that it may use, so that the tracer has none of its "
-        "own. Levels above the number of CPUs are skipped.",
-    )
+    name: Slug
+    title: Text
+    unit: Text
+    levels: Annotated[tuple[Level, ...], Field(min_length=1), AfterValidator(_unlike)]
+    occupies_cpus: bool = False
 
     @model_validator(mode="after")
     def _counts_threads(self) -> Self:
@@ -103,17 +76,17 @@ class Factor(Document):
 class Composition(Document):
     """Three measured cases from which the cost of a fourth can be predicted: probe + action - plain."""
 
-    probe: Slug = Field(description="The case with the same probe and the plain action.")
-    action: Slug = Field(description="The case with the same action on the plain probe.")
-    plain: Slug = Field(description="The case with the plain action on the plain probe.")
+    probe: Slug
+    action: Slug
+    plain: Slug
 
 
 class Instead(Document):
     """Another way to learn what a case tells, with about as many events."""
 
-    case: Slug = Field(description="The other case.")
-    tracer: Slug | None = Field(default=None, description="The tool whose action there answers it; any by default.")
-    but: Text = Field(description="What it needs, or does not tell, in one sentence.")
+    case: Slug
+    tracer: Slug | None = None
+    but: Text
 
 
 class Case(Document):
@@ -121,51 +94,21 @@ class Case(Document):
 
     id: Slug
     title: Text
-    probe: Slug = Field(description="Kind of probe.")
-    action: Slug = Field(description="What the probe does when it fires.")
-    what: Text = Field(description="One sentence for readers: what is measured.")
-    needs: tuple[Need, ...] = Field(default=(), description="Kernel facilities without which the case is skipped.")
-    architectures: tuple[Architecture, ...] = Field(
-        default=(),
-        description="Architectures that have it, as `x86_64` and `aarch64`, whatever other systems call them; the plan "
-        "of another machine leaves it out. Empty: all.",
-    )
-    events_per_operation: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=1, description="Events that one operation of the workload makes for this probe."
-    )
-    variant: Slug | None = Field(default=None, description="The word that has the workload run another of its loops.")
-    functions: tuple[Annotated[str, Field(pattern=FUNCTION)], ...] = Field(
-        default=(), description="Probed user functions, `file:symbol`; their first instruction is recorded."
-    )
-    counted_by: Literal["maps", "lines", "twin", "tool", "calls", "nothing"] = Field(
-        description="How events are counted: the script's own maps or printed lines, a counting twin "
-        "(`<case>.check.<ending>`) run apart, the tool itself, the tool's own system calls, or nothing (no event is "
-        "expected). `calls` is for suites that measure the tool, in a run apart. "
-        "Tools that always count, such as perf, ftrace and strace, count in every case."
-    )
-    like: Slug | None = Field(
-        default=None,
-        description="The case of another suite whose event this one is, measured here at levels of a factor.",
-    )
-    silent: Slug | None = Field(
-        default=None,
-        description="The case with a probe of this kind that never fires, and for which every system call pays all the "
-        "same: a part of this one's cost.",
-    )
-    sampled_on_cpu_0: tuple[Slug, ...] = Field(
-        default=(),
-        description="The tools for whose probe here the kernel also takes a sample where the event is on CPU 0, so "
-        "that one there does more work than one on another CPU.",
-    )
-    parts: tuple[Slug, ...] = Field(default=(), description="For several probes at once: the cases that have one each.")
-    composed: Composition | None = Field(
-        default=None, description="The cases from which this one's cost can be predicted."
-    )
-    instead: tuple[Instead, ...] = Field(
-        default=(),
-        description="Other probes or actions that answer the same question, or enough of it; shown where they cost "
-        "less. The same case with another tracer goes without saying.",
-    )
+    probe: Slug
+    action: Slug
+    what: Text
+    needs: tuple[Need, ...] = ()
+    architectures: tuple[Architecture, ...] = ()
+    events_per_operation: Annotated[int, Field(ge=1, le=1000)] = 1
+    variant: Slug | None = None
+    functions: tuple[Annotated[str, Field(pattern=FUNCTION)], ...] = ()
+    counted_by: Literal["maps", "lines", "twin", "tool", "calls", "nothing"]
+    like: Slug | None = None
+    silent: Slug | None = None
+    sampled_on_cpu_0: tuple[Slug, ...] = ()
+    parts: tuple[Slug, ...] = ()
+    composed: Composition | None = None
+    instead: tuple[Instead, ...] = ()
 
     def is_of(self, architecture: str) -> bool:
         """Whether machines of an architecture have it; `architecture` is as `uname -m` gives it."""
@@ -182,8 +125,8 @@ class Case(Document):
 class Published(Document):
     """Figures that others printed, which pages set beside the whole suite."""
 
-    source: Slug = Field(description="Folder of the source below `published/`.")
-    heading: Text = Field(description="The `group` of its figures.")
+    source: Slug
+    heading: Text
 
 
 class ResultType(NamedTuple):
@@ -223,20 +166,11 @@ class Suite(Document):
     title: Text
     question: Text
     description: Text
-    measures: ResultName = Field(
-        default="cost",
-        description="What its pages show: the cost of an event, the tracer's own start and stop, what the tracer "
-        "itself takes for an operation, or by how much the whole work is slower. With `tracer`, every case has "
-        '`counted_by = "calls"`.',
-    )
-    patience_seconds: Annotated[float, Field(gt=0, le=3600)] | None = Field(
-        default=None,
-        description="How long a tracer may take until its probes are live, and again to stop, where the suite has so "
-        "many that it may take longer than usual.",
-    )
+    measures: ResultName = "cost"
+    patience_seconds: Annotated[float, Field(gt=0, le=3600)] | None = None
     workload: Workload
-    factor: Factor | None = Field(default=None, description="What the suite varies, where it does.")
-    published: Published | None = Field(default=None, description="What others printed of the same, where they did.")
+    factor: Factor | None = None
+    published: Published | None = None
     cases: tuple[Case, ...] = Field(min_length=1)
 
     @model_validator(mode="after")

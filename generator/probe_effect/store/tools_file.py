@@ -20,37 +20,27 @@ MAX_GROUPS = 50
 class ToolProbes(Document):
     """Attach points of one tool that are of one kind and do the same at each event."""
 
-    attach: tuple[Text, ...] = Field(min_length=1, max_length=200, description="Attach points, as the tool has them.")
-    kind: Slug = Field(description="Kind of probe, as suites' `probe` has it; `tracepoint` away from system calls.")
-    actions: tuple[Slug, ...] = Field(
-        min_length=1, max_length=100, description="What it does at each event, as suites' `action` has it, in order."
-    )
-    filter: bool = Field(default=False, description="Whether a condition decides first if it does that.")
-    timing: Literal["start", "end"] | None = Field(default=None, description="Which end of a timed pair it is.")
-    unknown: tuple[Text, ...] = Field(default=(), max_length=50, description="Parts of it that no action stands for.")
+    attach: tuple[Text, ...] = Field(min_length=1, max_length=200)
+    kind: Slug
+    actions: tuple[Slug, ...] = Field(min_length=1, max_length=100)
+    filter: bool = False
+    timing: Literal["start", "end"] | None = None
+    unknown: tuple[Text, ...] = Field(default=(), max_length=50)
 
 
 class StandardTool(Document):
     """One tool."""
 
-    name: Text = Field(max_length=60, description="Its command.")
-    answers: Text = Field(description="The question that it answers.")
-    event: Text = Field(description="What one event is: `an open`, `a read or write`.")
-    tracer: Slug | None = Field(default=None, description="Whose costs hold, where they are not those of the package.")
-    usual_from_hz: EventRate | None = Field(
-        default=None, description="Least usual rate of such events, where it is stated."
-    )
-    usual_to_hz: EventRate | None = Field(
-        default=None, description="Greatest usual rate of such events, where it is stated."
-    )
-    usual_source: Text | None = Field(default=None, description="Where that rate is stated.")
-    case: Slug | None = Field(default=None, description="The case of a suite that measures this tool in real programs.")
-    remark: Text | None = Field(default=None, description="What has to be known of it, such as why no rate applies.")
-    probes: tuple[ToolProbes, ...] = Field(
-        default=(),
-        max_length=MAX_GROUPS,
-        description="Each `[[tools.probes]]`; probes that fire at its start or end alone are left out.",
-    )
+    name: Text = Field(max_length=60)
+    answers: Text
+    event: Text
+    tracer: Slug | None = None
+    usual_from_hz: EventRate | None = None
+    usual_to_hz: EventRate | None = None
+    usual_source: Text | None = None
+    case: Slug | None = None
+    remark: Text | None = None
+    probes: tuple[ToolProbes, ...] = Field(default=(), max_length=MAX_GROUPS)
 
     @model_validator(mode="after")
     def _rate_with_its_source(self) -> Self:
@@ -65,17 +55,14 @@ class ToolPackage(Document):
     """The whole document."""
 
     schema_version: Literal[1]
-    title: Text = Field(description="Whose tools these are.")
-    package: Text = Field(max_length=60, description="Debian's package.")
-    version: Text = Field(max_length=60, description="Version of the package that was read.")
-    where: Text = Field(description="Address of the tools' own repository.")
-    tracer: Slug = Field(description="The tool of suites whose costs hold for these.")
-    stands_in: Text | None = Field(default=None, description="Why the costs of another tool stand for this one's.")
-    scripts: Text | None = Field(
-        default=None,
-        description="Folder of its scripts, whose probes `probe-effect tools --write` reads; absent where people did.",
-    )
-    tools: tuple[StandardTool, ...] = Field(min_length=1, max_length=MAX_TOOLS, description="Each `[[tools]]`.")
+    title: Text
+    package: Text = Field(max_length=60)
+    version: Text = Field(max_length=60)
+    where: Text
+    tracer: Slug
+    stands_in: Text | None = None
+    scripts: Text | None = None
+    tools: tuple[StandardTool, ...] = Field(min_length=1, max_length=MAX_TOOLS)
 
 
 def tool_files(data: DataFolder) -> list[Path]:

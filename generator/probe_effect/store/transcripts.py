@@ -53,19 +53,12 @@ PackageName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.
 class Transcript(Document):
     """One command of the guide."""
 
-    id: Slug = Field(description="Unique over all chapters; a part of its address.")
-    asks: Text = Field(description="The question that it answers, in one sentence.")
-    run: ShellCommand = Field(description="The command, as a reader types it into bash; it ends by itself within 20 s.")
-    beside: ShellCommand | None = Field(
-        default=None,
-        description="A command that runs meanwhile, started before and ended after; `$PID` in `run` is its process id.",
-    )
-    needs: tuple[PackageName, ...] = Field(
-        default=(), max_length=10, description="`root`, `tracefs`, and the names of the commands that it takes."
-    )
-    shows: tuple[Pattern, ...] = Field(
-        min_length=1, max_length=10, description="Regular expressions, each of which must be found in what it prints."
-    )
+    id: Slug
+    asks: Text
+    run: ShellCommand
+    beside: ShellCommand | None = None
+    needs: tuple[PackageName, ...] = Field(default=(), max_length=10)
+    shows: tuple[Pattern, ...] = Field(min_length=1, max_length=10)
 
     def missing_from(self, output: tuple[str, ...]) -> list[str]:
         """Those of `shows` that are not found in the lines of an output."""
@@ -76,26 +69,22 @@ class Transcript(Document):
 class TranscriptFile(Document):
     """The whole document of a chapter."""
 
-    transcript: tuple[Transcript, ...] = Field(
-        min_length=1, max_length=20, description="Each `[[transcript]]`, in the order of the chapter."
-    )
+    transcript: tuple[Transcript, ...] = Field(min_length=1, max_length=20)
 
 
 class Recorded(Document):
     """What one command printed, where and when."""
 
     schema_version: Literal[1] = 1
-    id: Slug = Field(description="The transcript that it is of.")
-    run: ShellCommand = Field(description="The command as it was run.")
-    beside: ShellCommand | None = Field(description="What ran meanwhile.")
-    output: tuple[OutputLine, ...] = Field(
-        max_length=MOST_LINES, description="What it printed, both streams as a terminal shows them, line by line."
-    )
-    exit_status: Annotated[int, Field(ge=-64, le=255)] = Field(description="Its exit status; a signal is negative.")
-    machine: Slug = Field(description="Id of the machine, as submissions have it.")
-    kernel: Text = Field(description="Kernel release, as `uname -r` gives it.")
-    versions: dict[Text, Text] = Field(description="Each command that it takes, to its version as it prints it.")
-    date: Day = Field(description="The day it was run, UTC.")
+    id: Slug
+    run: ShellCommand
+    beside: ShellCommand | None
+    output: tuple[OutputLine, ...] = Field(max_length=MOST_LINES)
+    exit_status: Annotated[int, Field(ge=-64, le=255)]
+    machine: Slug
+    kernel: Text
+    versions: dict[Text, Text]
+    date: Day
 
     def is_of(self, transcript: Transcript) -> bool:
         """Whether it was made by the command that the transcript has now."""
