@@ -12,7 +12,7 @@ from probe_effect.exports.files import copy, sha256, write, write_zip
 from probe_effect.exports.page_data import TITLES, Rows, about, whole_tables
 from probe_effect.exports.parquet import write_histograms, write_parquet, write_samples
 from probe_effect.exports.table import DataTable, forms, write_table
-from probe_effect.exports.words import LICENCE, WORDS
+from probe_effect.exports.words import WORDS, plain
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.pages.citing import cite_data
 from probe_effect.store.suite_file import own_headers, suite_file, workload_source
@@ -42,8 +42,8 @@ def write_tables(catalogue: Catalogue, found: Rows, data: Path) -> dict[str, Dat
 def describe(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -> None:
     """Write what explains the files of the folder `data`: about, dictionary, schemas, licence, Data Package."""
     texts = written_files()
-    texts["DICTIONARY.md"] = f"{texts['README.md']}\n# The whole tables\n\n{columns(tables)}"
-    texts["README.md"] = _readme(catalogue)
+    texts["DICTIONARY.md"] = f"{texts['README.md']}\n# The whole tables\n\n{columns(tables)}\n"
+    texts["README.md"] = plain("data-readme.md.j2", words=WORDS, edition=catalogue.edition, cited=cite_data(catalogue))
     for name, text in texts.items():
         write(data / name, text)
     write(data / "datapackage.json", data_package(catalogue, tables, data))
@@ -51,14 +51,7 @@ def describe(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) 
 
 def columns(tables: Mapping[str, DataTable]) -> str:
     """What each column of the whole tables means, a section a table, in Markdown."""
-    lines = []
-    for name, table in tables.items():
-        lines += [f"## {name}", "", f"{table.title}.", "", "| Column | Meaning | Kind |", "|:--|:--|:--|"]
-        for field in table.fields:
-            kind = f"{field.kind}, {field.unit}" if field.unit else field.kind
-            lines.append(f"| `{field.name}` | {field.text} | {kind} |")
-        lines.append("")
-    return "\n".join(lines) + "\n"
+    return plain("table-columns.md.j2", tables=tables)
 
 
 def copy_suites(suites: Iterable[SuiteFolder], data: Path) -> None:
@@ -83,19 +76,6 @@ def write_sums(tables: Iterable[str], static: Path) -> None:
     lines = [f"{sha256(path)}  {path.relative_to(data).as_posix()}\n" for path in files]
     lines += [f"{sha256(path)}  ../{path.relative_to(static).as_posix()}\n" for path in _beside_pages(static)]
     write(data / SUMS, "".join(lines))
-
-
-def _readme(catalogue: Catalogue) -> str:
-    """What the files of all data are, in Markdown for people: the text that lies first in the zip."""
-    edition, cited = catalogue.edition, cite_data(catalogue)
-    lines = [f"# {WORDS['title']}", "", WORDS["summary"], ""]
-    lines += [f"Data version {edition.version}" + (f", of {edition.date}." if edition.date else "."), ""]
-    lines += ["## What lies where", "", *(f"- `{path}`: {text}" for path, text in WORDS["layout"].items()), ""]
-    lines += ["A missing value is an empty cell or null, never 0.", "Units end the names of columns.", ""]
-    lines += ["## Citing", "", cited.text, "", "```bibtex", cited.bibtex.strip(), "```", ""]
-    terms = f"{LICENCE['title']} ({LICENCE['url']})"
-    lines += ["## Terms", "", f"{terms}; scripts and programs under `suites/`: Apache-2.0.", ""]
-    return "\n".join(lines)
 
 
 def _data_files(tables: Iterable[str], data: Path) -> list[Path]:

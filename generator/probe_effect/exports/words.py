@@ -4,5 +4,12 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from probe_effect.pages.markdown import environment, render
+
 WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 LICENCE: dict[str, str] = WORDS["licence"]
+
+
+def plain(template: str, **values: object) -> str:
+    """The text of a template with nothing in it escaped: for words of our own, which are in files and on no page."""
+    return render(template, environment().overlay(autoescape=False, finalize=str), **values)
