@@ -44,14 +44,20 @@ M = TypeVar("M", bound=BaseModel)
 E = TypeVar("E", bound="DocumentEntry")
 
 
-def _plain(text: str) -> str:
-    if FORBIDDEN_TEXT.search(text):
-        msg = "holds a control or direction-changing character; use plain text on one line"
-        raise ValueError(msg)
-    return text
+def without(pattern: re.Pattern[str], complaint: str) -> AfterValidator:
+    """A validator that refuses a text in which the pattern is found, and says why."""
+
+    def checked(text: str) -> str:
+        if pattern.search(text):
+            raise ValueError(complaint)
+        return text
+
+    return AfterValidator(checked)
 
 
-Text = Annotated[str, StringConstraints(min_length=1, max_length=2000), AfterValidator(_plain)]
+PLAIN = without(FORBIDDEN_TEXT, "holds a control or direction-changing character; use plain text on one line")
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=2000), PLAIN]
 """One line or paragraph of plain text, never empty."""
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)]

@@ -17,7 +17,6 @@ Series = Annotated[str, Field(pattern=r"^[0-9]{1,4}\.[0-9]{1,4}$")]
 class Explanation(DocumentEntry):
     """One cause: what it made more or fewer, from which version to which, and where that can be checked."""
 
-    id: Slug
     cases: tuple[Slug, ...] = Field(min_length=1, max_length=50)
     tools: tuple[Slug, ...] = Field(default=(), max_length=20)
     of: Literal["kernel", "tool"]

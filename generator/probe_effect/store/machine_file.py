@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 
 from probe_effect.model import Metric, Problem
-from probe_effect.store.documents import Document, Slug, Text, read_document, write_document
+from probe_effect.store.documents import Document, Slug, Text, read_document, without, write_document
 from probe_effect.store.tables import FORMULA_START
 
 BoundedCount = Annotated[int, Field(ge=0, le=2**53)]
@@ -38,15 +38,12 @@ def _credit(text: str) -> str:
     if FORMULA_START.match(text.lstrip()):
         msg = "would run as a formula in a spreadsheet; begin with a letter"
         raise ValueError(msg)
-    if WEB_ADDRESS.search(text):
-        msg = "holds a web address; give a name alone"
-        raise ValueError(msg)
     return text
 
 
-WEB_ADDRESS = re.compile(r"://|\bwww\.", re.IGNORECASE)
+NO_ADDRESS = without(re.compile(r"://|\bwww\.", re.IGNORECASE), "holds a web address; give a name alone")
 
-Credit = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(_credit)]
+Credit = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(_credit), NO_ADDRESS]
 """A name as it is to be shown: one line, printable, no address."""
 
 

@@ -3,29 +3,24 @@
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from probe_effect.store.documents import DocumentEntry, Slug, Text, entries_file
+from probe_effect.store.documents import DocumentEntry, Slug, Text, entries_file, without
 
-MOVING = re.compile(r"/(?:blob|tree|plain|source)/(?:master|main|HEAD|latest)/")
-"""In the address of a repository's file: what shows another text tomorrow."""
-
-
-def _permanent(url: str) -> str:
-    if MOVING.search(url):
-        msg = "shows another text tomorrow: name a tag or a commit"
-        raise ValueError(msg)
-    return url
+PERMANENT = without(
+    re.compile(r"/(?:blob|tree|plain|source)/(?:master|main|HEAD|latest)/"),
+    "shows another text tomorrow: name a tag or a commit",
+)
+"""Of the address of a repository's file."""
 
 
 class Reference(DocumentEntry):
     """One fact with its source."""
 
-    id: Slug
     says: Text = Field(max_length=400)
     project: Text = Field(max_length=60)
     place: Text = Field(max_length=200)
-    url: Annotated[str, Field(pattern=r"^https://[^\s<>\"]+$", max_length=300), AfterValidator(_permanent)]
+    url: Annotated[str, Field(pattern=r"^https://[^\s<>\"]+$", max_length=300), PERMANENT]
     since: Text | None = Field(default=None, max_length=60)
     architectures: tuple[Slug, ...] = Field(default=(), max_length=20)
 

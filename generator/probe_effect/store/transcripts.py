@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from probe_effect.model import Problem
 from probe_effect.store.changes_file import Day
-from probe_effect.store.documents import Document, Slug, Text, read_document
+from probe_effect.store.documents import Document, Slug, Text, read_document, without
 from probe_effect.store.places import DataFolder
 from probe_effect.store.tables import FORBIDDEN_TEXT
 
@@ -26,13 +26,6 @@ NO_COMMANDS = frozenset({ROOT_NEED, TRACEFS_NEED})
 """What a command may need that is no command."""
 
 
-def _lines(text: str) -> str:
-    if FORBIDDEN_TEXT.search(text.replace("\n", "")):
-        msg = "holds a control or direction-changing character; write plain lines"
-        raise ValueError(msg)
-    return text
-
-
 def _pattern(text: str) -> str:
     try:
         re.compile(text)
@@ -42,10 +35,15 @@ def _pattern(text: str) -> str:
     return text
 
 
-ShellCommand = Annotated[str, StringConstraints(min_length=1, max_length=1000), AfterValidator(_lines)]
+LINES = without(
+    re.compile(rf"(?!\n){FORBIDDEN_TEXT.pattern}"),
+    "holds a control or direction-changing character; write plain lines",
+)
+
+ShellCommand = Annotated[str, StringConstraints(min_length=1, max_length=1000), LINES]
 """One command of the shell, which may take several lines."""
 
-OutputLine = Annotated[str, StringConstraints(max_length=MOST_COLUMNS), AfterValidator(_lines)]
+OutputLine = Annotated[str, StringConstraints(max_length=MOST_COLUMNS), LINES]
 Pattern = Annotated[Text, AfterValidator(_pattern)]
 PackageName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=60)]
 
