@@ -1,7 +1,9 @@
 """A badge for a machine: one line that its owner can show anywhere, and that leads to its page."""
 
 import math
+import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from probe_effect.charts.svg import element, svg
@@ -10,16 +12,7 @@ from probe_effect.charts.theme import INK, NAME, PAPER
 SIZE, HEIGHT, PAD, BASELINE = 13, 24, 8, 16.5
 """px."""
 
-EM_THOUSANDTHS = [
-    int(width)
-    for width in """
-237 288 385 525 521 941 729 181 365 365 461 535 302 321 302 342 534 534 534 534 534 534 534 534 534 534 302 302 535
-535 535 414 833 720 656 667 744 643 617 730 818 376 382 717 622 940 773 743 626 743 696 549 637 763 715 1012 676 672
-591 337 342 337 534 514 400 546 625 525 621 537 349 563 647 334 307 601 334 963 649 583 628 608 461 470 364 635 591
-848 576 598 496 361 289 361 535
-    """.split()
-]
-"""How wide Source Serif 4 makes the printable ASCII characters, from the space on, at the size of small text."""
+EM_THOUSANDTHS: list[int] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["em_thousandths"]
 
 WIDEST, SPARE = 900, 1.02
 """The width of any other character; and how much wider than the typeface a stand-in for it may be."""
