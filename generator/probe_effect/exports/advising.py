@@ -7,6 +7,7 @@ each further action adds to a probe. Both are those of `answer.cost_of`, and so 
 import tomllib
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,9 @@ from probe_effect.answer.proof import in_programs, program_spread
 from probe_effect.answer.setup import Setup, own_actions, setup
 from probe_effect.answer.standard_tools import tool_scripts
 from probe_effect.answer.words import WORDS
+from probe_effect.exports import script_values
 from probe_effect.exports.first_answer import first_answers, note_of
 from probe_effect.exports.script_values import Values, script_json
-from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.home import in_order
@@ -66,8 +67,8 @@ ADVISE_WORDS = {"filtered": FILTERED, "as-printed": AS_PRINTED, "another-kind": 
 """The words that only these forms have."""
 
 
-DIGITS = 6
-"""The digits of each number: more than an answer is written with."""
+ends = partial(script_values.ends, digits=6)
+"""A value with its ends, in more digits than an answer is written with."""
 
 PROGRAMS = "In {count} real programs it took {least} to {most} longer."
 
@@ -115,11 +116,6 @@ def _machine(
         "kind": facts_of_submission(newest).kind,
         "tracers": {one: _tracer(setup(found, machine, one), kinds) for one in found.by_tracer(machine) if one in read},
     }
-
-
-def ends(found: Estimate | None) -> list[float | None] | None:
-    """A value with its ends, as short as sums of them allow."""
-    return None if found is None else [end and float(f"{end:.{DIGITS}g}") for end in found]
 
 
 def _is_read(tracer: str) -> bool:

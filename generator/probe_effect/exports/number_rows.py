@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from probe_effect.exports.script_values import short
 from probe_effect.exports.table import CellValue, Field, TableRow, fields_of
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
@@ -78,7 +79,7 @@ def figure_rows(sources: Iterable[PublishedSource]) -> Iterator[TableRow]:
             own = {column.name: _plain(getattr(figure, column.name)) for column in FIGURE_COLUMNS}
             found = source.recomputed.get(figure.figure)
             again: Cells = {
-                "recomputed": _short(float(found.value)) if found else None,
+                "recomputed": short(float(found.value), DIGITS) if found else None,
                 "verdict": found.verdict if found else None,
             }
             yield TableRow(place | own | again)
@@ -125,12 +126,8 @@ def _ends(name: str, unit: str, found: Estimate | None, ends: Iterable[str] = IN
 def _cell(one: Number, made: Cells, field: Field) -> CellValue:
     """The cell that was made for a field, or else the number's attribute of that name."""
     found: Any = made[field.name] if field.name in made else getattr(one, field.name)
-    cell: CellValue = _short(found) if field.kind == "number" else found
+    cell: CellValue = short(found, DIGITS) if field.kind == "number" else found
     return cell
-
-
-def _short(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.{DIGITS}g}")
 
 
 def _plain(value: object) -> CellValue:

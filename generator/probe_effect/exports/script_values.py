@@ -39,14 +39,14 @@ def kept_of_machine(
     return json.loads(kept.made(lambda: script_json(make()).encode(), what, code, catalogue.suites_digest, *made_from))
 
 
-def ends(found: Estimate | None) -> list[float | None] | None:
+def ends(found: Estimate | None, digits: int = DIGITS) -> list[float | None] | None:
     """A value with its ends."""
-    return None if found is None else [short(end) for end in found]
+    return None if found is None else [short(end, digits) for end in found]
 
 
-def short(value: float | None) -> float | None:
-    """A number with as many digits as scripts get."""
-    return None if value is None else float(f"{value:.{DIGITS}g}")
+def short(value: float | None, digits: int = DIGITS) -> float | None:
+    """A number with so many digits, by default as many as scripts get."""
+    return None if value is None else float(f"{value:.{digits}g}")
 
 
 def number_values(one: Number) -> Values:
