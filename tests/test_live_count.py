@@ -11,7 +11,6 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
@@ -30,6 +29,7 @@ from probe_effect.live.owners import PROGRAM_ID
 from probe_effect.live.rates import Rates
 from probe_effect.live.target import TargetProcesses, ThreadUse
 from probe_effect.live.window import Observation
+from probe_effect.model import series_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -417,12 +417,9 @@ def test_where_that_is_refused_each_kprobe_gets_a_perf_event_of_its_own(
     assert seen == [(6, 72, 1, 1, b"vfs_read", 0, [-1, 0, -1, perf_event.CLOSE_ON_EXEC])]
 
 
-def test_before_links_took_a_process_whole_its_threads_are_told_apart_by_our_program_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_before_links_took_a_process_whole_its_threads_are_told_apart_by_our_program_alone() -> None:
     for release, known in (("6.6.30-amd64", False), ("6.10.3", True), ("6.18.44", True)):
-        monkeypatch.setattr(os, "uname", lambda release=release: SimpleNamespace(release=release))
-        assert (attachment._kernel_version() >= attachment.OWN_PROCESS_SINCE) is known
+        assert (series_of(release) >= attachment.OWN_PROCESS_SINCE) is known
 
 
 def _memory(address: int, size: int) -> bytes:

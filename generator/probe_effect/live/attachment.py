@@ -85,7 +85,7 @@ class Attachments:
         self.means: list[Means] = [one.kind for one in countables] + ["raw-tracepoint"] * len(calls.ENDS)
         """By what the probe of each key is attached."""
         self._countables, self._pid, self._stacks = countables, pid, stacks
-        self._link_pid = pid if pid is not None and _kernel_version() >= OWN_PROCESS_SINCE else 0
+        self._link_pid = pid if pid is not None and series_of(os.uname().release) >= OWN_PROCESS_SINCE else 0
         self._cpus = bpf.possible_cpus()
         self._ways: list[Callable[[], list[int]]] = []
         self._links: list[list[int]] = []
@@ -287,10 +287,6 @@ class Attachments:
             fd = self._keep(bpf.load(sort, code, f"pe_{means.partition('-')[0]}", attach_type=attach_type))
             self._programs[means, which] = fd
         return self._programs[means, which]
-
-
-def _kernel_version() -> tuple[int, int]:
-    return series_of(os.uname().release)
 
 
 def _close_all(descriptors: list[int]) -> None:

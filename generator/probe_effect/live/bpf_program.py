@@ -48,6 +48,9 @@ class Instruction:
     value: int = 0
 
 
+EXIT = Instruction(0x95)
+
+
 def assembled(lines: list[Instruction | str]) -> bytes:
     """The bytes of a program; a string is a label for what follows. Raises: KeyError for an unknown one."""
     labels: dict[str, int] = {}
@@ -123,7 +126,7 @@ def counting(
             _if_zero(R1, "end"),
             _call(GET_CURRENT_PID_TGID),
             _copy(R7, R0),
-            *([] if watched is None else [*_unless_watched(watched, "elsewhere"), _jump("key")]),
+            *([] if watched is None else [*_unless_watched(watched, "elsewhere"), Instruction(0x05, offset="key")]),
             "elsewhere",
             *([] if watched is None else [_set(R7, ELSEWHERE - (1 << 32))]),
             "key",
@@ -150,7 +153,7 @@ def counting(
             *(_sampling_stacks(counts) if stacks else []),
             "end",
             _set(R0, 0),
-            _exit(),
+            EXIT,
         ]
     )
 
@@ -208,14 +211,14 @@ def following(watched: int, child_offset: int) -> bytes:
             _call(MAP_UPDATE),
             "end",
             _set(R0, 0),
-            _exit(),
+            EXIT,
         ]
     )
 
 
 def empty() -> bytes:
     """A program that does nothing."""
-    return assembled([_set(R0, 0), _exit()])
+    return assembled([_set(R0, 0), EXIT])
 
 
 def _unless_watched(watched: int, label: str) -> list[Instruction]:
@@ -274,13 +277,5 @@ def _if_not_zero(register: int, label: str) -> Instruction:
     return Instruction(0x55, register, offset=label)
 
 
-def _jump(label: str) -> Instruction:
-    return Instruction(0x05, offset=label)
-
-
 def _call(helper: int) -> Instruction:
     return Instruction(0x85, value=helper)
-
-
-def _exit() -> Instruction:
-    return Instruction(0x95)
