@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -163,6 +163,12 @@ class Estimate(NamedTuple):
 def interval_json(value: Estimate | None, name: str, unit: str) -> dict[str, float | None]:
     """An estimate as three keys, of name x `x_unit`, `x_low_unit` and `x_high_unit`; null where there is none."""
     return _estimate_json(value, name, ("", "_low", "_high"), unit)
+
+
+def thresholds_json(rates: Mapping[int, Estimate | None]) -> dict[str, float | None]:
+    """Per cents, to rates at which a thread slows by so much, as three keys each: `threshold_5_hz` with its ends."""
+    each = (interval_json(rate, f"threshold_{percent}", "hz") for percent, rate in rates.items())
+    return {key: end for ends in each for key, end in ends.items()}
 
 
 def spread_json(value: Estimate | None, name: str) -> dict[str, float | None]:

@@ -31,7 +31,7 @@ from probe_effect.answer.levels import RatePoint
 from probe_effect.answer.part import Part
 from probe_effect.answer.question import SAMPLED, Question
 from probe_effect.errors import unknown
-from probe_effect.model import Estimate, interval_json
+from probe_effect.model import Estimate, interval_json, thresholds_json
 from probe_effect.numbers.catalogue import read_numbers, read_sources
 from probe_effect.numbers.likeness import Facts
 from probe_effect.store.places import DataFolder
@@ -132,11 +132,7 @@ def _prediction_json(one: Forecast) -> dict[str, float | None]:
         **_limited_json(found.cpu_s_per_s, "cpu", "s_per_s", is_clear=one.is_clear),
         **_limited_json(found.delay, "delay", "ratio", is_clear=one.is_clear),
         **interval_json(found.event_hz if one.is_clear else None, "event", "hz"),
-        **{
-            key: value
-            for percent, rate in thresholds.items()
-            for key, value in interval_json(rate if one.is_clear else None, f"threshold_{percent}", "hz").items()
-        },
+        **thresholds_json({percent: rate if one.is_clear else None for percent, rate in thresholds.items()}),
     }
 
 

@@ -28,7 +28,7 @@ from probe_effect.advising import script_words
 from probe_effect.advising.script_answer import ScriptAnswer
 from probe_effect.answer.advice import Advised, Slowed
 from probe_effect.answer.here import HereCosts
-from probe_effect.model import Estimate, interval_json
+from probe_effect.model import Estimate, interval_json, thresholds_json
 from probe_effect.reduce.thresholds import THRESHOLDS
 from probe_effect.units import NS_PER_SECOND
 
@@ -72,11 +72,6 @@ def advice_json(answer: ScriptAnswer) -> dict[str, Any]:
 
 def _probe_json(one: Advised) -> dict[str, Any]:
     group, part = one.group, one.part
-    rates = {
-        key: value
-        for percent in THRESHOLDS
-        for key, value in interval_json(one.threshold(percent), f"threshold_{percent}", "hz").items()
-    }
     return {
         "probe": group.attach,
         "kind": group.kind,
@@ -94,7 +89,7 @@ def _probe_json(one: Advised) -> dict[str, Any]:
         "busiest_hz": group.busiest_hz,
         **interval_json(part.cost if part else None, "cost", "ns"),
         **interval_json(one.cpu_s_per_s, "cpu", "s_per_s"),
-        **rates,
+        **thresholds_json({percent: one.threshold(percent) for percent in THRESHOLDS}),
         "unknown": list(group.unknown),
         "note": " ".join(filter(None, [group.why, part.note if part else None, one.remedy])) or None,
     }

@@ -9,7 +9,7 @@ from string import Template
 
 from probe_effect.charts.framed import in_layouts
 from probe_effect.charts.theme import AXIS, INK, PAPER, SERIES, Chart, Layout, Spec, TextForm, frame
-from probe_effect.model import Estimate
+from probe_effect.model import Estimate, interval_json
 
 ROW_HEIGHT: dict[Layout, int] = {"wide": 30, "narrow": 40, "card": 0}
 FURNITURE_HEIGHT = 90
@@ -48,9 +48,8 @@ def ladder_chart(name: str, title: str, sentence: str, rungs: Sequence[LadderRun
 
 def _row(one: LadderRung) -> Spec:
     words = {"rung": one.words, "of": one.group, "bound": one.is_bound}
-    ends = dict(zip(("time_ns", "time_low_ns", "time_high_ns"), one.cost, strict=True))
     _, least, greatest = one.span or (None, None, None)
-    return words | ends | {"least_ns": least, "greatest_ns": greatest}
+    return words | interval_json(one.cost, "time", "ns") | {"least_ns": least, "greatest_ns": greatest}
 
 
 def _spec(layout: Layout, rungs: Sequence[LadderRung]) -> Spec:

@@ -14,7 +14,7 @@ from probe_effect.charts import theme
 from probe_effect.charts.framed import in_layouts
 from probe_effect.charts.theme import AXIS, INK, MUTED, PAPER, WIDTHS, Chart, Layout, Spec, TextForm, frame, width_px
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
-from probe_effect.model import Estimate
+from probe_effect.model import Estimate, spread_json
 
 COLUMNS: dict[Layout, int] = {"wide": 4, "narrow": 2, "card": 4}
 CARD_PANELS = 8
@@ -70,9 +70,7 @@ def panels_chart(
 
 
 def _row(one: CountPoint) -> dict[str, str | float | None]:
-    value, least, greatest = one.cost
-    ends = {"cost_instructions": value, "cost_least_instructions": least, "cost_greatest_instructions": greatest}
-    return {"label": one.panel, "series": one.series, "at": one.at, **ends}
+    return {"label": one.panel, "series": one.series, "at": one.at, **spread_json(one.cost, "cost")}
 
 
 def _written(one: CountPoint) -> str:

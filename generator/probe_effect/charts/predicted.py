@@ -7,7 +7,7 @@ from probe_effect import units
 from probe_effect.charts.framed import in_layouts
 from probe_effect.charts.theme import AXIS, MUTED, PAPER, Chart, Datum, Layout, Spec, TextForm, frame
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
-from probe_effect.model import Estimate
+from probe_effect.model import Estimate, interval_json
 
 FOOT = 1e-4
 """The least slowdown, as a ratio, that an axis can show; what is less, or none at all, is at its foot."""
@@ -53,12 +53,7 @@ def predicted_chart(
 
 
 def _row(one: PredictedPair) -> Datum:
-    both = {"predicted": one.predicted, "measured": one.measured}
-    ends = {
-        f"{name}{end}_ratio": value
-        for name, of in both.items()
-        for end, value in zip(("", "_low", "_high"), of, strict=True)
-    }
+    ends = interval_json(one.predicted, "predicted", "ratio") | interval_json(one.measured, "measured", "ratio")
     return {"program": one.label, "series": one.series, "family": one.family, **ends, "told": one.is_told}
 
 

@@ -10,7 +10,7 @@ from probe_effect.charts.ends import named
 from probe_effect.charts.framed import in_layouts
 from probe_effect.charts.theme import INK, PAPER, SERIES, Chart, Datum, Layout, Spec, TextForm
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
-from probe_effect.model import Estimate
+from probe_effect.model import Estimate, interval_json
 from probe_effect.reduce.thresholds import THRESHOLDS, slowdown_at
 
 RATES = [mantissa * 10.0**exponent for exponent in range(2, 7) for mantissa in (1, 2, 5)] + [1e7]
@@ -96,9 +96,7 @@ def _value(point: MeasuredSlowdown, made: str) -> Datum:
         "series": point.label,
         "from": made,
         "rate_hz": point.rate_hz,
-        "slowdown_ratio": point.slowdown.value,
-        "slowdown_low_ratio": point.slowdown.low,
-        "slowdown_high_ratio": point.slowdown.high,
+        **interval_json(point.slowdown, "slowdown", "ratio"),
         "rate": units.rate(point.rate_hz),
         "slowdown": units.interval(point.slowdown, units.SHARE),
     }

@@ -9,7 +9,7 @@ from probe_effect.charts.ends import named
 from probe_effect.charts.framed import in_layouts
 from probe_effect.charts.theme import PAPER, SERIES, Chart, Datum, Layout, Spec, TextForm
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
-from probe_effect.model import Estimate
+from probe_effect.model import Estimate, interval_json
 
 HEIGHTS: dict[Layout, int] = {"wide": 450, "narrow": 430, "card": 0}
 DOT: dict[Layout, int] = {"wide": 70, "narrow": 70, "card": 200}
@@ -63,15 +63,8 @@ def times_chart(
 
 
 def _row(one: TimePoint, axes: Axes) -> Datum:
-    value, low, high = (None if ns is None else ns / units.NS_PER_SECOND for ns in one.time)
-    quantity = axes.quantity
-    return {
-        "series": one.series,
-        "number": one.at,
-        f"{quantity}_s": value,
-        f"{quantity}_low_s": low,
-        f"{quantity}_high_s": high,
-    }
+    seconds = one.time.mapped(lambda ns: ns / units.NS_PER_SECOND)
+    return {"series": one.series, "number": one.at, **interval_json(seconds, axes.quantity, "s")}
 
 
 def _spec(layout: Layout, values: Sequence[Datum], seen: dict[str, TracerLook], axes: Axes) -> Spec:

@@ -5,7 +5,7 @@ from typing import Any
 
 from probe_effect import units
 from probe_effect.cli import output
-from probe_effect.model import interval_json, spread_json
+from probe_effect.model import interval_json, spread_json, thresholds_json
 from probe_effect.numbers import names
 from probe_effect.pages.results import view_of
 from probe_effect.reduce.submission import Number, Submission
@@ -32,7 +32,6 @@ def as_json(submission: Submission) -> dict[str, Any]:
 
 def _number_json(one: Number) -> dict[str, Any]:
     cost_ns, baseline_ns = (one.cost, one.baseline) if one.is_time else (None, None)
-    rates = (interval_json(one.threshold(percent), f"threshold_{percent}", "hz") for percent in THRESHOLDS)
     return {
         "case": one.case,
         "tracer": one.tracer,
@@ -44,7 +43,7 @@ def _number_json(one: Number) -> dict[str, Any]:
         "fastest_ns": one.fastest_ns,
         "noise_floor_ns": one.noise_floor_ns,
         **interval_json(one.slowdown, "slowdown", "ratio"),
-        **{name: rate_hz for rate in rates for name, rate_hz in rate.items()},
+        **thresholds_json({percent: one.threshold(percent) for percent in THRESHOLDS}),
         **interval_json(one.attach if one.is_time else None, "attach", "ns"),
         **interval_json(one.detach if one.is_time else None, "detach", "ns"),
         **interval_json(one.tracer_cpu, "tracer_cpu", "ns"),

@@ -11,7 +11,7 @@ from typing import Any
 
 from probe_effect.exports.script_values import short
 from probe_effect.exports.table import CellValue, Field, TableRow, fields_of
-from probe_effect.model import Estimate
+from probe_effect.model import interval_json, spread_json, thresholds_json
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import PublishedSource
 from probe_effect.numbers.index import Numbers
@@ -21,12 +21,11 @@ from probe_effect.store.source_file import FIGURE_COLUMNS
 
 Cells = dict[str, "CellValue"]
 
-INTERVAL = {"_low": "Low end of its 95 % interval.", "_high": "High end of its 95 % interval."}
-RANGE = {"_least": "The least of its blocks.", "_greatest": "The greatest of its blocks."}
+ENDS = {
+    "interval": {"_low": "Low end of its 95 % interval.", "_high": "High end of its 95 % interval."},
+    "range": {"_least": "The least of its blocks.", "_greatest": "The greatest of its blocks."},
+}
 """The ends of a time and of a count: the end of the field's name, and its meaning."""
-
-ENDS = {"interval": INTERVAL, "range": RANGE}
-NO_ENDS = (None, None, None)
 
 DIGITS = 7
 """The digits of each number: more than any interval supports."""
@@ -102,25 +101,21 @@ def _place(submission: Submission) -> Cells:
 def _time(one: Number) -> Cells:
     """Cells of a time that it does not have under their own names."""
     cells = {"baseline_ns": one.baseline.value if one.baseline else None}
-    cells |= _ends("cost", "ns", one.cost) | _ends("slowdown", "ratio", one.slowdown)
-    for percent in THRESHOLDS:
-        cells |= _ends(f"threshold_{percent}", "hz", one.threshold(percent))
-    cells |= _ends("attach", "ns", one.attach) | _ends("detach", "ns", one.detach)
-    cells |= _ends("tracer_cpu", "ns", one.tracer_cpu or one.cpu) | _ends("tracer_rss", "bytes", one.memory)
+    cells |= interval_json(one.cost, "cost", "ns") | interval_json(one.slowdown, "slowdown", "ratio")
+    cells |= thresholds_json({percent: one.threshold(percent) for percent in THRESHOLDS})
+    cells |= interval_json(one.attach, "attach", "ns") | interval_json(one.detach, "detach", "ns")
+    cells |= interval_json(one.tracer_cpu or one.cpu, "tracer_cpu", "ns")
+    cells |= interval_json(one.memory, "tracer_rss", "bytes")
     return {**cells, "grade_reasons": "; ".join(one.grade_reasons) or None}
 
 
 def _count(one: Number) -> Cells:
     """Cells of a count that it does not have under their own names."""
-    found = {"baseline": one.baseline, "cost": one.cost, "attach": one.attach, "detach": one.detach}
-    ends = {k: v for name, each in found.items() for k, v in _ends(name, "instructions", each, RANGE).items()}
+    ends = spread_json(one.baseline, "baseline") | spread_json(one.cost, "cost")
+    ends |= spread_json(one.attach, "attach") | spread_json(one.detach, "detach")
     machine = one.submission.document.machine
     place: Cells = {"architecture": names.architecture(machine.architecture), "cpus": machine.threads}
     return {**place, **ends, "faults": "; ".join(one.faults) or None}
-
-
-def _ends(name: str, unit: str, found: Estimate | None, ends: Iterable[str] = INTERVAL) -> dict[str, float | None]:
-    return {f"{name}{end}_{unit}": value for end, value in zip(("", *ends), found or NO_ENDS, strict=True)}
 
 
 def _cell(one: Number, made: Cells, field: Field) -> CellValue:

@@ -6,7 +6,7 @@ from typing import TypeVar
 from probe_effect import units
 from probe_effect.compare.comparison import Comparison
 from probe_effect.compare.nearest import Nearest
-from probe_effect.model import Estimate, Problem
+from probe_effect.model import Estimate, Problem, interval_json, spread_json
 from probe_effect.numbers import names
 from probe_effect.pages import comparison, instructions, wording
 from probe_effect.reduce.submission import Number
@@ -92,10 +92,7 @@ def _submission(new: NewSubmission) -> report.SubmissionRow:
 
 def _case(one: Number) -> report.CaseRow:
     notes = [one.note] if one.is_time else [*one.faults, one.note]
-    ends = ("cost_ns", "cost_low_ns", "cost_high_ns")
-    if not one.is_time:
-        ends = ("cost_instructions", "cost_least_instructions", "cost_greatest_instructions")
-    cost = dict(zip(ends, one.cost or (None, None, None), strict=True))
+    cost = interval_json(one.cost, "cost", "ns") if one.is_time else spread_json(one.cost, "cost")
     return _row(report.CaseRow, one, note="; ".join(filter(None, notes)) or None, **cost)
 
 
