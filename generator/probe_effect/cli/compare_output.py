@@ -158,7 +158,7 @@ def _of_times(found: Compared) -> Iterator[str]:
 
 def _of_counts(found: Compared) -> Iterator[str]:
     """What counts come to."""
-    words = listed(list(_counted(outcomes(found.comparisons), found.second_words)), "and")
+    words = listed(list(_counted(outcomes(found.comparisons), found.second_words)))
     yield f"Of {len(found.comparisons)} case{'' if len(found.comparisons) == 1 else 's'}, {words}."
     if named := largest(found.comparisons, MOST_NAMED):
         changes = ", ".join(f"{subject(one.second.key)} {signed_percent(one.change_ratio)}" for one in named)

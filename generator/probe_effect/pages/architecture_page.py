@@ -121,6 +121,6 @@ def _kernels_of(some: Iterable[Number], reason: Callable[[Number], str]) -> dict
     tracers = grouped_by(numbers, lambda key: (*key[:2], kernels[key]))
     cases = grouped_by(tracers, lambda key: (*key[1:], tuple(tracer for *_, tracer in tracers[key])))
     return {
-        (f"{listed([case for case, *_ in own], 'and')} with {listed(used, 'and')}", why): list(places)
+        (f"{listed([case for case, *_ in own])} with {listed(used)}", why): list(places)
         for (why, places, used), own in cases.items()
     }

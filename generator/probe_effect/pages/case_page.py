@@ -121,7 +121,7 @@ def _estimated(found: Sequence[estimates.EstimateRow], titles: Mapping[str, str]
     if not found:
         return ResultSection()
     cases = dict.fromkeys(case for one in found for case in one.part.cases)
-    note = [f"From {listed([names.quoted(titles.get(one, one)) for one in cases], 'and')}."]
+    note = [f"From {listed([names.quoted(titles.get(one, one)) for one in cases])}."]
     columns = (NumberColumn("tracer", attrgetter("tracer")), NumberColumn("estimated-cost", attrgetter("text")))
     return ResultSection(title="Estimated", columns=columns, rows=found, note=note)
 
@@ -130,8 +130,8 @@ def not_measured(measured: Sequence[Number]) -> list[str]:
     """A sentence for each reason why there is no number, with the tracers and the machines where it is so."""
     reasons = grouped_by((one for one in measured if not one.is_known), lambda one: f"{one.status}: {one.note}")
     return [
-        f"{listed(list(dict.fromkeys(names.machine_name(one.submission) for one in own)), 'and')}, with "
-        f"{listed(list(dict.fromkeys(one.tracer for one in own)), 'and')}: {reason.rstrip('.')}."
+        f"{listed(list(dict.fromkeys(names.machine_name(one.submission) for one in own)))}, with "
+        f"{listed(list(dict.fromkeys(one.tracer for one in own)))}: {reason.rstrip('.')}."
         for reason, own in reasons.items()
     ]
 

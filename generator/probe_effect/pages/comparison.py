@@ -16,7 +16,8 @@ from probe_effect.compare.comparison import (
     outcomes,
     ranked,
 )
-from probe_effect.numbers.names import at_level, machine_name, quoted
+from probe_effect.numbers.names import at_level, machine_name
+from probe_effect.pages import instructions
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.ranking import Rank
 
@@ -39,7 +40,7 @@ TIERS_DIFFER = "The sides are of different tiers, {first} and {second}, which ar
 def between_submissions(found: Comparison, called: Callable[[Submission], str] = attrgetter("id")) -> str:
     """The sentence on one case and tracer in two submissions, each as a page calls it."""
     first, second = (called(one.submission) for one in (found.first, found.second))
-    return sentence(found, _subject(found.second, with_tracer=True), "in", first, second)
+    return sentence(found, f"{instructions.subject(found.second)} with {found.second.tracer}", "in", first, second)
 
 
 def sentence(found: Comparison, subject: str, place: str, first: str, second: str) -> str:
@@ -64,8 +65,8 @@ def summary(comparisons: Sequence[Comparison], second: str, others: str = "") ->
 
     `second` says where, `on B`, and `others` what they are with, ` with others`.
     """
-    parts = list(_counted(outcomes(comparisons), second))
-    words = " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
+    found = list(_counted(outcomes(comparisons), second))
+    words = instructions.listed(found) if found else ""
     return SUMMARY.format(count=_number(len(comparisons), "comparison") + others, outcomes=words)
 
 
@@ -118,10 +119,6 @@ def place_of(one: Number) -> str:
     return f"{machine_name(one.submission)}{at_level(one.level)}"
 
 
-def _subject(one: Number, *, with_tracer: bool) -> str:
-    return f"{quoted(one.title)}{at_level(one.level)}" + (f" with {one.tracer}" if with_tracer else "")
-
-
 def _counted(counts: Mapping[Outcome, int], second: str) -> Iterator[str]:
     """The words for each outcome that occurs; the first that has a side names that side."""
     is_said = False
@@ -145,7 +142,7 @@ def _forms(noun: str) -> list[str]:
 def _among(tracers: Sequence[str]) -> str:
     if len(tracers) == 1:
         return f"{tracers[0]} has"
-    return f"one of {', '.join(tracers[:-1])} and {tracers[-1]} (their intervals overlap) has"
+    return f"one of {instructions.listed(tracers)} (their intervals overlap) has"
 
 
 def _place(rank: Rank) -> str:

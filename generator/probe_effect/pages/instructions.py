@@ -104,10 +104,10 @@ def extent(found: Sequence[Comparison], what: str) -> str:
     return f"{what}, {units.count(clear)} of {units.count(len(found))} pairs of counts differ by more than {limit()}."
 
 
-def listed(words: Sequence[str], conjunction: str) -> str:
+def listed(words: Sequence[str]) -> str:
     """At least one word: `a`, `a and b`, `a, b and c`."""
     *others, last = words
-    return f"{', '.join(others)} {conjunction} {last}" if others else last
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def said_of(suite: Suite, words: str) -> str:
