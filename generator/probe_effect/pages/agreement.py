@@ -7,7 +7,7 @@ from probe_effect.compare.agreement import CountedOrder, Order, Pairing
 from probe_effect.model import Estimate
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.published import DERIVED_MARK, PUBLISHED_MARK
-from probe_effect.stats.correlation import MIN_PAIRS
+from probe_effect.stats.correlation import MIN_PAIRS, Correlation
 from probe_effect.store.source_file import Figure
 
 
@@ -55,12 +55,17 @@ def rank_correlation(order: Order | CountedOrder) -> str:
     found = order.correlation
     if found is None:
         return "no order to compare"
-    tau = units.at_place(found.tau, -2)
-    if found.low is not None and found.high is not None:
-        return f"{tau} ({units.at_place(found.low, -2)} to {units.at_place(found.high, -2)})"
+    if found.low is not None:
+        return tau(found)
     if len(order.pairings) < MIN_PAIRS:
-        return f"{tau}; {len(order.pairings)} rows: too few for an interval, which needs {MIN_PAIRS}"
-    return f"{tau}; no interval, because every pair is in one order"
+        return f"{tau(found)}; {len(order.pairings)} rows: too few for an interval, which needs {MIN_PAIRS}"
+    return f"{tau(found)}; no interval, because every pair is in one order"
+
+
+def tau(found: Correlation) -> str:
+    """Kendall's tau to two decimals, with its interval where it has one."""
+    value, low, high = (end if end is None else units.at_place(end, -2) for end in (found.tau, found.low, found.high))
+    return f"{value} ({low} to {high})" if low and high else f"{value}"
 
 
 def chance(order: Order | CountedOrder) -> str:

@@ -6,7 +6,7 @@ from probe_effect import units
 from probe_effect.compare.architectures import ArchitecturePair, share
 from probe_effect.compare.kernels import CountedCase
 from probe_effect.numbers import names
-from probe_effect.pages import instructions
+from probe_effect.pages import agreement, instructions
 from probe_effect.reduce.submission import Number
 
 MOST_SAID = 3
@@ -57,9 +57,7 @@ def _order(found: ArchitecturePair) -> str:
     both = f"{units.count(len(found.pairs))} cases were counted on both"
     if found.correlation is None:
         return f"{both}: too few to compare their order."
-    tau, low, high = found.correlation.tau, found.correlation.low, found.correlation.high
-    interval = "" if low is None or high is None else f" ({units.at_place(low, -2)} to {units.at_place(high, -2)})"
-    return f"{both}; the rank correlation of their two orders is {units.at_place(tau, -2)}{interval}."
+    return f"{both}; the rank correlation of their two orders is {agreement.tau(found.correlation)}."
 
 
 def _apart(found: ArchitecturePair, pair: tuple[Number, Number]) -> str:

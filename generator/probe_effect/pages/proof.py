@@ -15,6 +15,7 @@ from probe_effect.charts.theme import Chart
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.grouping import grouped_by
+from probe_effect.pages import agreement
 from probe_effect.pages.markdown import render
 
 CHART, SCRIPTS_CHART = "does-it-hold", "scripts-hold"
@@ -85,11 +86,9 @@ def _clear(found: Sequence[ProgramPair]) -> list[ProgramPair]:
 
 def _order(found: Sequence[ProgramPair]) -> list[str]:
     """Whether the scripts are predicted in the order of what they cost."""
-    tau = order(found)
-    if tau is None:
-        return []
-    ends = "" if tau.low is None or tau.high is None else f" ({tau.low:.2f} to {tau.high:.2f})"
-    return [f"Put in order by slowdown, predicted and measured agree with Kendall's tau {tau.tau:.2f}{ends}."]
+    agreed = order(found)
+    said = "Put in order by slowdown, predicted and measured agree with Kendall's tau"
+    return [f"{said} {agreement.tau(agreed)}."] if agreed else []
 
 
 def _distance(one: ProgramPair) -> float:
