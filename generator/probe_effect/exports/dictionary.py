@@ -43,7 +43,7 @@ def written_files() -> dict[str, str]:
     schemas = {f"schema/{name}.schema.json": document_schema(model) for name, model in DOCUMENTS.items()}
     schemas |= {f"schema/{name}.schema.json": table_schema(columns) for name, columns in TABLES.items()}
     texts = {"README.md": readme(), "LICENSE": LICENCE["text"]}
-    return texts | {path: _json(schema) for path, schema in schemas.items()}
+    return texts | {path: json.dumps(schema, indent=2, ensure_ascii=False) + "\n" for path, schema in schemas.items()}
 
 
 def table_schema(columns: Iterable[Column]) -> dict[str, Any]:
@@ -75,7 +75,3 @@ def readme() -> str:
         demanded=ALL_RULES,
         of_files=FORM_RULES,
     )
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

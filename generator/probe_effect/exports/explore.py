@@ -97,7 +97,7 @@ def _numbers(machine: MeasuredMachine) -> list[dict[str, Any]]:
             "sound": one.is_sound,
             "grade": one.grade,
             "place": places.get(one.id),
-            "text": f"{explore_page.cost(one)} {instructions.FLAG}" if one.faults else explore_page.cost(one),
+            "text": explore_page.flagged(one),
         }
         for one in machine.numbers.values()
     ]

@@ -1,6 +1,6 @@
 """Tables that chapters of the guide include: what was measured of a suite or of versions of a tool, and counted."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from probe_effect.compare.comparison import compare, expected_by_chance
 from probe_effect.compare.kernels import Matrix, kernel_names, matrices_of_case
@@ -42,7 +42,7 @@ def _versions(catalogue: Catalogue) -> str:
     machines = grouped_by((one for one in catalogue.timed if versions in _versions_in(one)), lambda one: one.machine)
     compared = [
         (numbers, compare(numbers[-1], numbers[0]))
-        for submission in max(machines.values(), key=_cases, default=())
+        for submission in max(machines.values(), key=lambda some: sum(len(one.cases) for one in some), default=())
         for case in submission.cases.values()
         if len(numbers := [one for tracer in versions for one in case if one.tracer == tracer and one.is_sound]) > 1
         if len(numbers) == len(versions)
@@ -54,10 +54,6 @@ def _versions(catalogue: Catalogue) -> str:
         by_chance=expected_by_chance(found for _, found in compared),
         titles=catalogue.titles,
     )
-
-
-def _cases(submissions: Sequence[Submission]) -> int:
-    return sum(len(one.cases) for one in submissions)
 
 
 def _versions_in(submission: Submission) -> list[tuple[str, ...]]:

@@ -126,7 +126,7 @@ def facts(document: MachineFile) -> dict[str, str]:
         "Microarchitecture": machine.microarchitecture or ("not in our table" if machine.cpu_numbers else NOT_RECORDED),
         "Numbers of the CPU": _listed(f"{key} {value}" for key, value in machine.cpu_numbers.items()),
         "Architecture": names.architecture(machine.architecture),
-        "Sockets, cores, threads": _numbers(machine.sockets, machine.cores, machine.threads),
+        "Sockets, cores, threads": ", ".join(map(units.count, (machine.sockets, machine.cores, machine.threads))),
         "Simultaneous multithreading": _yes(machine.smt),
         "Memory": units.size(machine.memory_bytes) if machine.memory_bytes else None,
         "Frequency governor": machine.governor,
@@ -160,7 +160,3 @@ def _listed(texts: Iterable[str] | None, mark: str = ", ") -> str:
 
 def _yes(value: bool | None) -> str | None:  # noqa: FBT001
     return None if value is None else ("yes" if value else "no")
-
-
-def _numbers(*values: int | None) -> str:
-    return ", ".join(units.count(value) for value in values)

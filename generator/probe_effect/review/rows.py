@@ -12,7 +12,7 @@ from probe_effect.pages import comparison, instructions, wording
 from probe_effect.reduce.submission import Number
 from probe_effect.review import report
 from probe_effect.review.annotations import grouped
-from probe_effect.review.changes import NewSubmission, NumberChange, NumberKind, NumberValue, Review
+from probe_effect.review.changes import NewSubmission, NumberKind, NumberValue, Review
 from probe_effect.review.report import MAX_FEW, MAX_LINE, D, Listed, ReviewReport, is_writable
 from probe_effect.store.tables import printable
 
@@ -38,7 +38,10 @@ def report_of(found: Review, problems: Iterable[Problem], base: str, head: str) 
             _row(report.SourceRow, one, title=one.document.title, figures=len(one.figures)) for one in found.sources
         ),
         changes=_listed(_row(report.ChangeRow, one, more=max(0, len(one.what) - MAX_FEW)) for one in found.changes),
-        numbers=_listed(_number(one) for one in found.numbers),
+        numbers=_listed(
+            _row(report.NumberRow, one, old=_written(one.old, one.kind), new=_written(one.new, one.kind))
+            for one in found.numbers
+        ),
         files=_listed(
             _row(report.FileRow, change=change, path=path)
             for change in ("changed", "gone", "added")
@@ -124,10 +127,6 @@ def _compared(found: Comparison) -> report.ComparedRow:
         ratio = instructions.change(found)
     given = {"before": before, "after": after, "difference": difference, "ratio": ratio, "outcome": found.outcome}
     return _row(report.ComparedRow, found.second.key, **given)
-
-
-def _number(one: NumberChange) -> report.NumberRow:
-    return _row(report.NumberRow, one, old=_written(one.old, one.kind), new=_written(one.new, one.kind))
 
 
 def _written(value: NumberValue | None, kind: NumberKind) -> str | None:
