@@ -18,7 +18,7 @@ from probe_effect.answer.evidence import evidence
 from probe_effect.charts.draw import draw_svg
 from probe_effect.charts.tail import Curve, tail_chart
 from probe_effect.charts.theme import TextForm
-from probe_effect.exports.parquet import write_histograms
+from probe_effect.exports.parquet import write_runs
 from probe_effect.model import Bucket, Key
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages import case_page, submission_page, tails
@@ -178,7 +178,7 @@ def test_all_histograms_are_one_table_of_parquet_too(tmp_path: Path) -> None:
 
 def written(data: Path, path: Path) -> list[dict[str, object]]:
     """The rows of the table of all histograms, which says itself how many there are."""
-    table = write_histograms(read_catalogue(DataFolder(data)), path)
+    table = write_runs("histogram", read_catalogue(DataFolder(data)), path)
     found: list[dict[str, object]] = pq.read_table(path).to_pylist()
     assert table.size == len(found)
     return found

@@ -10,7 +10,7 @@ from probe_effect.exports.data_package import data_package
 from probe_effect.exports.dictionary import written_files
 from probe_effect.exports.files import copy, sha256, write, write_zip
 from probe_effect.exports.page_data import TITLES, Rows, about, whole_tables
-from probe_effect.exports.parquet import write_histograms, write_parquet, write_samples
+from probe_effect.exports.parquet import RUNS, write_parquet, write_runs
 from probe_effect.exports.table import DataTable, forms, write_table
 from probe_effect.exports.words import WORDS, plain
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
@@ -33,10 +33,7 @@ def write_tables(catalogue: Catalogue, found: Rows, data: Path) -> dict[str, Dat
     for name, table in tables.items():
         write_table(table, data / name, about(catalogue, "/data/"))
         write_parquet(table, data / f"{name}.parquet", catalogue.version)
-    return tables | {
-        "samples": write_samples(catalogue, data / "samples.parquet"),
-        "histogram": write_histograms(catalogue, data / "histogram.parquet"),
-    }
+    return tables | {name: write_runs(name, catalogue, data / f"{name}.parquet") for name in RUNS}
 
 
 def describe(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -> None:

@@ -1,7 +1,6 @@
 """Tables as Parquet, typed: a reader gets numbers, dates and missing values without being told how to read them."""
 
-from collections.abc import Callable, Iterable, Sequence
-from operator import attrgetter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from probe_effect.exports.words import LICENCE
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.histogram import HISTOGRAM_COLUMNS
-from probe_effect.store.places import SubmissionFolder
 from probe_effect.store.samples import SAMPLE_COLUMNS
 from probe_effect.store.tables import Column
 
@@ -31,27 +29,22 @@ ROWS_OF_A_GROUP = 64 * 1024
 """The rows of a row group: an engine that asks for some submissions skips groups by their least and greatest id."""
 
 
-def write_samples(catalogue: Catalogue, path: Path) -> DataTable:
-    """Write every timed or counted run of every submission in force to `path`, by submission.
+RUNS = {
+    "samples": ("Every run of every submission", SAMPLE_COLUMNS),
+    "histogram": ("How long single operations took, in every run that timed them", HISTOGRAM_COLUMNS),
+}
+"""The files of submissions that are one table each, by the stem of their name, to its title and their columns."""
+
+
+def write_runs(name: str, catalogue: Catalogue, path: Path) -> DataTable:
+    """Write one table of all files called `name`, of every submission in force that has one, to `path`.
 
     Returns: the table without its rows, which are never all in memory.
     """
-    return _write_files("Every run of every submission", SAMPLE_COLUMNS, attrgetter("samples"), catalogue, path)
-
-
-def write_histograms(catalogue: Catalogue, path: Path) -> DataTable:
-    """Write the times of single operations of every submission that has them to `path`; the table without rows."""
-    title = "How long single operations took, in every run that timed them"
-    return _write_files(title, HISTOGRAM_COLUMNS, attrgetter("histogram"), catalogue, path)
-
-
-def _write_files(
-    title: str, columns: Sequence[Column], place: Callable[[SubmissionFolder], Path], catalogue: Catalogue, path: Path
-) -> DataTable:
-    """Write one table of the files that submissions have at `place`, all of which have these columns."""
+    title, columns = RUNS[name]
     fields = (*RUN_FIELDS, *fields_of(columns))
     in_order = sorted(catalogue.active, key=lambda one: one.id)
-    files = ((one, file) for one in in_order if (file := place(one.files)).exists())
+    files = ((one, file) for one in in_order if (file := getattr(one.files, name)).exists())
     schema, count = _schema(fields, title, catalogue.version), 0
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         waiting: list[pa.Table] = []
