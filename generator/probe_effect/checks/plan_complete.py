@@ -1,11 +1,11 @@
 """Everything that the plan of a run promises is there: measured in every block, or left out with the reason."""
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import FAILURES, GIVE_UP_AFTER, Key, Sample
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.store.suite_file import script_path
 from probe_effect.store.tables import printable
 from probe_effect.tools.record import TOOLS, known_tool
@@ -17,10 +17,8 @@ SHOWN = 5
 
 @rule("plan-complete")
 def _plan_complete(checked: CheckedSubmission) -> Iterator[Fault]:
-    rows: dict[Key, list[tuple[int, Sample]]] = defaultdict(list)
-    for line, sample in checked.lines():
-        if sample.arm == "traced":
-            rows[Key(sample.case, sample.tracer, sample.level)].append((line, sample))
+    traced = ((line, sample) for line, sample in checked.lines() if sample.arm == "traced")
+    rows = grouped_by(traced, lambda row: Key(row[1].case, row[1].tracer, row[1].level))
     yield from _block_faults(checked)
     for subject, found in rows.items():
         yield from _holes(subject, found, checked.document.run.blocks)

@@ -11,6 +11,7 @@ from probe_effect.measure.plan import plan
 from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import ThisMachine
 from probe_effect.model import Key
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.store.plan_file import PlannedSubject
 
 TWO_MINUTES_S = 120
@@ -35,10 +36,7 @@ def _rows(work: Work, settings: Settings) -> Iterator[tuple[str, str]]:
         yield from _by_tracer(work.measured)
     if work.elsewhere:
         yield "left out", f"cases of another architecture: {', '.join(work.elsewhere)}"
-    reasons: dict[str, list[Key]] = defaultdict(list)
-    for subject, reason in work.skipped.items():
-        reasons[reason].append(subject)
-    for reason, subjects in reasons.items():
+    for reason, subjects in grouped_by(work.skipped, work.skipped.__getitem__).items():
         yield "skipped", "\n".join([f"{reason}:", *(": ".join(row) for row in _by_tracer(subjects))])
 
 

@@ -2,9 +2,11 @@
 
 import subprocess
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 
 from probe_effect.errors import BadData, HostNotReady, UsageError
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.scripts.script import ScriptProbe, read_script
 from probe_effect.store.places import DataFolder
 from probe_effect.store.tools_file import ToolPackage, ToolProbes, read_tools, tool_files, written
@@ -54,11 +56,8 @@ def with_scripts(package: ToolPackage, folder: Path, version: str) -> ToolPackag
 
 def probes_of(text: str) -> tuple[ToolProbes, ...]:
     """The probes of a script, in groups that do the same, in its order. Raises: ScriptError."""
-    groups: dict[tuple[object, ...], list[ScriptProbe]] = {}
-    for probe in read_script(text).probes:
-        if probe.kind not in ONCE:
-            key = probe.kind, probe.actions, probe.has_filter, probe.timing, probe.unknown
-            groups.setdefault(key, []).append(probe)
+    fired = (probe for probe in read_script(text).probes if probe.kind not in ONCE)
+    groups = grouped_by(fired, attrgetter("kind", "actions", "has_filter", "timing", "unknown"))
     return tuple(_group(probes) for probes in groups.values())
 
 

@@ -17,9 +17,7 @@ def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """File name below `/data/` and its JSON."""
     found = evidence(catalogue)
     runs = catalogue.numbers.machines()
-    newest: dict[str, Submission] = {}
-    for one in in_order(catalogue.numbers):
-        newest.setdefault(one.machine, one)
+    newest = {one.machine: one for one in reversed(in_order(catalogue.numbers))}
     for machine, one in newest.items():
         make = partial(_machine, found, one)
         values = kept_of_machine("guidance", catalogue, [one, *runs[machine]], make)

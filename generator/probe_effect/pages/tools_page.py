@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from operator import itemgetter
 
 from probe_effect import units
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.part import PLAIN_ACTION
 from probe_effect.answer.standard_tools import ToolCost, best_machine, tool_costs
 from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import in_order
 from probe_effect.numbers.kinds import shown_machines
 from probe_effect.pages.markdown import render
@@ -35,11 +37,8 @@ def write(catalogue: Catalogue) -> dict[str, str]:
 
 def notes(costs: Sequence[ToolCost]) -> dict[str, list[str]]:
     """Each assumption on costs, to the names of the tools for which it was made."""
-    found: dict[str, list[str]] = {}
-    for one in costs:
-        for note in one.notes:
-            found.setdefault(note, []).append(one.tool.name)
-    return found
+    noted = grouped_by(((note, one.tool.name) for one in costs for note in one.notes), itemgetter(0))
+    return {note: [tool for _, tool in own] for note, own in noted.items()}
 
 
 def cost(one: ToolCost) -> str:
