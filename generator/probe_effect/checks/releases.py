@@ -5,10 +5,9 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from probe_effect.checks.rule import Fault, rule
-from probe_effect.store.places import DataFolder
+from probe_effect.store.places import DataFolder, sha256
 from probe_effect.store.release_file import MANIFEST, SUMS, Release, ReleasedFile
 from probe_effect.store.tables import MAX_FILE_BYTES, printable
 
@@ -41,7 +40,7 @@ def _release_files(checked: CheckedRelease) -> Iterator[Fault]:
     yield from _archive(checked.release)
     for one in checked.release.document.files:
         path = checked.data.root / one.path
-        if one.path.startswith(APPEND_ONLY) and not (path.is_file() and _sha256(path) == one.sha256):
+        if one.path.startswith(APPEND_ONLY) and not (path.is_file() and sha256(path) == one.sha256):
             found = f"{one.path} is no longer as it was released"
             yield Fault(MANIFEST, None, found, "rows are only added, never changed")
 
@@ -60,11 +59,11 @@ def _sums(release: Release) -> Iterator[Fault]:
     """Each file beside the sums has a line there, with its own hash."""
     try:
         lines = (release.folder / SUMS).read_text(encoding="utf-8").splitlines()
-        wanted = {name: _sha256(release.folder / name) for name in release.names if name != SUMS}
+        wanted = {name: sha256(release.folder / name) for name in release.names if name != SUMS}
     except (OSError, UnicodeDecodeError):
         return  # told as missing already, or not readable as the list that it has to be
-    for name, sha256 in wanted.items():
-        if f"{sha256}  {name}" not in lines:
+    for name, digest in wanted.items():
+        if f"{digest}  {name}" not in lines:
             yield Fault(SUMS, None, f"does not have the hash of {name}", HINT)
 
 
@@ -88,10 +87,6 @@ def _same(archive: zipfile.ZipFile, member: str, one: ReleasedFile) -> bool:
     if archive.getinfo(member).file_size != one.bytes or one.bytes > MAX_FILE_BYTES:
         return False
     return hashlib.sha256(archive.read(member)).hexdigest() == one.sha256
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 RULES = (_release_files,)

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from probe_effect.exports.data_package import data_package
 from probe_effect.exports.dictionary import written_files
-from probe_effect.exports.files import copy, sha256, write, write_zip
+from probe_effect.exports.files import copy, write, write_zip
 from probe_effect.exports.page_data import TITLES, Rows, about, whole_tables
 from probe_effect.exports.parquet import RUNS, write_parquet, write_runs
 from probe_effect.exports.table import DataTable, forms, write_table
 from probe_effect.exports.words import WORDS, plain
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.pages.citing import cite_data
+from probe_effect.store.places import sha256
 from probe_effect.store.suite_file import own_headers, suite_file, workload_source
 
 ZIP, SUMS = "probe-effect.zip", "SHA256SUMS"

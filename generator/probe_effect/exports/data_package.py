@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from probe_effect.exports.dictionary import table_schema
-from probe_effect.exports.files import sha256
 from probe_effect.exports.table import DataTable, forms, schema
 from probe_effect.exports.words import LICENCE, WORDS
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.store.dictionary import TABLES
+from probe_effect.store.places import sha256
 from probe_effect.store.tables import further_column
 
 PROFILES = "https://datapackage.org/profiles/2.0"

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from probe_effect import units
 from probe_effect.exports.data_folder import ZIP
-from probe_effect.exports.files import sha256
 from probe_effect.exports.table import DataTable, Field, forms
 from probe_effect.exports.words import LICENCE, WORDS
 from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.store.places import sha256
 
 
 def dataset(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -> str:

@@ -1,7 +1,6 @@
 """Files as a build writes them, zips that are the same wherever they are packed, and folders that are mirrored."""
 
 import filecmp
-import hashlib
 import shutil
 import zipfile
 from collections.abc import Mapping
@@ -23,11 +22,6 @@ def copy(source: Path, target: Path) -> None:
     """Copy a file into a folder that is made where it is missing."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
-
-
-def sha256(path: Path) -> str:
-    """The file's SHA-256 in hexadecimal digits."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def write_zip(path: Path, files: Mapping[str, bytes | Path]) -> None:

@@ -5,12 +5,12 @@ import shutil
 from pathlib import Path
 
 from probe_effect.errors import UsageError
-from probe_effect.exports.files import copy, sha256, write, write_zip
+from probe_effect.exports.files import copy, write, write_zip
 from probe_effect.exports.page_data import rows, whole_tables
 from probe_effect.exports.table import csv_text
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.store import release_file
-from probe_effect.store.places import DataFolder
+from probe_effect.store.places import DataFolder, sha256
 from probe_effect.store.release_file import Manifest, Release, ReleasedFile, archive_name
 from probe_effect.store.version import data_files
 

@@ -1,5 +1,6 @@
 """Where things lie: the folders under `data/`, and the ids that their names are."""
 
+import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,6 +109,11 @@ class DataFolder:
         except ValueError:
             shown = path
         return printable(str(shown), MAX_PATH_LENGTH)
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file in hexadecimal digits."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def walk(folder: Path) -> list[Path]:
