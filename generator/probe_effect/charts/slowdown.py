@@ -74,9 +74,7 @@ def slowdown_chart(
     ]
     values += [_value(point, MEASURED) for point in points if point.label in labels]
     rows = tuple({name: value for name, value in one.items() if name not in TEXTS} for one in values)
-    left_out = len(lines) - len(shown)
-    more = "1 more line is" if left_out == 1 else f"{left_out} more lines are"
-    note = f"{more} not drawn; the table has them all." if left_out else None
+    note = theme.left_out(len(lines) - len(shown))
     seen = dict(zip(labels, looks([line.tracer for line in shown]), strict=True))
     specs = in_layouts(lambda layout: _spec(layout, values, seen), title, sentence)
     return Chart(name, title, sentence, rows, specs, note, _text_form(values, labels), page)

@@ -73,6 +73,12 @@ def source(version: str, edition: str = "") -> str:
     return ", ".join(filter(None, (NAME, edition or (version and f"data version {version}"), LICENCE)))
 
 
+def left_out(number: int) -> str | None:
+    """The note that so many lines have no room; None where all are drawn."""
+    lines = "line is" if number == 1 else "lines are"
+    return f"{number} more {lines} not drawn; the table has them all." if number else None
+
+
 def config(layout: Layout = "wide") -> Spec:
     """The look shared by all charts."""
     size = TEXT_SIZE[layout]

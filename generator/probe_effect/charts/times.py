@@ -56,10 +56,8 @@ def times_chart(
     values = [row | dict(zip(axes.columns, one.words, strict=True)) for row, one in zip(rows, drawn, strict=True)]
     seen = dict(zip(shown, looks([tracers[label] for label in shown]), strict=True))
     specs = in_layouts(lambda layout: _spec(layout, values, seen, axes), title, sentence)
-    left_out = len(labels) - len(shown)
-    note = f"{left_out} more {'line is' if left_out == 1 else 'lines are'} not drawn; the table has them all."
     text = TextForm(axes.columns, tuple(one.words for one in points))
-    return Chart(name, title, sentence, rows, specs, note if left_out else None, text, page)
+    return Chart(name, title, sentence, rows, specs, theme.left_out(len(labels) - len(shown)), text, page)
 
 
 def _row(one: TimePoint, axes: Axes) -> Datum:

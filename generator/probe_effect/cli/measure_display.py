@@ -1,6 +1,5 @@
 """How a measurement in progress looks: one line that changes on a terminal, plain lines elsewhere."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
@@ -15,6 +14,7 @@ from probe_effect.measure.leftovers import leftovers
 from probe_effect.measure.request import Work
 from probe_effect.measure.resume import command_to_go_on
 from probe_effect.model import Key, Sample
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.store.places import SubmissionFolder
 
 # rich honours NO_COLOR, FORCE_COLOR and a missing terminal by itself.
@@ -28,10 +28,9 @@ CLOCK_JUMP_S = 1.0
 
 def show_skipped(console: Console, work: Work) -> None:
     """What of a suite is not measured here, one line for each reason."""
-    cases: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
-    for subject, reason in work.skipped.items():
-        cases[subject.tracer, reason][subject.case] = None  # once for all its levels
-    for (tracer, reason), names in cases.items():
+    each = grouped_by(work.skipped, lambda subject: (subject.tracer, work.skipped[subject]))
+    for (tracer, reason), own in each.items():
+        names = dict.fromkeys(one.case for one in own)  # once for all its levels
         console.print(f"skipped with {tracer}, as {reason}: {', '.join(names)}", markup=False)
 
 

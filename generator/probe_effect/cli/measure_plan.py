@@ -1,8 +1,9 @@
 """`probe-effect measure --dry-run`: what would be run, and what not and why."""
 
 import shlex
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 
 from probe_effect import units
 from probe_effect.cli.tables import show_section
@@ -79,7 +80,5 @@ def _run_s(work: Work, usual_s: float) -> float:
 
 def _by_tracer(subjects: Iterable[Key]) -> list[tuple[str, str]]:
     """Each tracer with its cases, in their order, once for all their levels."""
-    cases: dict[str, dict[str, None]] = defaultdict(dict)
-    for subject in subjects:
-        cases[subject.tracer][subject.case] = None
-    return [(tracer, ", ".join(names)) for tracer, names in cases.items()]
+    each = grouped_by(subjects, attrgetter("tracer"))
+    return [(tracer, ", ".join(dict.fromkeys(one.case for one in own))) for tracer, own in each.items()]

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from rich.console import Group, RenderableType
 from rich.live import Live
@@ -17,7 +18,6 @@ from probe_effect.cli.tables import console, table_of
 from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.live.loaded import RunStatistics
 from probe_effect.live.places import Place
-from probe_effect.model import Estimate
 from probe_effect.store.places import DataFolder
 
 LABELS = ("What", "Type", "Held by", "Attached to")
@@ -28,6 +28,8 @@ MOST_PLACES = 1
 MOST_LETTERS = 44
 MOST_ROWS = 25
 """The most expensive ones; JSON has all. A tracer may load a thousand programs."""
+
+_percent = partial(units.interval, scale=units.SHARE)
 
 
 def run(
@@ -139,7 +141,3 @@ def _printable(text: str) -> str:
     """Names are what programs gave themselves: nothing in them may speak to the terminal."""
     shown = "".join(letter if letter.isprintable() else "�" for letter in text)
     return shown if len(shown) <= MOST_LETTERS else f"{shown[: MOST_LETTERS - 1]}…"
-
-
-def _percent(value: Estimate | None) -> str:
-    return units.interval(value, units.SHARE)

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 
 from probe_effect.compare.comparison import Side
 from probe_effect.errors import BadData, UsageError
 from probe_effect.model import Metric, Problem
+from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.names import cpu, tier, tool_with_version
 from probe_effect.reduce.reading import read_submissions
 from probe_effect.reduce.submission import Number, Submission
@@ -108,11 +111,8 @@ def differing_traits(first: Iterable[Number], second: Iterable[Number]) -> list[
 
 def traits(side: Iterable[Number]) -> dict[str, str]:
     """The traits of a side: name of each trait of its machines, tools and runs, to all its values."""
-    found: dict[str, dict[str, None]] = {}
-    for one in side:
-        for name, value in _traits(one):
-            found.setdefault(name, {})[value] = None
-    return {name: ", ".join(sorted(values)) for name, values in found.items()}
+    each = grouped_by(chain.from_iterable(map(_traits, side)), itemgetter(0))
+    return {name: ", ".join(sorted({value for _, value in own})) for name, own in each.items()}
 
 
 def _traits(one: Number) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,7 @@ An emulated machine has its counts by event, and what it is made of.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 
 from probe_effect import units
 from probe_effect.numbers import home, names
@@ -111,11 +112,8 @@ def representative(submissions: Sequence[Submission]) -> Submission:
 
 def parts(submissions: Iterable[Submission]) -> dict[str, list[str]]:
     """Each part of an emulated machine, to its packages; several where its runs had different ones."""
-    found: dict[str, dict[str, None]] = {}
-    for submission in submissions:
-        for part, package in submission.document.run.packages.items():
-            found.setdefault(part, {})[package] = None
-    return {part: list(packages) for part, packages in found.items()}
+    each = grouped_by((pair for one in submissions for pair in one.document.run.packages.items()), itemgetter(0))
+    return {part: list(dict.fromkeys(package for _, package in own)) for part, own in each.items()}
 
 
 def facts(document: MachineFile) -> dict[str, str]:
