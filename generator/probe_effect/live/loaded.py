@@ -10,7 +10,6 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Literal, Self
 
 from probe_effect.live import bpf, bpf_links, bpf_objects, tracefs
@@ -105,7 +104,7 @@ class RunStatistics:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _active(self, before: Loaded | None, now: Loaded, seconds: float) -> Active:

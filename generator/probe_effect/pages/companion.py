@@ -84,7 +84,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
             rate=rate_hz,
             predicted=partial(_predicted, evidence(catalogue)),
             measured=wording.slowdown,
-            band=_band,
+            band=lambda slowdown: BANDS[places(slowdown)[1]].range,  # by its upper end
         ),
         "d-and-bpftrace.md": render(
             "fragments/d-and-bpftrace.md.j2", pairs=pairs, times=next(timed, None), counts=next(counts, None)
@@ -123,11 +123,6 @@ def _predicted(found: Evidence, one: Number) -> Estimate | None:
     like = found.case_of[one.case].like
     cost = found.costs.get((one.submission.machine, one.tracer, like)) if like else None
     return slowdown_at(cost.known_cost, rate_hz(one)) if cost else None
-
-
-def _band(slowdown: Estimate) -> str:
-    """The band of a slowdown, by its upper end."""
-    return BANDS[places(slowdown)[1]].range
 
 
 def _pairs(catalogue: Catalogue) -> Iterator[tuple[Case, list[LanguageCost]]]:

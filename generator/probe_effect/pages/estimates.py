@@ -68,7 +68,10 @@ def write(found: Evidence) -> str:
     fitted = models(found)
     return render(
         "fragments/estimates.md.j2",
-        models={_label(found, machine): model for machine, model in fitted.by_machine.items()},
+        models={
+            names.machine_name(found.costs[fitted.calibrated(machine, "")[0]].submission): model
+            for machine, model in fitted.by_machine.items()
+        },
         sentences=[_sentence(fitted, has_exceptions=one) for one in (False, True) if one in fitted.ratios],
         kinds={kind: ratios for kind, ratios in fitted.left_out.items() if isinstance(kind, str)},
         intervals=fitted.ratios,
@@ -76,10 +79,6 @@ def write(found: Evidence) -> str:
         titles=found.titles,
         mark=MARK,
     )
-
-
-def _label(found: Evidence, machine: str) -> str:
-    return names.machine_name(found.costs[models(found).calibrated(machine, "")[0]].submission)
 
 
 def _sentence(fitted: Models, *, has_exceptions: bool) -> str:

@@ -1,6 +1,7 @@
 """The charts of a suite's counts: one tracer kernel by kernel, and one kernel tracer by tracer."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from probe_effect.charts.dots import Dot, instruction_chart
 from probe_effect.charts.panels import CountPoint, panels_chart
@@ -76,10 +77,8 @@ def _panels(
 
     `by`: how the chart is called in its address, and in its title.
     """
-    at: dict[str, set[str]] = {}
-    for one in points:
-        at.setdefault(one.panel, set()).add(one.at)
-    drawn = [one for one in points if len(at[one.panel]) > 1]
+    panels = grouped_by(points, attrgetter("panel"))
+    drawn = [one for one in points if len({other.at for other in panels[one.panel]}) > 1]
     if not drawn:
         return []
     left_out = "" if len(drawn) == len(points) else " A case with but one place has no panel."
