@@ -38,7 +38,8 @@ def run(data: DataFolder, output_format: str) -> bool:
     """Print what was found; whether anything can be measured."""
     found = diagnose(choose_suites(data, []), known_tracers())
     if output_format == "json":
-        output.product_json(_json(found))
+        values = TypeAdapter(Any).dump_python(found)
+        output.product_json({"can_measure": found.can_measure, **values, "install": install_line(found.packages)})
     else:
         _print(found)
     return found.can_measure
@@ -55,11 +56,6 @@ def mount() -> None:
         msg = f"{refusal.filename or 'mount'}: {refusal.strerror}. Expected root outside of a container"
         raise HostNotReady(msg) from refusal
     output.say(f"mounted: {', '.join(new)}" if new else "nothing to mount")
-
-
-def _json(found: Diagnosis) -> dict[str, Any]:
-    values = TypeAdapter(Any).dump_python(found)
-    return {"can_measure": found.can_measure, **values, "install": install_line(found.packages)}
 
 
 def _print(found: Diagnosis) -> None:

@@ -76,20 +76,15 @@ def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:
 
 def _origin(one: Forecast, reasons: tuple[str, ...]) -> list[tuple[str, str]]:
     chosen = [("chosen because", "; ".join(reasons))] if reasons else []
+    names = [f"{part.name} " if len(one.parts) > 1 else "" for part in one.parts]
+    costs = [name + units.interval(part.cost, units.DURATION) for name, part in zip(names, one.parts, strict=True)]
     return [
         ("machine", sentences.where(one)),
         *chosen,
         (ORIGIN[one.parts[0].basis], sentences.dates(one)),
-        ("cost of an event", ", ".join(_cost(one))),
+        ("cost of an event", ", ".join(costs)),
         ("grade", sentences.grade(one)),
     ]
-
-
-def _cost(one: Forecast) -> list[str]:
-    written = [units.interval(part.cost, units.DURATION) for part in one.parts]
-    return (
-        written if len(written) == 1 else [f"{part.name} {text}" for part, text in zip(one.parts, written, strict=True)]
-    )
 
 
 def _neighbours(others: Sequence[Neighbour]) -> list[tuple[str, ...]]:
