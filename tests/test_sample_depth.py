@@ -11,7 +11,7 @@ import scipy
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
 from probe_effect.answer.depth import WALKED, may_pay_at_switches, sample_law
 from probe_effect.answer.parts import parts
-from probe_effect.answer.proof import pairs
+from probe_effect.answer.proof import of_events, of_samples
 from probe_effect.answer.question import SAMPLED, Combination, Question
 from probe_effect.model import Estimate
 from probe_effect.stats.straight_line import T_95, straight_line
@@ -84,7 +84,9 @@ def test_samples_tell_by_their_size_how_deep_the_stacks_of_a_program_are() -> No
         (500.0, LEVELS, 14_700),
         (500.0, [replace(one, event_bytes=8452.0) for one in LEVELS], 14_700),
     ):
-        (pair,) = pairs(evidence(suites, COST, *levels, replace(program, event_bytes=size_bytes)))
+        found = evidence(suites, COST, *levels, replace(program, event_bytes=size_bytes))
+        (pair,) = of_samples(found)
+        assert not of_events(found)
         assert pair.point.predicted.value == pytest.approx(cost_ns / 2e5, rel=1e-3)
 
 

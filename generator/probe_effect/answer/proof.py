@@ -135,6 +135,12 @@ def of_events(found: Evidence) -> Sequence[ProgramPair]:
 
 
 @once
+def of_samples(found: Evidence) -> Sequence[ProgramPair]:
+    """The others."""
+    return [one for one in pairs(found) if found.case_of[one.measured.case].probe == SAMPLED]
+
+
+@once
 def program_spread(found: Evidence) -> Spread | None:
     """How far real programs lie from what is predicted of events; None of fewer than ten visible pairs."""
     return spread(of_events(found))

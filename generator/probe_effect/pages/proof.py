@@ -7,7 +7,16 @@ from probe_effect import units
 from probe_effect.answer.calibrated_proof import calibrated_pairs
 from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.answer.kind_spread import spread_by_kind
-from probe_effect.answer.proof import NEAR_RATIO, VISIBLE_RATIO, Agreed, ProgramPair, pairs, verdict
+from probe_effect.answer.proof import (
+    NEAR_RATIO,
+    VISIBLE_RATIO,
+    Agreed,
+    ProgramPair,
+    of_events,
+    of_samples,
+    pairs,
+    verdict,
+)
 from probe_effect.answer.question import SAMPLED
 from probe_effect.answer.script_proof import order, script_pairs
 from probe_effect.charts.predicted import PredictedPair, predicted_chart
@@ -18,8 +27,12 @@ from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages import agreement
 from probe_effect.pages.markdown import render
 
-CHART, SCRIPTS_CHART = "does-it-hold", "scripts-hold"
-TITLES = {CHART: "Slowdown of real programs, predicted and measured", SCRIPTS_CHART: "Slowdown by whole scripts"}
+CHART, SCRIPTS_CHART, SAMPLES_CHART = "does-it-hold", "scripts-hold", "samples-hold"
+TITLES = {
+    CHART: "Slowdown of real programs, predicted and measured",
+    SCRIPTS_CHART: "Slowdown by whole scripts",
+    SAMPLES_CHART: "Slowdown by 4,999 samples a second",
+}
 ADDRESS = "/does-it-hold/"
 BY_SUITES, BY_LOOP = "the machine's suites", "a loop before the run"
 
@@ -33,7 +46,7 @@ def of_clearest(found: Sequence[ProgramPair]) -> list[ProgramPair]:
 def write(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown."""
     known = evidence(catalogue)
-    found, of_scripts = of_clearest(pairs(known)), of_clearest(script_pairs(known))
+    found, of_scripts = of_clearest(of_events(known)), of_clearest(script_pairs(known))
     far_first = sorted((one for one in found if one.is_visible), key=_distance, reverse=True)
     return {
         "does-it-hold.md": render(
@@ -53,7 +66,24 @@ def write(catalogue: Catalogue) -> dict[str, str]:
             titles=catalogue.titles,
         ),
         "calibrated-hold.md": _calibrated(known, catalogue),
+        "samples-hold.md": _samples(of_clearest(of_samples(known)), catalogue),
     }
+
+
+def _samples(found: Sequence[ProgramPair], catalogue: Catalogue) -> str:
+    """The programs that were sampled, beside the law of a sample at the depth of their stacks."""
+    return render(
+        "fragments/samples-hold.md.j2",
+        chart=SAMPLES_CHART if found else None,
+        where=names.machine_name(found[0].measured.submission) if found else None,
+        ways=[
+            (case, sentences(agreed, agreed, "a way to sample it"))
+            for case, own in grouped_by(found, lambda one: one.measured.case).items()
+            if (agreed := verdict(own))
+        ],
+        pairs=_clear(found),
+        titles=catalogue.titles,
+    )
 
 
 def _calibrated(known: Evidence, catalogue: Catalogue) -> str:
@@ -122,7 +152,8 @@ def sentences(found: Agreed, plain: Agreed, what: str = "a probe") -> list[str]:
 
 def charts(catalogue: Catalogue, known: Evidence) -> list[Chart]:
     """Every pair as a dot, of chosen probes and of scripts apart; none before programs were traced."""
-    found = {CHART: of_clearest(pairs(known)), SCRIPTS_CHART: of_clearest(script_pairs(known))}
+    some = {CHART: of_events(known), SCRIPTS_CHART: script_pairs(known), SAMPLES_CHART: of_samples(known)}
+    found = {name: of_clearest(own) for name, own in some.items()}
     return [_chart(name, own, catalogue) for name, own in found.items() if own]
 
 
