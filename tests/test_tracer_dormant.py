@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.tracers.dormant import Dormant
@@ -38,12 +40,23 @@ def test_a_report_of_dormant_probes_knows_nothing(tmp_path: Path) -> None:
 
 def test_dormant_probes_can_be_measured_everywhere() -> None:
     dormant = Dormant()
-    assert (dormant.available(), dormant.missing("kprobe")) == (None, None)
+    assert dormant.available() is None
     assert dormant.version() == "no tool"
 
 
-def test_scripts_of_dormant_probes_are_comments_only() -> None:
-    scripts = list(SUITES.glob("*/*.dormant"))
+def test_a_workload_that_filters_its_own_calls_needs_a_kernel_that_offers_it(tmp_path: Path) -> None:
+    assert str(Dormant(root=tmp_path).missing("seccomp")).startswith(
+        "this kernel has no filters of system calls (seccomp)"
+    )
+    actions = tmp_path / "proc" / "sys" / "kernel" / "seccomp" / "actions_avail"
+    actions.parent.mkdir(parents=True)
+    actions.write_text("allow\n", encoding="utf-8")
+    assert Dormant(root=tmp_path).missing("seccomp") is None
+
+
+@pytest.mark.parametrize("ending", ["dormant", "seccomp"])
+def test_scripts_that_start_no_tool_are_comments_only(ending: str) -> None:
+    scripts = list(SUITES.glob(f"*/*.{ending}"))
     assert scripts
     for script in scripts:
         assert all(line.startswith("#") for line in script.read_text(encoding="utf-8").splitlines()), script

@@ -28,6 +28,7 @@ Need = Literal[
     "kprobe-multi",
     "function-tracer",
     "function-graph",
+    "seccomp",
 ]
 """What a kernel may offer to tracers, and some kernels do not."""
 

@@ -31,6 +31,7 @@ OPTIONS: dict[Need, str] = {
     "kprobe-multi": "CONFIG_FPROBE",
     "function-tracer": "CONFIG_FUNCTION_TRACER",
     "function-graph": "CONFIG_FUNCTION_GRAPH_TRACER",
+    "seccomp": "CONFIG_SECCOMP",
 }
 """What a case needs, to the option without which no Linux has it."""
 

@@ -28,6 +28,7 @@ OPTIONS: dict[Need, tuple[str, str]] = {
     "kprobe-multi": ("links of a BPF program to many functions (kprobe.multi)", "FPROBE"),
     "function-tracer": ("function tracer", "FUNCTION_TRACER"),
     "function-graph": ("function graph tracer", "FUNCTION_GRAPH_TRACER"),
+    "seccomp": ("filters of system calls (seccomp)", "SECCOMP_FILTER"),
 }
 """Facility to its name in sentences and its build option."""
 
@@ -178,6 +179,8 @@ def _signs(need: Need) -> list[str]:
         return [f"{place}/available_filter_functions" for place in TRACEFS]
     if need == "raw-tracepoint":
         return [f"{place}/events/raw_syscalls/sys_enter" for place in TRACEFS]
+    if need == "seccomp":
+        return ["proc/sys/kernel/seccomp/actions_avail"]
     return [f"sys/bus/event_source/devices/{need}", *(f"{place}/{need}_events" for place in TRACEFS)]
 
 

@@ -1,7 +1,7 @@
-"""No tool at all: the probes are compiled into the workload, and nothing enables them.
+"""No tool at all: what costs is in the workload, probes that nothing enables or filters that it installs on itself.
 
-What such a run costs more than the baseline is the price of having the probe. A script is a comment only, which says
-what is compiled in; the suite names the workload's variant.
+What such a run costs more than the baseline is the price of having them. A script is a comment only, which says what is
+there; the suite names the workload's variant.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from probe_effect.host import ROOT
+from probe_effect.host.kernel import missing
 from probe_effect.model import Need
 from probe_effect.tracers.protocol import Counting, Report
 
@@ -19,6 +21,7 @@ class Dormant:
 
     id: str = "dormant"
     tool: str = "dormant"
+    root: Path = ROOT
 
     def available(self) -> str | None:
         """None: it can run everywhere."""
@@ -29,9 +32,8 @@ class Dormant:
         return "no tool"
 
     def missing(self, need: Need) -> str | None:
-        """None: the kernel has no part in probes that nothing enables."""
-        del need
-        return None
+        """None when the kernel offers `need` to the workload, else why not."""
+        return missing(need, self.root)
 
     def session(self, script: Path, counting: Counting, program: Path) -> DormantSession:
         """A run of the workload alone."""
