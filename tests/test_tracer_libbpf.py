@@ -79,6 +79,11 @@ def test_a_session_reports_what_the_loader_counted_and_its_own_use(start: Starte
     assert report.tracer_rss_bytes > 0
 
 
+def test_the_loader_is_told_the_workloads_process_id(start: Starter) -> None:
+    session = start("start: ready 1")
+    assert session.command(7) == (session.tool, str(session.script), "7")
+
+
 def test_a_program_whose_action_counts_nothing_has_no_counts(start: Starter) -> None:
     session = start("start: ready 1", 'end: {"seen": 0, "lost": 0}', counting="nothing")
     session.ready(LONG_S)

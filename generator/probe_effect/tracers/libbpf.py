@@ -3,7 +3,7 @@
 What a tracer built on BPF costs beyond this, it adds itself. The loader (`libbpf-loader.c`) prints `ready N` when the
 kernel has made a link for each of its N programs (bpf(2), BPF_LINK_CREATE; libbpf's `bpf_program__attach`), so that
 line is the proof. Events of which the kernel says that it left the program out are lost (`recursion_misses` of
-`bpf_prog_info`, since Linux 5.12).
+`bpf_prog_info`, since Linux 5.12), as are those that a program says it dropped, because its buffer was full.
 
 Where nothing can be compiled, as in an emulated machine, `prebuild` has made everything on another one.
 """
@@ -131,7 +131,8 @@ def _loader(cache: Path | None, system: Sysroot | None = None) -> Path:
 
 
 def _object(script: Path, cache: Path | None, system: Sysroot | None = None) -> Path:
-    return compiled(script, bpf_compiler(system), f"bpf/{script.stem}.o", cache, [INCLUDE]).path
+    headers = [INCLUDE, *script.parent.parent.glob("*/*.bpf.h")]
+    return compiled(script, bpf_compiler(system), f"bpf/{script.stem}.o", cache, headers).path
 
 
 def bpf_compiler(system: Sysroot | None = None) -> Compiler:
@@ -154,9 +155,8 @@ class LibbpfSession(ToolSession):
     name = "libbpf"
 
     def command(self, pid: int) -> Sequence[str]:
-        """The command; its probes fire for every process, as those of most tools do."""
-        del pid
-        return (self.tool, str(self.script))
+        """The command; its probes fire for every process, but some programs count the events of the workload alone."""
+        return (self.tool, str(self.script), str(pid))
 
     def is_live(self) -> bool:
         """Whether the loader has said that all its programs are attached."""
