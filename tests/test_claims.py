@@ -124,6 +124,12 @@ def test_a_ratio_is_of_two_costs_of_one_run_with_one_tracer() -> None:
     assert decided(ratio, machine("m", HIGH), machine("n", HIGH, tracer="perf"))["verdict"] == "cannot be said"
 
 
+def test_a_cost_less_another_is_of_one_run() -> None:
+    less = claim(numbers=(f"*.{PROBE}",), less=f"*.{OTHER}", above=100.0)
+    assert decided(less, machine("m", HIGH, CLEAR))["verdict"] == "holds"
+    assert decided(less, machine("m", HIGH))["verdict"] == "cannot be said"
+
+
 def test_counted_instructions_decide_what_asks_for_them_and_times_do_not() -> None:
     own = submission("qemu", metric="instructions")
     number(own, Estimate(500.0, 499.0, 501.0), PROBE)

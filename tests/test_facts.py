@@ -187,6 +187,28 @@ def test_a_ratio_is_of_two_costs_of_one_submission_and_made_when_asked_for(data:
     assert "over" in fact["title"]
 
 
+def test_the_difference_of_two_costs_of_one_submission_is_told_with_both(data: Path) -> None:
+    shutil.rmtree(data / "results")
+    write_submission(data, two_cases())
+    key = "bpftrace.06-uprobe/less/bpftrace.02-kprobe"
+    fact = facts(read(data), [key])[key]
+    assert plain(fact) == "850 ns"
+    assert "less" in fact["title"]
+
+
+def test_what_a_published_cost_has_more_than_ours_is_told(data: Path, catalogue: Catalogue) -> None:
+    source = next(source for source in catalogue.sources if any(one.cost_ns for one in source.figures))
+    figure = next(one for one in source.figures if one.cost_ns)
+    shutil.rmtree(data / "results")
+    write_submission(data, two_cases())
+    known = replace(read(data), sources=(source,))
+    key = f"{source.id}.{figure.figure}/less/bpftrace.02-kprobe"
+    assert facts(known, [key])[key]["title"].startswith(f"{figure.what} less 50")
+    assert f"{source.id}.gone/less/bpftrace.02-kprobe" not in facts(
+        known, [f"{source.id}.gone/less/bpftrace.02-kprobe"]
+    )
+
+
 def test_there_is_no_ratio_of_costs_of_two_submissions(data: Path) -> None:
     other = changed(machine_values(), "machine.id", "other-machine")
     write_submission(data, rows_of("06-uprobe", 900), other)

@@ -59,10 +59,10 @@ def _value(claim: Claim, one: Number) -> Estimate | None:
         return None if one.loss_ratio is None else Estimate(*[one.loss_ratio] * 3)
     if claim.quantity == "threshold" or one.cost is None:
         return one.threshold(claim.below or 1)
-    if claim.over is not None:
-        key = claim.over.replace("*", one.tracer)
+    if beside := claim.over or claim.less:
+        key, joined = beside.replace("*", one.tracer), mover.ratio if claim.over else mover.difference
         others = (other.known_cost for other in one.submission.numbers if other.is_sound and other.name == key)
-        return next((mover.ratio(one.known_cost, cost) for cost in others), None)
+        return next((joined(one.known_cost, cost) for cost in others), None)
     return one.bounded_cost if claim.rate_hz is None else slowdown_at(one.bounded_cost, claim.rate_hz)
 
 

@@ -12,7 +12,8 @@
 - `<tracer>.<case>.rates-held`: at how many of the rates that were measured rate x cost agrees with the slowdown, of a
   suite that varies the rate; `<tracer>.<case>.lowest-rate` and `.highest-rate`: between which.
 - `<tracer>.<case>.per-frame`: what each frame of the stack adds to a sample.
-- `<one>/<one>`: the ratio of two costs of one submission, of an event both or of an iteration, where a page asks.
+- `<one>/<one>`: the ratio of two costs of one submission, of an event both or of an iteration, where a page asks;
+  `<one>/less/<one>`: their difference. `<source>.<figure>/less/<one>`: what a published cost has more.
 - `<machine>/<run>/<one>.<cost|cost-interval|..|start|stop|tail-50|..>`: of that run, current or not, where a page asks.
 - `<one>.machine`: the machine that its quantities are of, which may be another than the home machine.
 - `<one>.range`: the least and the greatest cost of all machines that have it.
@@ -43,6 +44,7 @@ from probe_effect.reduce.submission import Number, Submission
 from probe_effect.reduce.tails import SHARES
 from probe_effect.reduce.thresholds import THRESHOLDS, slowdown_at, threshold
 from probe_effect.stats import mover
+from probe_effect.store.source_file import Figure
 from probe_effect.units import Scale
 
 Fact = dict[str, str]
@@ -55,6 +57,7 @@ A cost may have `hardware`, the key of what others measured without a hypervisor
 RATES_HZ = {"1k": 1e3, "10k": 1e4, "100k": 1e5, "1M": 1e6}
 
 ONE_THREAD = "1"
+LESS = "less/"
 
 
 def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
@@ -80,6 +83,8 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
         first, _, second = key.partition("/")
         if told := _ratio(catalogue, submissions, first, second) or _of_run(catalogue, key):
             found[key] = told
+        elif second.startswith(LESS) and (one := current.get(second.removeprefix(LESS))) and one.distinguishable:
+            found.update((key, _gap(printed, one)) for printed in _printed(catalogue, first))
     return found
 
 
@@ -261,17 +266,33 @@ def _of_depth(catalogue: Catalogue, current: dict[str, Number]) -> Iterator[tupl
 
 
 def _ratio(catalogue: Catalogue, submissions: Iterable[Submission], first: str, second: str) -> Fact | None:
-    """The first cost over the second, of the first submission that has both clear of noise; both are of one unit."""
+    """The first cost over the second, or less it, of the first submission with both clear of noise, of one unit."""
+    is_less, second = second.startswith(LESS), second.removeprefix(LESS)
     for submission in submissions:
         costs = {one.name: one for one in submission.numbers if one.is_sound and one.distinguishable}
         if first in costs and second in costs:
             one, other = costs[first], costs[second]
             if len({calls_of_event(evidence(catalogue), side.case) for side in (one, other)}) > 1:
                 return None
-            ratio = mover.ratio(one.known_cost, other.known_cost)
             shown = [units.interval(side.cost, units.DURATION) for side in (one, other)]
+            if is_less:
+                less = mover.difference(one.known_cost, other.known_cost)
+                return _fact(one, "cost", less, units.DURATION, f"{shown[0]} less {shown[1]}: ")
+            ratio = mover.ratio(one.known_cost, other.known_cost)
             return _fact(one, "cost", ratio, units.TIMES, f"{shown[0]} over {shown[1]}: ") if ratio else None
     return None
+
+
+def _printed(catalogue: Catalogue, key: str) -> list[Figure]:
+    """The published cost of a key; none without."""
+    figures = ((f"{source.id}.{one.figure}", one) for source in catalogue.sources for one in source.figures)
+    return [one for each, one in figures if each == key and one.cost_ns]
+
+
+def _gap(printed: Figure, one: Number) -> Fact:
+    """What a published cost has more than one of ours, whichever machines both are of."""
+    gap = mover.difference(Estimate(*[float(printed.cost_ns or 0)] * 3), one.known_cost)
+    return _fact(one, "cost", gap, units.DURATION, f"{printed.what} less {units.interval(one.cost, units.DURATION)}: ")
 
 
 def _bounded(one: Number, what: addresses.Quantity, found: Estimate, scale: Scale, said: str = "") -> Fact:

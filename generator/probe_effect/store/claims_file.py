@@ -29,6 +29,7 @@ class Claim(DocumentEntry):
     ] = "cost"
     rate_hz: float | None = Field(default=None, gt=0)
     over: NumberKey | None = None
+    less: NumberKey | None = None
     above: float | None = None
     below: float | None = Field(default=None, gt=0)
 
@@ -44,7 +45,7 @@ class Claim(DocumentEntry):
     @property
     def names(self) -> set[str]:
         """The cases of its numbers, and their tools without versions."""
-        parts = (key.partition("@")[0].split(".") for key in (*self.numbers, self.over) if key)
+        parts = (key.partition("@")[0].split(".") for key in (*self.numbers, self.over, self.less) if key)
         return {name for tool, case in parts for name in (case, re.sub(r"(-\d+)*\*?$", "", tool)) if name}
 
 
