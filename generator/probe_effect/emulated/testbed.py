@@ -91,6 +91,7 @@ class EmulatedMachine:
     def held(self, cpus: tuple[int, int | None]) -> Iterator[None]:
         """It is ours alone, and nobody else's measurement disturbs it."""
         del cpus
+        self._mechanisms, self._program_runs = {}, {}  # each suite has its own
         yield
 
     def program(self, work: Work) -> CompiledProgram:

@@ -83,8 +83,8 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
         first, _, second = key.partition("/")
         if told := _ratio(catalogue, submissions, first, second) or _of_run(catalogue, key):
             found[key] = told
-        elif second.startswith(LESS) and (one := current.get(second.removeprefix(LESS))) and one.distinguishable:
-            found.update((key, _gap(printed, one)) for printed in _printed(catalogue, first))
+        elif second.startswith(LESS) and (ours := current.get(second.removeprefix(LESS))) and ours.distinguishable:
+            found.update((key, _gap(printed, ours)) for printed in _printed(catalogue, first))
     return found
 
 
