@@ -91,7 +91,7 @@ PRINTED = [
 DERIVED = [
     ("cook-2020-seccomp-benchmark", "each_native", 638.88),
     ("falco-1404-dd", "cost", 144.895e9 / 209_715_200),
-    ("obi-1025-redis", "cost", 1e9 * (0.471 / 9654 - 0.279 / 9813)),
+    ("obi-1025-redis", "cost", 1e6 * (0.471 / 9654 - 0.279 / 9813)),
     ("nakryiko-2020-test-overhead", "cost_bench_kprobe", 1e3 / 3.673 - 1e3 / 4.622),
     ("olsa-2026-tracing-multi", "attach_each", 1.295e6 / 51_186),
     ("starovoitov-2016-tracepoint-kprobe", "cost_kprobe_urandom", 1e9 / 279e3 - 1e9 / 300e3),

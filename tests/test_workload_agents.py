@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from needs import needs
+from probe_effect.answer.setup import STANDS_FOR
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import missing
 from probe_effect.tracers.libbpf import INSTALL, LIBRARY, Libbpf
@@ -114,6 +116,17 @@ SETS = [path for path in sorted(SUITES.glob("agents*/*.bpf.c")) if "a set like" 
 def test_a_set_like_that_of_an_agent_names_the_project_and_the_commit_that_it_follows(path: Path) -> None:
     words = " ".join(path.read_text(encoding="utf-8").replace("\n *", " ").split())
     assert re.search(r"a set like th[^:]*: [\w.-]+/[\w.-]+ at [0-9a-f]{40}", words)
+
+
+def test_no_probe_of_a_set_is_the_basis_of_another_probes_cost() -> None:
+    probes: dict[bool, set[str]] = {True: set(), False: set()}
+    for file in SUITES.glob("*/suite.toml"):
+        cases = tomllib.loads(file.read_text(encoding="utf-8"))["cases"]
+        probes[file.parent.name.startswith("agents")] |= {case["probe"] for case in cases}
+    assert (
+        probes[True] & {*probes[False], *STANDS_FOR, *(kind for kinds in STANDS_FOR.values() for kind in kinds)}
+        == set()
+    )
 
 
 @pytest.mark.tracer
