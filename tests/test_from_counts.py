@@ -229,3 +229,11 @@ def test_a_tracer_without_an_estimate_names_those_that_have_one() -> None:
 def test_several_probes_at_once_have_no_count_of_their_own() -> None:
     with pytest.raises(ProbeEffectError, match="nobody measured it"):
         answered(known(), "both")
+
+
+@pytest.mark.parametrize("probe", ["profile", "audit"])
+def test_no_count_of_a_sample_or_of_auditing_becomes_a_time(probe: str) -> None:
+    found = known()
+    kprobe = found.case_of["kprobe"]
+    assert counted(found, MACHINE, TRACER, kprobe) is not None
+    assert counted(found, MACHINE, TRACER, kprobe.model_copy(update={"probe": probe})) is None

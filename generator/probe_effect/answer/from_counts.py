@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from probe_effect.answer.evidence import CostKey, Evidence
 from probe_effect.answer.first_instruction import mechanism_of
+from probe_effect.answer.question import SAMPLED
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.likeness import release_distance
@@ -180,11 +181,11 @@ def _fitted_to(found: Evidence) -> bytes:
 def counted(found: Evidence, machine: str, tracer: str, case: Case) -> Number | None:
     """The count of a case with a tracer, or another version of it, on the kernel nearest to a machine's.
 
-    Only one of the machine's architecture, for an instruction of another is not the same work; None for a machine
-    without a cost, on which no count can become a time.
+    Only one of the machine's architecture, for an instruction of another is not the same work. None for a machine
+    without a cost, and for a probe whose count can become no time.
     """
     key = next(iter(found.keys_of(machine)), None)
-    if key is None:
+    if key is None or case.probe in {SAMPLED, "audit"}:  # an interrupt above all, and what no machine has timed
         return None
     here = found.costs[key].submission
     return _nearest_count(found, case.id, tracer, here.architecture, here.document.system.kernel_release)
