@@ -9,8 +9,10 @@ import os
 import shlex
 import shutil
 import sys
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
@@ -32,6 +34,7 @@ from probe_effect.measure.request import choose_suites, resolve
 from probe_effect.measure.resume import reopen, unfinished, work_of
 from probe_effect.measure.run import measure, resume
 from probe_effect.store.machine_file import read_machine_file
+from probe_effect.tools.record import TOOLS
 from probe_effect.workloads.build import build
 
 if TYPE_CHECKING:
@@ -158,6 +161,28 @@ def test_a_guest_that_is_lost_is_started_again_and_its_run_made_once_more(fake: 
     assert {row.status for row in found} == {"ok"}
     assert len(fake.guests()) == 2
     assert len(fake.said) == 1
+
+
+def test_after_a_tool_that_spoils_the_machine_anything_else_has_another_one(
+    fake: FakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(TOOLS, "bpftrace", replace(TOOLS["bpftrace"], spoils=True))
+    machine, made_in = fake.machine(), []
+    run = EmulatedMachine.run
+
+    def noted(*words: Any) -> Sample:
+        row = run(*words)
+        made_in.append((row.arm, fake.guests()[-1]))
+        return row
+
+    monkeypatch.setattr(EmulatedMachine, "run", noted)
+    fake.measure(machine)
+    spoilt: set[int] = set()
+    for arm, guest in made_in:
+        assert arm == "traced" or guest not in spoilt
+        spoilt |= {guest} if arm == "traced" else set()
+    changes = sum(before == "traced" and after == "baseline" for (before, _), (after, _) in pairwise(made_in))
+    assert len(fake.guests()) == 1 + changes > 2
 
 
 def test_a_panic_is_told_with_the_consoles_last_lines(fake: FakeMachine) -> None:

@@ -107,6 +107,20 @@ def test_instructions_are_those_of_the_kernels_own_paths(run: SubmissionFolder) 
     assert document.run.mechanisms == {"02-kprobe bpftrace": "ftrace"}
 
 
+@of_this_processor
+def test_auditing_is_paid_by_what_starts_while_it_is_on_and_by_no_baseline(tmp_path: Path) -> None:
+    words = [{"per-event": "audit", "bpftrace": "audit"}.get(word, word) for word in COMMAND]
+    cases = ("--case", "01-audit-on", "--case", "05-audit-100-rules", "--blocks", "1")
+    ended = subprocess.run([*words, *cases, "--out", str(tmp_path)], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    rows, _ = read_samples(SubmissionFolder(Path(ended.stdout.strip())).samples, "")
+    assert {row.status for row in rows} == {"ok"}
+    each = {row.case: (row.instructions or 0) / (row.events or 1) for row in rows}
+    baselines = [(row.instructions or 0) / (row.events or 1) for row in rows if row.arm == "baseline"]
+    assert max(baselines) < 1.005 * min(baselines)
+    assert 1.2 * max(baselines) < each["01-audit-on"] < each["05-audit-100-rules"]
+
+
 @pytest.mark.xdist_group("emulated-arm64")
 @needs(CROSS_COMPILER)
 def test_another_processor_counts_by_its_own_means(tmp_path: Path) -> None:

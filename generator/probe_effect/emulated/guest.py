@@ -19,6 +19,7 @@ from probe_effect.host.kernel import mechanism
 from probe_effect.machine.busy import busy_ratio, cpu_times
 from probe_effect.measure.one_run import Hooks, Limits, TracerTask, probed_functions, run_once
 from probe_effect.model import Need, Sample
+from probe_effect.tracers.audit import Audit
 from probe_effect.tracers.libbpf import Libbpf
 from probe_effect.tracers.proc import count_runs, program_runs
 from probe_effect.tracers.protocol import Tracer
@@ -75,6 +76,7 @@ class GuestRequests:
     def tracers(self, request: Message) -> Message:
         """What each tracer named in `words` reports about itself and `needs`; these can run from now on."""
         known = self._known() | {"libbpf": Libbpf(prebuilt=Path(PREBUILT))}
+        known |= {name: replace(one, inside=True) for name, one in known.items() if isinstance(one, Audit)}
         every, names = with_paths(known, request["words"])
         self._tracers = {name: every[name] for name in names}
         return {"tracers": [_account(tracer, request["needs"]) for tracer in self._tracers.values()]}

@@ -22,6 +22,7 @@ from probe_effect.measure.testbed import Origins
 from probe_effect.model import Metric, Need, Sample
 from probe_effect.store.machine_file import Machine, System, runs_add_up
 from probe_effect.store.samples import TIMES, as_note
+from probe_effect.tools.record import TOOLS
 from probe_effect.workloads.loop import WorkloadTask
 
 LOSSES = 3
@@ -57,6 +58,7 @@ class EmulatedMachine:
     accelerator: Accelerator = "tcg"
     patience: Patience = field(default_factory=Patience)
     _guest: RunningGuest | None = None
+    _is_spoilt: bool = False
     _lost: int = 0
     _begun_s: float = field(default_factory=time.monotonic)
     _tracers: dict[str, GuestTracer] = field(default_factory=dict)
@@ -103,6 +105,9 @@ class EmulatedMachine:
 
         Raises: HostNotReady when one guest after the other is lost, or time is up.
         """
+        before, self._is_spoilt = self._is_spoilt, watch is not None and TOOLS[watch.tracer.tool].spoils
+        if before and not self._is_spoilt:
+            self._end()  # the next question boots another, in which the tool never was
         place = f"{planned.subject.case} {planned.subject.tracer}"
         request = run_request(planned, load, watch, limits, looking=place not in self._mechanisms)
         try:

@@ -38,6 +38,7 @@ class TracingTool:
         is_lower_bound: whether it does nothing but what a probe asks for.
         packages: what brings it, by the names of Debian and Ubuntu.
         guest_packages: what brings it in an emulated machine, of its release of Debian; None where it cannot run there.
+        spoils: whether it leaves the kernel slower until the next boot, so that nothing else is measured before that.
         followed: whether each of its versions in Debian is counted, or it is counted once on each kernel.
     """
 
@@ -55,6 +56,7 @@ class TracingTool:
     is_lower_bound: bool = False
     packages: tuple[Package, ...] = ()
     guest_packages: tuple[str, ...] | None = None
+    spoils: bool = False
     followed: Literal["version", "kernel"] | None = None
 
 
