@@ -12,7 +12,7 @@ import sys
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
@@ -170,8 +170,10 @@ def test_after_a_tool_that_spoils_the_machine_anything_else_has_another_one(
     machine, made_in = fake.machine(), []
     run = EmulatedMachine.run
 
-    def noted(*words: Any) -> Sample:
-        row = run(*words)
+    def noted(
+        machine: EmulatedMachine, planned: PlannedRun, load: WorkloadTask, watch: TracerTask | None, limits: Limits
+    ) -> Sample:
+        row = run(machine, planned, load, watch, limits)
         made_in.append((row.arm, fake.guests()[-1]))
         return row
 
