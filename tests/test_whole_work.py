@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from builders import REAL_DATA
 from evidence_builder import case, suite
 from number_builder import number, submission
+from probe_effect import units
 from probe_effect.answer.evidence import evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder, read_catalogue
@@ -15,6 +17,7 @@ from probe_effect.pages import case_page, number_page, suite_page
 from probe_effect.pages.results import measured_range, view_of
 from probe_effect.pages.results import slowdown as whole_work
 from probe_effect.store.places import DataFolder
+from probe_effect.store.suite_file import Factor
 
 if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number
@@ -44,6 +47,7 @@ def some() -> list[Number]:
             slowdown=slowdown,
             baseline=Estimate(UNTRACED_NS / events),
             probes=probes,
+            reconciled=True,
             noise_floor_ns=floor_ns,
             grade="B",
         )
@@ -104,6 +108,21 @@ def test_the_range_of_a_case_is_of_slowdowns() -> None:
     known = catalogue(*some())
     found = measured_range(known, BUILD, BUILD.cases[0])
     assert [end.quantity for end in found.ends] == ["slowdown"]
+
+
+def test_without_a_count_of_events_no_cost_of_one_is_said() -> None:
+    first = replace(some()[0], reconciled=None)
+    assert whole_work.event(first) == units.MISSING
+    assert "for each event" not in number_page.sentence(first, view_of(BUILD))
+    assert "for each event" in number_page.sentence(some()[0], view_of(BUILD))
+
+
+def test_a_suite_with_levels_has_a_row_for_each_with_the_time_of_the_tracer() -> None:
+    levels = Factor(name="depth", title="Frames of the stack", unit="frames", levels=(10, 200))
+    found = [replace(one, level="200") for one in some()]
+    table = view_of(BUILD).table(found, levels)
+    assert [one.id for one in table.columns] == ["level", "tracer", "slowdown", "cost", "tracer-cpu", "grade"]
+    assert "3 sets of a case, a tracer and a level" in (whole_work.sentence(found, {}) or "")
 
 
 def test_costs_of_a_whole_work_guide_nobody() -> None:

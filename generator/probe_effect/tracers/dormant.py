@@ -1,7 +1,8 @@
-"""No tool at all: what costs is in the workload, probes that nothing enables or filters that it installs on itself.
+"""No tool at all: what costs is in the workload, probes, filters or a profiler.
 
-What such a run costs more than the baseline is the price of having them. A script is a comment only, which says what is
-there; the suite names the workload's variant.
+What such a run costs more than the baseline is the price of having them: probes that nothing enables, filters that the
+workload installs on itself, a profiler that the program itself starts. A script is a comment only, which says what that
+is; the suite names the workload's variant.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ class Dormant:
 
     id: str = "dormant"
     tool: str = "dormant"
+    says: str = "no tool"
     root: Path = ROOT
 
     def available(self) -> str | None:
@@ -29,7 +31,7 @@ class Dormant:
 
     def version(self) -> str:
         """Words in the place of a version."""
-        return "no tool"
+        return self.says
 
     def missing(self, need: Need) -> str | None:
         """None when the kernel offers `need` to the workload, else why not."""

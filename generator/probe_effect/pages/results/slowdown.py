@@ -37,15 +37,21 @@ def tree(one: Number) -> str:
     return one.submission.document.run.packages.get("tree", "")
 
 
+def event(one: Number) -> str:
+    """The cost of an event; a dash where none was counted, or the work is not slower."""
+    return wording.cost(one) if one.distinguishable and one.reconciled is not None else units.MISSING
+
+
 def sentence(found: Sequence[Number], titles: Mapping[str, str]) -> str | None:
     """How many slow the work visibly, as far as intervals tell, and which slows it most; None without any."""
     if not found:
         return None
     known = [(one, one.slowdown) for one in found if one.distinguishable and one.slowdown]
     visible = [(one, slowdown) for one, slowdown in known if slowdown.value > MEASURABLE_RATIO]
+    what = "pairs of a set of probes and a tracer" if found[0].level is None else "sets of a case, a tracer and a level"
     where, share = names.machine_name(found[0].submission), units.percent(MEASURABLE_RATIO)
     said = (
-        f"On {where}, {len(found)} pairs of a set of probes and a tracer were measured; "
+        f"On {where}, {len(found)} {what} were measured; "
         f"as far as intervals tell, {len(visible)} of them slow the work by more than {share}."
     )
     if not visible:
@@ -58,11 +64,11 @@ def sentence(found: Sequence[Number], titles: Mapping[str, str]) -> str | None:
 
 
 def said(number: Number) -> str:
-    """`the work takes 12 % longer; that is 1.2 µs for each event`."""
+    """`the work takes 12 % longer; that is 1.2 µs for each event`, where events were counted."""
     if number.distinguishable is False:
         return f"the work takes {wording.slowdown(number)} longer, which is not distinguishable from 0"
     longer = f"the work takes {wording.slowdown(number)} longer{cost.interval_said(number)}"
-    return f"{longer}; that is {wording.cost(number)} for each event"
+    return longer if number.reconciled is None else f"{longer}; that is {wording.cost(number)} for each event"
 
 
 NOTE = (
@@ -77,12 +83,14 @@ SLOWDOWNS = DotQuantity(
 )
 
 COLUMNS = (
+    cells.LEVELS,
     cells.TOOL,
     SLOWDOWN,
-    PROBES,
-    NumberColumn("events-fired", lambda one: units.count(events(one)), note=NOTE),
-    COST._replace(text=lambda one: wording.cost(one) if one.distinguishable else units.MISSING),
-    NumberColumn("tree", tree),
+    PROBES._replace(at_levels=False),
+    NumberColumn("events-fired", lambda one: units.count(events(one)), at_levels=False),
+    COST._replace(text=event, note=NOTE),
+    cells.CPU._replace(at_levels=True),
+    NumberColumn("tree", tree, at_levels=False),
     GRADE,
 )
 
@@ -91,7 +99,7 @@ def of_suite(suite: Suite, catalogue: Catalogue) -> ResultSection | None:
     """All its cases on the machine that ran it last."""
     found = measured(suite, catalogue)
     words = sentence(found, catalogue.titles)
-    return replace(VIEW.table(found, None), sentences=[words]) if words else None
+    return replace(VIEW.table(found, suite.factor), sentences=[words]) if words else None
 
 
 def sections(of: CaseResults) -> list[ResultSection]:
