@@ -31,7 +31,7 @@ serve: $(SITE) ## show the site on http://localhost:1313/, with live reload
 test: $(ALL) $(NODE) ## everything that CI checks
 	@sh .ci/packages chromium-headless-shell gcc libc6-dev bpftrace linux-perf strace trace-cmd systemtap-sdt-dev \
 		clang libbpf-dev cpio gcc-aarch64-linux-gnu babeltrace2 liblttng-ust-dev lttng-tools systemtap uftrace \
-		bpftool btop htop sqlite3 sysstat
+		bpftool btop htop sqlite3 sysstat gdb ltrace valgrind
 	$(UV) lock --check
 	$(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder
 	[ -z "$$CI" ] || $(MAKE) --no-print-directory strangers

@@ -14,7 +14,7 @@ from probe_effect.tracers.registry import known_tracers
 
 INSTALLED = (
     *("bpftrace", "libbpf", "perf-stat", "perf-record", "perf-trace", "ftrace", "trace-cmd", "strace"),
-    *("lttng-ust", "uftrace"),
+    *("lttng-ust", "uftrace", "gdb", "ltrace", "valgrind"),
 )
 """What `make test` installs, or the kernel has."""
 
