@@ -13,7 +13,7 @@ from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_onc
 from probe_effect.model import Key
 from probe_effect.store.suite_file import read_suite
 from probe_effect.tools.record import TOOLS
-from probe_effect.tracers.attaching import Attaching, total
+from probe_effect.tracers.attaching import Attaching, AttachingSession
 from probe_effect.tracers.registry import known_tracers
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import NOT_PINNED, WorkloadTask
@@ -52,9 +52,13 @@ def row(tool: Attaching, script: Path, program: Path, start_s: float = LONG_S) -
 
 def faked(program: Path, folder: Path, does: str, start_s: float = LONG_S, **changed: object) -> Sample:
     """The row of a run with the fake, which does as the script says."""
+    return row(fake(**changed), script_of(folder, does), program, start_s)
+
+
+def script_of(folder: Path, words: str) -> Path:
     script = folder / "script.fake"
-    script.write_text(f"# a comment\n{does}\n", encoding="utf-8")
-    return row(fake(**changed), script, program, start_s)
+    script.write_text(f"# a comment\n{words}\n", encoding="utf-8")
+    return script
 
 
 def test_what_the_tool_says_at_its_end_is_counted_and_it_has_no_detaching(program: Path, tmp_path: Path) -> None:
@@ -135,16 +139,16 @@ def test_without_the_tool_the_reason_says_what_to_install() -> None:
 RECORDED = {
     "gdb": (
         "Breakpoint 1 at 0x5622544915c0\nlive\ncalled 1\ncount 2000\n[Inferior 1 (process 190) exited normally]\n",
-        (2000, None),
+        (2000, 0),
     ),
     "ltrace": (
         (
             "214 prologue(0x55611ba95180, 0, 0, 0)          = 1\n"
             "214 prologue(0x55611ba95180, 0, 0, 0 <no return ...>\n214 +++ exited (status 0) +++\n"
         ),
-        (2, None),
+        (2, 0),
     ),
-    "frida": ("live\ncount 1000000\nProcess terminated\n", (1000000, None)),
+    "frida": ("live\ncount 1000000\nProcess terminated\n", (1000000, 0)),
     "py-spy": (
         (
             "py-spy> Sampling process 100 times a second. Press Control-C to exit.\n\npy-spy> Stopped sampling because "
@@ -165,11 +169,23 @@ RECORDED = {
 
 
 @pytest.mark.parametrize("name", RECORDED)
-def test_recorded_output_has_the_proof_and_the_counts(name: str) -> None:
+def test_recorded_output_has_the_proof_and_the_counts(name: str, tmp_path: Path) -> None:
     text, expected = RECORDED[name]
-    options = TOOLS[name].options
-    assert re.search(options.get("said", ""), text, re.MULTILINE)
-    assert (total(options["seen"], text), total(options.get("lost", ""), text)) == expected
+    assert re.search(TOOLS[name].options.get("said", ""), text, re.MULTILINE)
+    tool = known_tracers()[name]
+    assert isinstance(tool, Attaching)
+    session = tool.session(script_of(tmp_path, "-r 100"), "nothing", tmp_path / "loop")
+    session.work.out.write_text(text, encoding="utf-8")
+    assert session.count() == expected
+    session.end()
+
+
+def test_a_profiler_that_took_no_sample_need_not_say_what_it_missed(tmp_path: Path) -> None:
+    session = known_tracers()["austin"].session(script_of(tmp_path, "-i 10000"), "nothing", tmp_path / "loop")
+    assert isinstance(session, AttachingSession)
+    session.work.out.write_text("No samples collected.\n", encoding="utf-8")
+    assert session.count() == (0, 0)
+    session.end()
 
 
 # From here on, with the real ones.

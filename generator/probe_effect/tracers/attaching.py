@@ -44,7 +44,7 @@ class Attaching(Tool):
     seen: str = ""
     """Regular expression of a line with a count, of which the sum is taken, or of one event; empty: it counts none."""
     lost: str = ""
-    """The same of what it says that it missed."""
+    """The same of what it says that it missed, where it says anything: austin does not of no sample at all."""
     advice: str = ""
     """What installs it, where no package of Debian does."""
 
@@ -119,7 +119,10 @@ class AttachingSession(ToolSession):
     def count(self) -> tuple[int | None, int | None]:
         """(events or samples that it counted, those that it missed). Raises: ValueError when it does not say."""
         text = self._output()
-        return total(self._of.seen, text), total(self._of.lost, text) or (0 if self._of.seen else None)
+        if not self._of.seen:
+            return None, None
+        lost = re.search(self._of.lost, text, re.MULTILINE) if self._of.lost else None
+        return total(self._of.seen, text), int(lost[1]) if lost else 0
 
     def _output(self) -> str:
         """All that it has printed and written so far."""
@@ -148,10 +151,8 @@ def _only_child(pid: int) -> int:
     return found[0]
 
 
-def total(pattern: str, text: str) -> int | None:
-    """What the lines that match add up to; None where nothing is looked for. Raises: ValueError for a count nowhere."""
-    if not pattern:
-        return None
+def total(pattern: str, text: str) -> int:
+    """What the lines that match add up to, or how many do. Raises: ValueError where a count is nowhere."""
     lines = re.compile(pattern, re.MULTILINE)
     found = [int(match[1]) if lines.groups else 1 for match in lines.finditer(text)]
     if lines.groups and not found:
