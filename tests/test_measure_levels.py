@@ -165,6 +165,17 @@ def test_where_the_workload_does_not_know_its_events_the_tracer_s_count_is_taken
     assert [one for one in check([submission.folder], project.data) if one.severity == "error"] == []
 
 
+def test_a_run_in_which_the_tracer_counted_no_event_has_failed_and_says_why(project: FakeProject) -> None:
+    suite = project.suite / "suite.toml"
+    suite.write_text(suite.read_text(encoding="utf-8") + 'events = "counted"\n', encoding="utf-8")
+    project.case("a", 'print: {"type": "map", "data": {"@": 0}}', counted_by="maps")
+    traced = [row for row in project.measure() if row.arm == "traced"]
+    assert {(row.events, row.status) for row in traced} == {(None, "failed")}
+    assert {row.note for row in traced} == {"the tracer counted no event: the run was too short for one"}
+    (submission,) = project.data.submissions()
+    assert [one for one in check([submission.folder], project.data) if one.severity == "error"] == []
+
+
 def test_a_level_whose_program_is_not_installed_is_skipped_with_its_name(project: FakeProject) -> None:
     suite = project.suite / "suite.toml"
     text = suite.read_text(encoding="utf-8") + '[workload.commands]\n0 = ["sh"]\n2000 = ["sh", "no-such-program"]\n'

@@ -57,6 +57,9 @@ class Settings:
     """Times a script in a loop on a CPU, before it runs over programs; None: that is left out."""
 
 
+NO_EVENT = "the tracer counted no event: the run was too short for one"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     """What is about to run, and what is known so far; `cli` decides how it looks."""
@@ -167,7 +170,10 @@ class Bench:
         operations = journal.operations(planned.subject)
         if planned.arm == "check" and planned.subject.level is None:
             operations = check_operations(operations, self._target_s(planned.subject))
-        return self.testbed.recorded(self._make(planned, operations))
+        row = self.testbed.recorded(self._make(planned, operations))
+        if row.status == "ok" and row.events == 0:  # in a trial it does not matter
+            return replace(row, events=None, operations=None, status="failed", note=NO_EVENT)
+        return row
 
     def _make(self, planned: PlannedRun, operations: int) -> Sample:
         subject = planned.subject

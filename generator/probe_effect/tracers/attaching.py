@@ -118,11 +118,15 @@ class AttachingSession(ToolSession):
 
     def count(self) -> tuple[int | None, int | None]:
         """(events or samples that it counted, those that it missed). Raises: ValueError when it does not say."""
-        text = self._output()
         if not self._of.seen:
             return None, None
+        text, lines = self._output(), re.compile(self._of.seen, re.MULTILINE)
+        found = [int(match[1]) if lines.groups else 1 for match in lines.finditer(text)]
+        if lines.groups and not found:
+            msg = f"expected a line with the count, `{lines.pattern}`"
+            raise ValueError(msg)
         lost = re.search(self._of.lost, text, re.MULTILINE) if self._of.lost else None
-        return total(self._of.seen, text), int(lost[1]) if lost else 0
+        return sum(found), int(lost[1]) if lost else 0
 
     def _output(self) -> str:
         """All that it has printed and written so far."""
@@ -149,13 +153,3 @@ def _only_child(pid: int) -> int:
         msg = f"the workload has started {len(found)} programs, expected one that can be watched"
         raise TracerFailed(msg)
     return found[0]
-
-
-def total(pattern: str, text: str) -> int:
-    """What the lines that match add up to, or how many do. Raises: ValueError where a count is nowhere."""
-    lines = re.compile(pattern, re.MULTILINE)
-    found = [int(match[1]) if lines.groups else 1 for match in lines.finditer(text)]
-    if lines.groups and not found:
-        msg = f"expected a line with the count, `{pattern}`"
-        raise ValueError(msg)
-    return sum(found)
