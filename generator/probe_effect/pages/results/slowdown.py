@@ -82,13 +82,15 @@ SLOWDOWNS = DotQuantity(
     lambda one: units.interval(one.times(0.01), units.SHARE),
 )
 
+EVENT = COST._replace(text=event)
+
 COLUMNS = (
     cells.LEVELS,
     cells.TOOL,
     SLOWDOWN,
     PROBES._replace(at_levels=False),
     NumberColumn("events-fired", lambda one: units.count(events(one)), at_levels=False),
-    COST._replace(text=event, note=NOTE),
+    EVENT._replace(note=NOTE),
     cells.CPU._replace(at_levels=True),
     NumberColumn("tree", tree, at_levels=False),
     GRADE,
@@ -112,8 +114,8 @@ VIEW = ResultView(
     heading_of_machine="What tracing does here",
     main=SLOWDOWN,
     columns=COLUMNS,
-    guide=(SLOWDOWN, COST),
-    summary={"slowdown (95 %)": SLOWDOWN, "added to one event (95 %)": COST, "lost": LOSS, "grade": GRADE},
+    guide=(SLOWDOWN, EVENT),
+    summary={"slowdown (95 %)": SLOWDOWN, "added to one event (95 %)": EVENT, "lost": LOSS, "grade": GRADE},
     quantities=with_first((SLOWDOWN, PROBES), (one for one in cost.QUANTITIES if not one.id.startswith("threshold"))),
     block_columns=cost.VIEW.block_columns,
     rows_said=cost.ROWS,
