@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pytest
 
 from builders import REAL_DATA
 from evidence_builder import case, suite
 from number_builder import number, submission
 from probe_effect import units
 from probe_effect.answer.evidence import evidence
+from probe_effect.checks.plausible_costs import RULES, JudgedSubmission
+from probe_effect.checks.rule import CheckedSubmission
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder, read_catalogue
 from probe_effect.pages import case_page, number_page, suite_page
@@ -62,8 +67,8 @@ def test_events_are_those_of_a_whole_operation() -> None:
 def test_the_sentence_says_how_many_are_visible_and_which_slows_most() -> None:
     found = some()
     words = whole_work.sentence(found, {"01-calls": "All calls"}) or ""
-    assert "3 pairs of a set of probes and a tracer were measured" in words
-    assert "2 of them slow the work by more than" in words
+    assert "3 slowdowns of the work were measured" in words
+    assert "2 of them are above" in words
     assert "“All calls” with bpftrace" in words
     assert whole_work.sentence([], {}) is None
 
@@ -123,6 +128,34 @@ def test_a_suite_with_levels_has_a_row_for_each_with_the_time_of_the_tracer() ->
     table = view_of(BUILD).table(found, levels)
     assert [one.id for one in table.columns] == ["level", "tracer", "slowdown", "cost", "tracer-cpu", "grade"]
     assert "3 sets of a case, a tracer and a level" in (whole_work.sentence(found, {}) or "")
+
+
+def test_where_a_benchmark_varies_each_has_its_slowdown_and_less_time_than_untraced_is_a_result_too() -> None:
+    factor = {"name": "benchmark", "title": "Benchmark", "unit": "the benchmark", "levels": ["calls", "json"]}
+    builds = suite("compiled", case("01-probes"), measures="slowdown", factor=factor)
+    run = submission(suite="compiled", baseline=Estimate(1000.0))
+    for level, slowdown in (("calls", Estimate(0.1, 0.09, 0.11)), ("json", Estimate(-0.03, -0.04, -0.02))):
+        number(run, slowdown.times(1000.0), "01-probes", level=level, slowdown=slowdown, baseline=Estimate(1000.0))
+    known = Catalogue(suites=(SuiteFolder(Path("compiled"), builds),), active=(run,))
+    section = whole_work.of_suite(builds, known)
+    assert section is not None
+    assert "(calls) with bpftrace" in section.sentences[0]
+    assert [(column.id, column.label) for column in section.columns if column.id != "tracer"][:2] == [
+        ("level", "Benchmark"),
+        ("slowdown", None),
+    ]
+    assert [one for one in ("probes", "events-fired", "tree") if one in {column.id for column in section.columns}] == []
+    text = case_page.write(known, evidence(known), known.suites[0], builds.cases[0]).replace("\u00a0", " ")
+    assert re.search(r"The work takes \*\*\[−3\.0\]\(.*\) to \[10 %\]\(.*\)\*\* longer", text)
+
+
+@pytest.mark.parametrize(("variant", "doubts"), [("sorted", 0), (None, 1)])
+def test_less_time_than_untraced_is_doubted_unless_another_build_was_run(variant: str | None, doubts: int) -> None:
+    builds = suite("compiled", case("01-order", variant=variant), measures="slowdown")
+    run = submission(suite="compiled")
+    number(run, Estimate(-30.0, -40.0, -20.0), "01-order")
+    judged = JudgedSubmission(CheckedSubmission(run.files, run.document, (), builds), run)
+    assert len([fault for one in RULES if one.id == "negative-cost" for fault in one.check(judged)]) == doubts
 
 
 def test_costs_of_a_whole_work_guide_nobody() -> None:

@@ -206,7 +206,7 @@ def resolve(
             missing = next((reason for need in case.needs if (reason := tracer.missing(need))), None)
             for level in levels:
                 subject = Key(case.id, tracer.id, level)
-                if reason := missing or _too_few_cpus(suite, level, cpus) or _without_command(suite, level):
+                if reason := missing or _too_few_cpus(suite, level, cpus) or _without_command(folder, suite, level):
                     skipped[subject] = reason
                 else:
                     measured.append(subject)
@@ -220,11 +220,13 @@ def _too_few_cpus(suite: Suite, level: str | None, cpus: int) -> str | None:
     return f"{level} threads need a CPU each, and there are {cpus}" if int(level) > cpus else None
 
 
-def _without_command(suite: Suite, level: str | None) -> str | None:
-    """Why a level whose program is not installed, or a build, cannot be run; None if it can."""
+def _without_command(folder: Path, suite: Suite, level: str | None) -> str | None:
+    """Why a level whose program is not there, or a build, cannot be run, and what brings it; None if it can."""
     commands = BUILDERS if suite.workload.project else suite.workload.commands.get(level or "", ())
     absent = next((name for name in commands if shutil.which(name, path=SYSTEM_PATH) is None), None)
-    return f"{absent} is not in {SYSTEM_PATH}; the suite's description names its package" if absent else None
+    builders = (f"as root, sh {path} builds it" for path in folder.glob("build-*.sh"))
+    hint = next(builders, "the suite's description names its package")
+    return f"{absent} is not in {SYSTEM_PATH}; {hint}" if absent else None
 
 
 def first_look(work: Work) -> Work:

@@ -26,7 +26,8 @@ def answer(view: ResultView, of: CaseResults, estimated: Sequence[EstimateRow]) 
     said = view.answered.replace("One event", f"One iteration of {calls} system calls") if calls else view.answered
     before, after = said.split("{}")
     sound = [one for one in of.measured if one.is_known and not one.faults]
-    clear = [(one, found.value) for one in sound if (found := view.estimate(one)) and found.value > 0]
+    estimates = [(one, found.value) for one in sound if (found := view.estimate(one))]
+    clear = [(one, value) for one, value in estimates if value > 0 or view.is_signed]
     bounded = [(one, most) for one in sound if (most := view.most(one)) is not None]
     ends = [end for one in estimated for end in (one.part.cost.low, one.part.cost.high) if end is not None]
     if clear:

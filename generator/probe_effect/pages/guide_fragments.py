@@ -72,7 +72,8 @@ def _suite(folder: SuiteFolder, found: Iterable[Number], catalogue: Catalogue) -
     home = of_suite[0].submission.machine
     rows = [one for one in of_suite if one.submission.machine == home]
     order = {case.id: place for place, case in enumerate(suite.cases)}
-    rows.sort(key=lambda one: order.get(one.case, len(order)))
+    apart = suite.levels if view_of(suite).is_signed else ()  # builds of one program are compared at each level
+    rows.sort(key=lambda one: (apart.index(one.level) if one.level in apart else 0, order.get(one.case, len(order))))
     return render(
         "fragments/guide-suite.md.j2",
         suite=suite,

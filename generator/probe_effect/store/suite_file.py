@@ -150,9 +150,7 @@ RESULT_TYPES: dict[ResultName, ResultType] = {
     "cost": ResultType(),
     "start": ResultType("its suite measures starting and stopping, not costs", of_starts=True),
     "tracer": ResultType("its suite measures the tracer itself, not costs", of_tracer=True),
-    "slowdown": ResultType(
-        "its suite measures the slowdown of the whole work, whose processes share what an event costs"
-    ),
+    "slowdown": ResultType("its suite measures the slowdown of the whole work, not the cost of an event"),
 }
 """What a suite may measure; what pages show of each is a module of its name in `pages/results/`."""
 

@@ -14,8 +14,8 @@ from probe_effect.processes import Child
 
 NOT_PINNED = -1
 
-SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
-"""The path on which workloads look for programs, so that everybody traces the system's own."""
+SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin:/opt/probe-effect/bin"
+"""The path on which workloads look for programs: everybody traces the system's own, and those that suites build."""
 
 CLOCK_READS = 200_000
 CLOCK_RUNS = 7

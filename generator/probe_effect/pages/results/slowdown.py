@@ -1,4 +1,4 @@
-"""The slowdown of a whole work, such as a build: by set of probes, on one machine."""
+"""The slowdown of a whole work, such as a build: by set of probes or by benchmark, on one machine."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,6 +23,7 @@ def measured(suite: Suite, catalogue: Catalogue) -> list[Number]:
     """The current numbers of a suite from the machine that ran it last: one, so that a page does not grow."""
     found = [one for case in suite.cases for one in catalogue.numbers.of_case(case.id) if one.cost and one.is_time]
     newest = max(found, key=lambda one: one.submission.started, default=None)
+    found.sort(key=lambda one: suite.levels.index(one.level) if one.level in suite.levels else 0)
     return [one for one in found if newest and one.submission.machine == newest.submission.machine]
 
 
@@ -58,9 +59,9 @@ def sentence(found: Sequence[Number], titles: Mapping[str, str]) -> str | None:
         return said
     most, slowdown = max(visible, key=lambda item: item[1].value)
     longest = units.interval(slowdown, units.SHARE)
-    return (
-        f"{said} The most is {longest}, by “{titles.get(most.case, most.case)}” with {names.tool_with_version(most)}."
-    )
+    at_level = f" ({most.level})" if most.level else ""
+    title, tool = titles.get(most.case, most.case), names.tool_with_version(most)
+    return f"{said} The most is {longest}, by “{title}”{at_level} with {tool}."
 
 
 def said(number: Number) -> str:
@@ -130,5 +131,6 @@ VIEW = ResultView(
     range_label="Slowdown, on all machines",
     sections=sections,
     of_suite=of_suite,
+    is_signed=True,
     has_costs=True,
 )

@@ -173,6 +173,8 @@ class ResultView:
     counts: Mapping[str, object] = field(default_factory=dict)
     explained: Sequence[TableColumn] = ()
     """Columns that no other pages have."""
+    is_signed: bool = False
+    """Whether a quantity below 0 is a result too, and not noise."""
     has_untraced: bool = True
     """Whether the workload runs untraced too."""
     has_costs: bool = False
