@@ -3,14 +3,15 @@
  *
  * Use:    #include "../../loop.h", then "../../stack.h"; `main` calls prepare_work (or its own choice of what is used), then
  *         wait_to_be_sampled, then below(frames, operations), in as many threads as it likes.
- * Read:   below returns what so many microseconds of usual passes take, with all that made passes longer.
+ * Read:   below returns what so many microseconds of usual passes take, with what interrupted them.
  * Why:    A sample takes microseconds of a second in which a shared CPU's speed changes by per cents. So a pass of the loop is
- *         compared with the median of the 512 passes around it, whose speed is that of the CPU just then; what all of them
- *         take beyond it is the cost: the interruption, and what the program has to fetch and to learn again after it. An
- *         operation is a microsecond of usual passes. A pass of more than LONGEST_NS is left out: then something else had the
- *         CPU, as a rule the hypervisor.
- *         A sample also costs more if the program has displaced from the caches what the kernel needs for it. So a pass is
- *         no empty loop: it reads 16 of 8,192 lines of memory at random, and takes 128 of 4,096 branches.
+ *         compared with the median of the 512 passes around it, whose speed is that of the CPU just then. One that takes
+ *         SHORTEST_NS more was interrupted, and what it takes beyond the median is the interruption. An operation is a
+ *         microsecond of usual passes. A pass of more than LONGEST_NS is left out: then something else had the CPU, as a
+ *         rule the hypervisor. What the program has to fetch and to learn again after an interruption is left out as well:
+ *         it is spread over passes that differ by as much among themselves.
+ *         A sample costs more if the program has displaced from the caches what the kernel needs for it. So a pass is no
+ *         empty loop: it reads 16 of 8,192 lines of memory at random, and takes 128 of 4,096 branches.
  *         What a sample costs depends on how many frames there are to walk: each function keeps a frame pointer whatever the
  *         compiler's options are, so that the kernel can walk the whole stack.
  */
@@ -19,8 +20,9 @@
 #define PROBE_EFFECT_STACK_H
 
 #define OPERATION_NS 1000
+#define SHORTEST_NS 500 /* of an interruption: the timer's takes more */
 #define LONGEST_NS 200000
-#define SLOWEST_NS 4096 /* of a pass that is counted exactly for the median */
+#define SLOWEST_NS 4096 /* of a pass that is counted by its nanoseconds */
 #define PASSES 512
 #define LINE 64
 #define LINES 8192
@@ -99,29 +101,37 @@ static void pass(unsigned int number)
 		functions[function](ways + function * SITES);
 }
 
-/* What passes take in the median, of how many took so many nanoseconds, whose places within theirs are taken to be even;
- * clears these. */
-static double median_ns(unsigned short *took, unsigned int passes)
+/* What passes take in the median, of how many took so many nanoseconds, whose places within theirs are taken to be even. */
+static double median_ns(const unsigned short *took, unsigned int passes)
 {
 	unsigned int below = 0, ns = 0;
-	double inside;
 
 	while (ns < SLOWEST_NS - 1 && (below + took[ns]) * 2 < passes)
 		below += took[ns++];
-	inside = took[ns] > 0 ? (passes / 2.0 - below) / took[ns] : 0.0;
-	memset(took, 0, SLOWEST_NS * sizeof(*took));
-	return ns - 0.5 + inside;
+	return ns - 0.5 + (took[ns] > 0 ? (passes / 2.0 - below) / took[ns] : 0.0);
+}
+
+/* What interruptions took of the passes that are counted one by one. */
+static double interrupted_ns(const unsigned short *took, double usual_ns)
+{
+	double sum_ns = 0;
+
+	for (unsigned int ns = (unsigned int)usual_ns + SHORTEST_NS; ns < SLOWEST_NS; ns++)
+		sum_ns += took[ns] * (ns - usual_ns);
+	return sum_ns;
 }
 
 static __attribute__((noinline)) uint64_t time_operations(long operations)
 {
 	static _Thread_local unsigned short took[SLOWEST_NS];
-	double wanted_ns = (double)operations * OPERATION_NS, usual_ns = 0;
-	uint64_t all_ns = 0, before_ns = now_ns();
+	double wanted_ns = (double)operations * OPERATION_NS, work_ns = 0, lost_ns = 0;
+	uint64_t before_ns = now_ns();
 
 	KEEP_FRAME();
-	while (usual_ns < wanted_ns) {
-		unsigned int counted = 0;
+	while (work_ns < wanted_ns) {
+		unsigned int counted = 0, slow = 0;
+		uint64_t slow_ns = 0;
+		double usual_ns;
 
 		for (unsigned int number = 0; number < PASSES; number++) {
 			uint64_t read_ns, between_ns;
@@ -132,14 +142,20 @@ static __attribute__((noinline)) uint64_t time_operations(long operations)
 			before_ns = read_ns;
 			if (between_ns >= LONGEST_NS)
 				continue;
-			all_ns += between_ns;
 			counted++;
-			took[between_ns < SLOWEST_NS ? between_ns : SLOWEST_NS - 1]++;
+			if (between_ns < SLOWEST_NS) {
+				took[between_ns]++;
+			} else {
+				slow++;
+				slow_ns += between_ns;
+			}
 		}
-		usual_ns += median_ns(took, counted) * counted;
-		before_ns = now_ns();
+		usual_ns = median_ns(took, counted);
+		work_ns += usual_ns * counted;
+		lost_ns += interrupted_ns(took, usual_ns) + ((double)slow_ns - slow * usual_ns);
+		memset(took, 0, sizeof(took)); /* this is within the next pass, so that no sample falls where nothing is timed */
 	}
-	return (uint64_t)(wanted_ns * ((double)all_ns / usual_ns));
+	return (uint64_t)(wanted_ns * (1 + lost_ns / work_ns));
 }
 
 static __attribute__((noinline)) uint64_t below(long frames, long operations)

@@ -187,7 +187,7 @@ class Bench:
         if not subject.is_baseline and self.work.case(subject).counted_by == "nothing":
             return replace(row, seen=None, lost=None)  # a tool's 0 where no event is expected is no loss
         if row.seen is not None and self.work.suite.workload.events == "counted":
-            return replace(row, operations=row.events, events=row.seen + (row.lost or 0))
+            return replace(row, operations=row.operations or row.events, events=row.seen + (row.lost or 0))
         return row
 
     def _watch(self, planned: PlannedRun) -> TracerTask | None:

@@ -5,7 +5,7 @@
  *         caches-loop --clock READS CPU      times READS reads of the clock itself
  *         USES: what a pass of the loop uses: nothing, memory, code, or both (by default)
  * Read:   {"operations": N, "wall_ns": T, "user_ns": U, "sys_ns": S}, one line of JSON; T is what so many microseconds of
- *         usual passes take with all that made passes longer, U and S are the CPU time of the whole process by getrusage(2).
+ *         usual passes take with what interrupted them, U and S are the CPU time of the whole process by getrusage(2).
  * Why:    stack.h says what is used, and how it is timed.
  */
 

@@ -5,7 +5,7 @@
  *        rate-loop --clock READS CPU      times READS reads of the clock itself
  *        RATE: of no meaning here; the level of the suite, which every workload is told
  * Read:  {"operations": N, "wall_ns": T, "user_ns": U, "sys_ns": S}, one line of JSON; T is what so many microseconds of
- *        usual work take with all that made it longer, U and S are the CPU time of the whole process by getrusage(2).
+ *        usual work take with what interrupted it, U and S are the CPU time of the whole process by getrusage(2).
  * Why:   The same loop as stack-loop of the suite sampling, so that a cost there can be held against a slowdown here.
  */
 

@@ -8,7 +8,7 @@
  *        THREADS: 1 by default, and no more than CPUs
  *        idle: 500 threads more, which sleep
  * Read:  {"operations": N, "wall_ns": T, "user_ns": U, "sys_ns": S}, one line of JSON; N are the operations of one
- *        thread, T is what they take a thread with all that made them longer, the mean of all; U and S are the CPU time of
+ *        thread, T is what they take a thread with what interrupted them, the mean of all; U and S are the CPU time of
  *        the whole process by getrusage(2).
  * Why:   A sampler interrupts each busy CPU by itself and a sleeping thread never, if that is what it does; stack.h says
  *        what the loop does.

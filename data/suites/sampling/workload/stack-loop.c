@@ -5,7 +5,7 @@
  *        stack-loop --clock READS CPU        times READS reads of the clock itself
  *        FRAMES: calls of one function in another above the loop (30 by default)
  * Read:  {"operations": N, "wall_ns": T, "user_ns": U, "sys_ns": S}, one line of JSON; T is what so many microseconds of
- *        usual work take with all that made it longer, U and S are the CPU time of the whole process by getrusage(2).
+ *        usual work take with what interrupted it, U and S are the CPU time of the whole process by getrusage(2).
  * Why:   A profiler is paid for each sample, for each frame that it walks, or for each byte of the stack that it copies,
  *        so there are 128 KiB above the frames; stack.h says what the loop does.
  */
