@@ -126,6 +126,17 @@ def test_events_are_those_of_all_threads_and_operations_those_of_one(project: Fa
 
 
 @pytest.mark.usefixtures("two_cpus")
+def test_where_events_are_counted_the_operations_are_those_of_one_thread_too(project: FakeProject) -> None:
+    suite = project.suite / "suite.toml"
+    suite.write_text(suite.read_text(encoding="utf-8") + 'events = "counted"\n', encoding="utf-8")
+    project.factor(1, 2, occupies_cpus=True)
+    project.case("a", 'print: {"type": "map", "data": {"@": 41}}', counted_by="maps")
+    for row in project.measure(blocks=1):
+        assert row.wall_ns == (row.operations or row.events or 0) * (1000 + int(row.level or 0))
+        assert row.arm == "baseline" or row.events == 41
+
+
+@pytest.mark.usefixtures("two_cpus")
 def test_where_the_workload_occupies_the_cpus_the_tracer_has_none_of_its_own(project: FakeProject) -> None:
     project.factor(1, 2, occupies_cpus=True)
     project.case("a")
