@@ -62,6 +62,8 @@ def test_recorded_printed_lines_are_counted_without_those_of_bpftrace_itself() -
 
 
 def test_a_script_that_counted_nothing_has_seen_nothing() -> None:
+    alike = '{"type": "map", "data": {"@": {"below+1\\nmain+7": 3, "read+5": 4, "below+1\\nmain+7": 5}}}\n'
+    assert count_json([alike]) == (12, 0)
     assert count_json(['{"type": "attached_probes", "data": {"probes": 1}}\n', "\n"]) == (0, 0)
 
 
