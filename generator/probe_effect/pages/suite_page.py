@@ -8,7 +8,8 @@ from probe_effect.pages.results import view_of
 from probe_effect.pages.source_page import FigureGroup, groups, shown
 from probe_effect.pages.submission_page import with_numbers
 from probe_effect.reduce.submission import Submission
-from probe_effect.store.suite_file import Case, Suite, own_headers, workload_source
+from probe_effect.store.suite_file import Case, Suite, own_headers, tools_of, workload_source
+from probe_effect.tools.record import TOOLS
 
 MOST_RUNS = 20
 """The runs that the page lists: the newest."""
@@ -37,6 +38,7 @@ def write(folder: SuiteFolder, catalogue: Catalogue) -> str:
         description=" ".join(suite.description.split()),
         workload=[f"/scripts/{suite.id}/workload/{source.name}", *headers],
         scripts=lambda case: scripts(folder, case),
+        spoils=all(TOOLS[tool].spoils for tool in tools_of(folder.folder)),
         measured=lambda case: view.range_of(case, catalogue.numbers),
         timed=own["time"][:MOST_RUNS],
         more=sum(len(some[MOST_RUNS:]) for some in own.values()),
