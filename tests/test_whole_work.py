@@ -67,8 +67,8 @@ def test_events_are_those_of_a_whole_operation() -> None:
 def test_the_sentence_says_how_many_are_visible_and_which_slows_most() -> None:
     found = some()
     words = whole_work.sentence(found, {"01-calls": "All calls"}) or ""
-    assert "3 slowdowns of the work were measured" in words
-    assert "2 of them are above" in words
+    assert "3 pairs of a set of probes and a tracer were measured" in words
+    assert "2 of them slow the work by more than" in words
     assert "“All calls” with bpftrace" in words
     assert whole_work.sentence([], {}) is None
 

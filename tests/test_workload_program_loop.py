@@ -18,8 +18,8 @@ from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import SYSTEM_PATH, WorkloadFailed, WorkloadProcess, WorkloadTask
 
-SUITE = Path(__file__).parent.parent / "data" / "suites" / "programs"
-SOURCE = SUITE / "workload" / "program-loop.c"
+SUITES = Path(__file__).parent.parent / "data" / "suites"
+SOURCE = SUITES / "programs" / "workload" / "program-loop.c"
 LONG_S = 60.0
 CPU = min(os.sched_getaffinity(0))
 
@@ -28,10 +28,11 @@ pytestmark = [
     pytest.mark.xdist_group("programs"),
 ]
 
-suite, _ = read_suite(SUITE, "programs")
-assert suite is not None
-COMMANDS = suite.workload.commands
-LEVELS = suite.levels
+SUITE, SAMPLED = (read_suite(SUITES / name, name)[0] for name in ("programs", "sampling-programs"))
+assert SUITE is not None
+assert SAMPLED is not None
+COMMANDS = SAMPLED.workload.commands
+LEVELS = SAMPLED.levels
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +44,9 @@ def load(program: Path, level: str, operations: int = 1) -> WorkloadTask:
     return WorkloadTask(program=program, operations=operations, cpu=CPU, level=level)
 
 
-def test_the_suite_names_the_commands_of_each_program_and_the_workload_knows_each_program() -> None:
-    assert set(COMMANDS) == set(LEVELS)
+def test_suites_name_the_commands_of_each_program_and_the_workload_knows_each_program() -> None:
+    assert {*SUITE.workload.commands} == {*SUITE.levels} <= {*LEVELS}
+    assert {*COMMANDS} == {*LEVELS}
     assert re.findall(r'^\t\{"([a-z-]+)",', SOURCE.read_text(encoding="utf-8"), re.MULTILINE) == list(LEVELS)
 
 
@@ -93,7 +95,7 @@ def test_the_events_of_a_real_program_are_counted(program: Path) -> None:
     if reason := bpftrace.available() or bpftrace.missing("tracepoint"):
         pytest.skip(f"cannot trace here: {reason}")
     subject = Key("01-program-reads", "bpftrace", "grep")
-    watch = TracerTask(bpftrace, SUITE / "01-program-reads.bt", "maps")
+    watch = TracerTask(bpftrace, SUITES / "programs" / "01-program-reads.bt", "maps")
     row = run_once(PlannedRun(0, 0, subject, "traced"), load(program, "grep"), watch, Limits())
     assert (row.status, row.note) == ("ok", None)
     assert (row.seen or 0) > 5 * 1500  # five times each file of the tree

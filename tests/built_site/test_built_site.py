@@ -246,7 +246,7 @@ assembled(BuildPlaces(PROJECT, DataFolder(Path(sys.argv[1]), OWN_KEPT), Path(sys
 """
 
 
-AS_PER_EVENT = {"lttng-ust", "perf-record", "scripts", "usdt", "user-probes"}
+AS_PER_EVENT = {"debuggers", "lttng-ust", "perf-record", "scripts", "usdt", "user-probes"}
 """Suites whose pages, charts and files are made by what makes those of `per-event`."""
 
 

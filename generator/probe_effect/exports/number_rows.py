@@ -27,10 +27,6 @@ ENDS = {
 }
 """The ends of a time and of a count: the end of the field's name, and its meaning."""
 
-DIGITS = 7
-"""The digits of each number: more than any interval supports."""
-
-
 _FILE = tomllib.loads(Path(__file__).with_name("number_fields.toml").read_text(encoding="utf-8"))
 
 
@@ -78,7 +74,7 @@ def figure_rows(sources: Iterable[PublishedSource]) -> Iterator[TableRow]:
             own = {column.name: _plain(getattr(figure, column.name)) for column in FIGURE_COLUMNS}
             found = source.recomputed.get(figure.figure)
             again: Cells = {
-                "recomputed": short(float(found.value), DIGITS) if found else None,
+                "recomputed": short(float(found.value)) if found else None,
                 "verdict": found.verdict if found else None,
             }
             yield TableRow(place | own | again)
@@ -121,7 +117,7 @@ def _count(one: Number) -> Cells:
 def _cell(one: Number, made: Cells, field: Field) -> CellValue:
     """The cell that was made for a field, or else the number's attribute of that name."""
     found: Any = made[field.name] if field.name in made else getattr(one, field.name)
-    cell: CellValue = short(found, DIGITS) if field.kind == "number" else found
+    cell: CellValue = short(found) if field.kind == "number" else found
     return cell
 
 

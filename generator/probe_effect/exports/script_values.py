@@ -17,7 +17,7 @@ from probe_effect.store.kept import NOWHERE, code_version
 Values = dict[str, Any]
 """An object of JSON."""
 
-DIGITS = 9
+DIGITS = 7
 """The digits of each number: more than any interval supports, so that it is written as on every other page."""
 
 CITED_TITLE, CITED_ADDRESS = "@title@", "@address@"
