@@ -369,7 +369,7 @@ def test_without_tracefs_the_reason_says_how_to_mount_it(host: Path) -> None:
 
 
 def test_a_closed_tracefs_is_said_to_be_closed(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (host / "sys/kernel/tracing/events").rmdir()
+    (host / "sys/kernel/tracing/events").rename(host / "sys/kernel/tracing/others")
     monkeypatch.setattr("os.path.ismount", lambda path: path == host / "sys/kernel/tracing")
     assert "remount,mode=755" in str(reason(host))
 

@@ -90,9 +90,17 @@ def tracefs_missing(root: Path) -> str | None:
     return None if tracefs_folder(root) else no_tracefs(root)
 
 
+def is_empty(place: Path) -> bool:
+    """Whether a folder is there with nothing in it: what is not mounted there, or was bound before it was mounted."""
+    try:
+        return not any(place.iterdir())
+    except OSError:
+        return False
+
+
 def no_tracefs(root: Path) -> str:
     """Why tracefs is not mounted and what to do; root's commands have tried to mount it (`host/mounts.py`)."""
-    if os.path.ismount(root / TRACEFS[0]):
+    if os.path.ismount(root / TRACEFS[0]) and not is_empty(root / TRACEFS[0]):
         return CLOSED
     known = read_text(root, "proc/filesystems")  # all that the kernel knows (proc_filesystems(5))
     if known is not None and "tracefs" not in known.split():

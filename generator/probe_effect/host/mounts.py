@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from probe_effect.host import ROOT
-from probe_effect.host.kernel import TRACEFS, tracefs_folder
+from probe_effect.host.kernel import TRACEFS, is_empty, tracefs_folder
 
 CLONE_NEWNS = 0x00020000
 """include/uapi/linux/sched.h."""
@@ -50,7 +50,7 @@ def _absent(root: Path) -> list[tuple[str, str]]:
     """Of the two, those that root could mount and nobody has."""
     if os.geteuid() != 0 or not sys.platform.startswith("linux") or tracefs_folder(root) is not None:
         return []
-    return [(kind, place) for kind, place in PLACES if (root / place).is_dir() and not os.path.ismount(root / place)]
+    return [(kind, place) for kind, place in PLACES if is_empty(root / place)]
 
 
 def _mount(absent: Sequence[tuple[str, str]], root: Path, *, for_good: bool) -> OSError | None:
