@@ -12,6 +12,7 @@ from probe_effect.numbers.home import home_numbers, in_order, on_all_machines, r
 from probe_effect.numbers.index import Numbers
 from probe_effect.reduce.grades import NESTED, UNDER_LOAD, VIRTUAL
 from probe_effect.reduce.rows import ADD_UP
+from probe_effect.store.machine_file import KVM_GUEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,6 +61,21 @@ def test_the_reference_is_of_the_first_suite_and_of_these_the_least_disturbed(
 ) -> None:
     assert reference_submission(Numbers([worse, better])) is better
     assert reference_submission(Numbers([better, worse])) is better
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(run("a", noise_floor_ns=9, rules=[UNDER_LOAD]), id="bare metal under load"),
+        pytest.param(run("a", noise_floor_ns=9, rules=[NESTED, VIRTUAL]), id="a nested machine that was idle"),
+    ],
+)
+def test_a_guest_that_we_booted_stands_for_nothing_beside_bare_metal_or_an_idle_machine(other: Submission) -> None:
+    booted = run("b", LATE, rules=[VIRTUAL])
+    machine = booted.document.machine.model_copy(update={"virtualization": KVM_GUEST})
+    booted.document = booted.document.model_copy(update={"machine": machine})
+    assert reference_submission(Numbers([booted, other])) is other
+    assert reference_submission(Numbers([booted])) is booted
 
 
 def test_a_submission_in_which_nothing_was_measured_stands_for_nothing() -> None:

@@ -15,12 +15,14 @@ from probe_effect.answer.published import PublishedCost
 from probe_effect.answer.words import WORDS
 from probe_effect.numbers.names import X86_64, architecture, quoted
 from probe_effect.reduce.submission import Number, Submission
+from probe_effect.store.machine_file import KVM_GUEST
 
 
 def on_hardware(found: Evidence, kind: str, mechanism: str | None, measured: Submission) -> PublishedCost | None:
     """What others measured of a kind of probe on a physical machine; None unless it is stepped in a guest of KVM."""
     machine = measured.document.machine
-    if mechanism != "stepped" or machine.virtualization != "KVM" or architecture(machine.architecture) != X86_64:
+    is_kvm = machine.virtualization in {"KVM", KVM_GUEST}
+    if mechanism != "stepped" or not is_kvm or architecture(machine.architecture) != X86_64:
         return None
     of_kind = (one for key, one in found.printed.items() if key[2] in found.of and found.case_of[key[2]].probe == kind)
     return next((one for one in of_kind if one.hardware in one.source.document.physical), None)

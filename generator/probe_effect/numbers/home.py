@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from probe_effect.model import Estimate
 from probe_effect.numbers.index import Numbers
+from probe_effect.numbers.names import BOOTED, tier
 from probe_effect.numbers.once import once
 from probe_effect.reduce.grades import NESTED, UNDER_LOAD, VIRTUAL, WORST
 from probe_effect.reduce.submission import Number, Submission
@@ -47,6 +48,7 @@ def representative(submissions: Sequence[Submission]) -> Submission:
 
 def _disturbed(one: Submission) -> tuple[bool, bool, list[bool], float]:
     reasons = [rule.words in one.grade_reasons for rule in (UNDER_LOAD, NESTED, VIRTUAL)]
+    reasons[0] |= tier(one.document.machine) == BOOTED  # whose host has other work to do
     floor_ns = math.inf if one.noise_floor_ns is None else one.noise_floor_ns
     return one.suite != FIRST_SUITE, one.grade == WORST, reasons, floor_ns
 

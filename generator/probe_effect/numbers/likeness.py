@@ -90,7 +90,7 @@ def likeness(given: Facts, other: Facts) -> Likeness:
     apart = _apart(given, other)
     if apart:
         return Likeness(other.machine, apart, comparable=False, name=other.name)
-    kind = "believed nested" if other.tier == NESTED else other.tier.split()[0]
+    kind = "believed nested" if other.tier == NESTED else other.tier.removesuffix(" machine")
     shared = (_cpu(given, other), *_guards(given, other), _kernel(given, other), f"{kind} too")
     return Likeness(other.machine, shared, comparable=True, name=other.name)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from probe_effect import units
 from probe_effect.model import Metric
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.store.machine_file import Machine, MachineFile, System, canonical_architecture
+from probe_effect.store.machine_file import KVM_GUEST, Machine, MachineFile, System, canonical_architecture
 from probe_effect.store.suite_file import Case, Suite
 
 VERSION_IN_ID = re.compile(r"(-\d+)+$")
@@ -27,6 +27,7 @@ PACKAGED = re.compile(r"(\+\w+)?-(amd64|arm64)$")
 X86_64 = "x86-64"
 
 NESTED = "nested virtual machine"
+BOOTED = "booted guest"
 
 ARCHITECTURES = {"x86_64": X86_64, "aarch64": "arm64"}
 """An instruction set as `uname -m` has it, to what readers call it."""
@@ -84,7 +85,9 @@ def tier(machine: Machine, metric: Metric = "time") -> str:
         return "emulated"
     if machine.virtualization is None:
         return "physical"
-    return NESTED if machine.nested else "virtual machine"
+    if machine.nested:
+        return NESTED
+    return BOOTED if machine.virtualization == KVM_GUEST else "virtual machine"
 
 
 def tier_words(tier: str, number: int = 1) -> str:

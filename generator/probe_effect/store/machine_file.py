@@ -56,6 +56,10 @@ def canonical_architecture(architecture: str) -> str:
     return ARCHITECTURES.get(architecture, architecture)
 
 
+KVM_GUEST, TCG_GUEST = "QEMU KVM", "QEMU TCG"
+"""How the record calls the virtualization of a guest that we booted: on the host's CPU, and by a program instead."""
+
+
 class Machine(Document):
     """The hardware, real or virtual. Keys with a default joined the format after the first files were written."""
 
