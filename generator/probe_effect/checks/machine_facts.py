@@ -1,21 +1,18 @@
 """The facts of a machine agree with each other and with what was measured, and its names are plain text."""
 
 import re
+import tomllib
 from collections.abc import Iterator
 from itertools import chain
+from pathlib import Path
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import FIRST_RELEASE, Need, series_of
 from probe_effect.store.machine_file import runs_add_up
 from probe_effect.store.tables import printable
 
-X86 = frozenset({"x86_64", "amd64", "i386", "i486", "i586", "i686", "i86pc"})
-ARM = frozenset({"aarch64", "arm64", "arm", "armv6l", "armv7l", "armv8l"})
-FAMILIES = (
-    (re.compile(r"\b(intel|amd|epyc|ryzen|xeon|opteron|threadripper|pentium|celeron)\b", re.IGNORECASE), X86),
-    (re.compile(r"\b(apple m\d|neoverse|cortex|ampere|graviton|kunpeng|thunderx\w*)\b", re.IGNORECASE), ARM),
-    (re.compile(r"\bpower\d+\b", re.IGNORECASE), frozenset({"ppc64", "ppc64le"})),
-)
+KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+FAMILIES = [(re.compile(one["words"], re.IGNORECASE), one["architectures"]) for one in KNOWN["families"]]
 """Words in a CPU's name, to the architectures that it can have."""
 
 NAMED_CORES = re.compile(r"\b(\d{1,3})-core\b", re.IGNORECASE)
@@ -23,27 +20,13 @@ MOST_THREADS_PER_CORE = 8
 LEAST_MEMORY_BYTES = 32 * 2**20
 MOST_MEMORY_BYTES = 64 * 2**40
 
-OPTIONS: dict[Need, str] = {
-    "kprobe": "CONFIG_KPROBES",
-    "uprobe": "CONFIG_UPROBES",
-    "fentry": "CONFIG_DEBUG_INFO_BTF",
-    "raw-tracepoint": "CONFIG_BPF_EVENTS",
-    "kprobe-multi": "CONFIG_FPROBE",
-    "function-tracer": "CONFIG_FUNCTION_TRACER",
-    "function-graph": "CONFIG_FUNCTION_GRAPH_TRACER",
-    "seccomp": "CONFIG_SECCOMP",
-}
+OPTIONS: dict[Need, str] = KNOWN["options"]
 """What a case needs, to the option without which no Linux has it."""
 
 BACKPORTS = re.compile(r"\.el\d|\.amzn|\.uek|\.fc\d")
 """Kernels that take features from later releases say so in their name."""
 
 GUEST_CPU = re.compile(r"\b(qemu|kvm|tcg|virtual(apple)?|virtual cpu)\b", re.IGNORECASE)
-GUEST_CLOCKS = frozenset(
-    {"kvm-clock", "xen", "vmware", "hyperv_clocksource_tsc_page", "hyperv_clocksource_msr", "bhyve"}
-)
-GUEST_FLAGS = ("nested_pvm", "kvm-guest", "xen_")
-
 MARKUP = re.compile(r"[<>`]|\]\(|\]\[|://|\bwww\.|@(?!\d+(\.\d+)?\+?\s*[GMk]Hz\b)(?=\w)\S{1,40}", re.IGNORECASE)
 """What HTML or Markdown would make more of than text; `@ 2.50GHz` is how a CPU names its clock."""
 
@@ -138,6 +121,10 @@ def _virtual_facts(checked: CheckedSubmission) -> Iterator[Fault]:
     if document.machine.virtualization is None:
         for key, sign in _signs(checked):
             yield checked.fault(key, f"bare metal, but {sign}", hint, "warning")
+    named = (document.machine.cpu_model, document.machine.virtualization, document.run.packages.get("emulator"))
+    if document.run.metric == "time" and any("TCG" in (name or "").upper() for name in named):
+        found, hint = "times of an emulated CPU, which say nothing of any machine", "leave it out: it was a rehearsal"
+        yield checked.fault("run.metric", found, hint)
     if document.run.metric == "instructions" and "emulator" not in document.run.packages:
         found = "instructions of an emulated machine, but no emulator is named"
         yield checked.fault("run.packages", found, hint, "warning")
@@ -148,9 +135,9 @@ def _signs(checked: CheckedSubmission) -> Iterator[tuple[str, str]]:
     document = checked.document
     if found := GUEST_CPU.search(document.machine.cpu_model or ""):
         yield "machine.cpu_model", f"the CPU's name says `{found[0]}`"
-    if document.system.clocksource in GUEST_CLOCKS:
+    if document.system.clocksource in KNOWN["guests"]["clocks"]:
         yield "system.clocksource", f"the clock source is `{document.system.clocksource}`"
-    if any(flag.startswith(GUEST_FLAGS) for flag in document.system.boot_flags):
+    if any(flag.startswith(tuple(KNOWN["guests"]["flags"])) for flag in document.system.boot_flags):
         yield "system.boot_flags", "a boot flag is a guest's"
     if document.run.steal_ratio:
         yield "run.steal_ratio", "a hypervisor took time from it"
