@@ -21,18 +21,23 @@ from fakes.project import FAKES, FakeProject, as_root, on_the_path, rows
 from probe_effect.checks.run import check
 from probe_effect.cli import measure_display, measure_target
 from probe_effect.cli.measure import measure as measure_command
+from probe_effect.cli.measure_settings import QUICK_BLOCKS, VM_QUICK_BLOCKS
 from probe_effect.compilers import CompiledProgram
 from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.emulated.assembly import Assembly
 from probe_effect.emulated.kernel import KernelImage
+from probe_effect.emulated.kvm import KvmUnusable
 from probe_effect.emulated.qemu import Emulator, Image
 from probe_effect.emulated.testbed import LOSSES, EmulatedMachine, Patience
 from probe_effect.emulated.tracers import Wanted
 from probe_effect.errors import HostNotReady, UsageError
+from probe_effect.host import ROOT, usable_cpus
+from probe_effect.machine import collect
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.request import choose_suites, resolve
 from probe_effect.measure.resume import reopen, unfinished, work_of
 from probe_effect.measure.run import measure, resume
+from probe_effect.numbers.names import tier
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.tools.record import TOOLS
 from probe_effect.workloads.build import build
@@ -42,10 +47,12 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
+    from probe_effect.emulated.qemu import Accelerator
     from probe_effect.measure.bench import Progress
     from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask
     from probe_effect.measure.request import Work
     from probe_effect.model import Sample
+    from probe_effect.store.machine_file import Machine, MachineFile
     from probe_effect.workloads.loop import WorkloadTask
 
 RELEASE = "6.1.0-50-arm64"
@@ -246,11 +253,133 @@ def test_a_tracer_that_cannot_run_inside_says_why(fake: FakeMachine) -> None:
         assert "tracefs is not mounted" in str(machine.tracers()["bpftrace"].available())
 
 
-def test_where_hardware_executes_the_guest_times_are_what_is_written(fake: FakeMachine) -> None:
+def timed(fake: FakeMachine, accelerator: Accelerator = "kvm") -> EmulatedMachine:
+    """A machine whose times are taken."""
     machine = fake.machine()
-    machine.accelerator = "kvm"
-    found = fake.measure(machine)
+    machine.accelerator = accelerator
+    return machine
+
+
+def document_of(fake: FakeMachine) -> MachineFile:
+    """The record of the one submission."""
+    (place,) = fake.project.data.submissions()
+    document, problems = read_machine_file(place.machine_file, "")
+    assert document is not None, problems
+    return document
+
+
+HOST_CPUS = (1, 0)
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, object]:
+    """Facts of the host below a guest whose times are taken; a test may change them."""
+    facts: dict[str, object] = {"virtualization": None, "governor": "powersave", "turbo": True}
+    real = collect.collect_machine
+
+    def collected(root: Path = ROOT) -> Machine:
+        found = real(root)
+        return found.model_copy(update=facts) if root == ROOT else found
+
+    monkeypatch.setattr(collect, "collect_machine", collected)
+    monkeypatch.setattr(collect, "choose_cpus", lambda: HOST_CPUS)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return facts
+
+
+two_cpus = pytest.mark.skipif(len(usable_cpus()) < 2, reason="a guest's two CPUs need two of the host's")
+
+
+@two_cpus
+@pytest.mark.usefixtures("host")
+@pytest.mark.parametrize("accelerator", ["kvm", "rehearsal"])
+def test_where_no_instructions_are_counted_times_are_what_is_written(
+    fake: FakeMachine, accelerator: Accelerator
+) -> None:
+    found = fake.measure(timed(fake, accelerator))
     assert all(row.wall_ns and row.instructions is None for row in found)
+    assert document_of(fake).run.metric == "time"
+    assert document_of(fake).system.clock_read_ns, "the guest's own clock was read"
+
+
+@two_cpus
+@pytest.mark.usefixtures("host")
+def test_a_guest_that_is_timed_boots_as_debian_does_on_hardware(fake: FakeMachine) -> None:
+    with timed(fake) as machine:
+        machine.tracers()
+    words = (fake.moments / "words").read_text(encoding="utf-8")
+    for of_counting in ("mitigations", "nokaslr", "nowatchdog", "clocksource", "transparent_hugepage", "-icount"):
+        assert of_counting not in words
+    assert "-accel\nkvm\n" in words
+    assert "prealloc=on,merge=off" in words
+    with fake.machine() as machine:
+        machine.tracers()
+    words = (fake.moments / "words").read_text(encoding="utf-8")
+    for of_counting in ("mitigations=off", "nokaslr", "nowatchdog", "transparent_hugepage=never", "-icount"):
+        assert of_counting in words
+    assert "prealloc" not in words
+
+
+@two_cpus
+@pytest.mark.usefixtures("host")
+def test_the_cpu_of_the_workload_has_one_of_the_hosts_to_itself(fake: FakeMachine) -> None:
+    before = usable_cpus()
+    with timed(fake) as machine:
+        machine.tracers()
+        (guest,) = fake.guests()
+        first, last = map(int, (fake.moments / "cpus").read_text(encoding="utf-8").split())
+        where = {int(path.name): os.sched_getaffinity(int(path.name)) for path in Path(f"/proc/{guest}/task").iterdir()}
+        with machine.held((1, 0)):
+            assert usable_cpus() == {0}, "we ourselves keep away from it"
+            with pytest.raises(HostNotReady, match="another measurement is running"), machine.held((1, 0)):
+                pass
+    assert usable_cpus() == before
+    assert where.pop(last) == {1}
+    assert where.pop(first) == {0}
+    assert all(cpus == {0} for cpus in where.values())
+
+
+@two_cpus
+def test_the_record_of_a_timed_guest_has_the_hosts_part_in_it(fake: FakeMachine, host: dict[str, object]) -> None:
+    fake.measure(timed(fake))
+    found = document_of(fake)
+    assert found.machine.id.startswith("neoverse-n1-2t-qemu-kvm-")
+    assert (found.machine.virtualization, found.machine.nested) == ("QEMU KVM", False)
+    assert (found.machine.governor, found.machine.turbo) == ("powersave", True)
+    assert found.run.packages["host"] == f"Linux {os.uname().release}"
+    assert tier(found.machine) == "booted guest"
+    host["virtualization"] = "KVM"
+    with timed(fake) as machine:
+        inside = machine.machine()
+    assert inside.nested
+    assert tier(inside) == "nested virtual machine"
+
+
+@two_cpus
+@pytest.mark.usefixtures("host")
+def test_the_time_that_the_workload_waited_for_the_host_is_steal_as_the_guest_tells_it(fake: FakeMachine) -> None:
+    readings = iter(["cpu1 10 0 0 80 0 0 0 10 0 0\n", "cpu1 60 0 0 110 0 0 0 30 0 0\n"])
+
+    def told(progress: Progress) -> None:
+        if (progress.phase, progress.done) in {("calibrating", 0), ("measuring", 1)}:
+            (fake.project.root / "kernel/proc/stat").write_text(next(readings), encoding="utf-8")
+
+    with timed(fake) as machine:
+        measure(fake.work(machine), fake.project.settings(), machine, told)
+    assert document_of(fake).run.steal_ratio == pytest.approx(0.2)
+
+
+@two_cpus
+@pytest.mark.usefixtures("host")
+def test_a_guest_with_which_the_hardware_does_not_go_on_is_lost_at_once(fake: FakeMachine) -> None:
+    """QEMU stands still then, and does not end: without its own words we would wait for minutes."""
+    fake.goes_wrong("stands", after=6)
+    machine = timed(fake)
+    machine.patience = Patience(boot_s=20.0, answer_s=600.0)
+    found = fake.measure(machine)
+    assert {row.status for row in found} == {"ok"}
+    (said,) = fake.said
+    assert "the hardware does not go on with it; KVM internal error. Suberror: 1; emulation failure" in said
 
 
 @pytest.fixture
@@ -352,7 +481,72 @@ def test_a_machine_of_another_processor_takes_no_help_of_the_hardware(
     monkeypatch.setattr(measure_target, "MACHINE", "x86_64")
     result = command("tiny", "--vm-accel", "kvm")
     assert isinstance(result.exception, UsageError)
-    assert "this machine is x86_64, and can only emulate aarch64" in str(result.exception)
+    assert "this machine is x86_64, and can only emulate aarch64; name its own by --arch" in str(result.exception)
+
+
+REFUSAL = "/dev/kvm is for the group kvm"
+
+
+@pytest.fixture
+def refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host that is of the guest's processor, and whose KVM is not for us."""
+    monkeypatch.setattr(measure_target, "MACHINE", "aarch64")
+    monkeypatch.setattr(measure_target, "trouble", lambda: REFUSAL)
+
+
+@pytest.mark.usefixtures("refused")
+def test_where_kvm_cannot_be_used_the_command_says_why_and_counts(
+    fake: FakeMachine, command: Callable[..., Result]
+) -> None:
+    result = command("tiny", "--tracer", "bpftrace", "--quick", "--vm-accel", "kvm")
+    assert result.exit_code == 0, result.output
+    assert f"no times from a guest here: {REFUSAL}" in result.output
+    assert "counting its instructions instead" in result.output
+    found = document_of(fake)
+    assert (found.run.metric, found.run.blocks) == ("instructions", VM_QUICK_BLOCKS)
+    assert "--vm-accel" not in found.run.command
+
+
+def test_where_a_guest_of_kvm_never_comes_up_the_command_counts_too(
+    fake: FakeMachine, command: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measure_target, "MACHINE", "aarch64")
+    monkeypatch.setattr(measure_target, "trouble", lambda: None)
+    machine = EmulatedMachine.__enter__
+    (fake.moments / "refuses").write_text("Could not access KVM kernel module: Permission denied", encoding="utf-8")
+
+    def entered(self: EmulatedMachine) -> EmulatedMachine:
+        if self.accelerator == "tcg":
+            (fake.moments / "refuses").unlink()
+        return machine(self)
+
+    monkeypatch.setattr(EmulatedMachine, "__enter__", entered)
+    result = command("tiny", "--tracer", "bpftrace", "--quick", "--vm-accel", "kvm")
+    assert result.exit_code == 0, result.output
+    assert "Could not access KVM kernel module" in result.output
+    assert document_of(fake).run.metric == "instructions"
+
+
+@pytest.mark.usefixtures("refused")
+def test_times_are_never_continued_by_counts(command: Callable[..., Result]) -> None:
+    result = command("--resume", "--vm-accel", "kvm")
+    assert isinstance(result.exception, KvmUnusable)
+
+
+@two_cpus
+@pytest.mark.usefixtures("host")
+def test_times_are_taken_in_as_many_blocks_as_on_a_real_machine_and_those_of_a_rehearsal_are_refused(
+    fake: FakeMachine, command: Callable[..., Result]
+) -> None:
+    result = command("tiny", "--tracer", "bpftrace", "--quick", "--vm-accel", "rehearsal")
+    assert result.exit_code == 0, result.output
+    found = document_of(fake)
+    assert found.run.blocks == QUICK_BLOCKS
+    assert list(found.run.command)[3:8] == ["--vm", "vmlinuz-mine", "--arch", "arm64", "--vm-accel"]
+    (place,) = fake.project.data.submissions()
+    errors = [one.message for one in check([place.folder], fake.project.data) if one.severity == "error"]
+    assert len(errors) == 1
+    assert "times of an emulated CPU" in errors[0]
 
 
 def test_a_suite_whose_workload_needs_a_library_is_left_out_or_refused(

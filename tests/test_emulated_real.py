@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 from builders import PROJECT
 from needs import needs
+from probe_effect.checks.run import check
 from probe_effect.cli.measure import measure
 from probe_effect.cli.measure_target import CACHE
 from probe_effect.compilers import cache_folder
@@ -25,10 +26,9 @@ from probe_effect.emulated.debian import locked
 from probe_effect.emulated.kernel import find_kernel
 from probe_effect.emulated.qemu import GuestLost, Image, RunningGuest, find_emulator
 from probe_effect.emulated.testbed import PATIENCE, Patience
-from probe_effect.errors import HostNotReady
 from probe_effect.reduce.reduce import reduce
 from probe_effect.store.machine_file import read_machine_file
-from probe_effect.store.places import SubmissionFolder
+from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.samples import read_samples
 
 if TYPE_CHECKING:
@@ -140,15 +140,30 @@ def test_another_processor_counts_by_its_own_means(tmp_path: Path) -> None:
 
 
 @of_this_processor
-def test_a_virtual_machine_that_does_not_come_up_is_told_with_what_to_do(
+def test_where_the_hardware_runs_no_guest_instructions_are_counted_and_it_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(PATIENCE, "kvm", Patience(boot_s=4.0))  # it spins all the while
     words = ["--case", "02-kprobe", "--blocks", "1", "--vm-accel", "kvm", "--out", str(tmp_path)]
     ended = CliRunner().invoke(measure, [*COMMAND[2:], *words], standalone_mode=False)
-    if ended.exception is None:
-        rows, _ = read_samples(SubmissionFolder(Path(ended.stdout.strip())).samples, "")
-        assert all(row.instructions is None for row in rows)
-        return
-    assert isinstance(ended.exception, HostNotReady)
-    assert "omit --vm-accel to count instructions" in str(ended.exception)
+    assert ended.exception is None
+    rows, _ = read_samples(SubmissionFolder(Path(ended.stdout.strip())).samples, "")
+    is_counted = "no times from a guest here" in ended.stderr
+    assert all((row.instructions is not None) == is_counted for row in rows if row.arm != "check")
+
+
+@of_this_processor
+def test_a_rehearsal_takes_the_way_of_times_through_a_real_guest_and_its_times_are_refused(tmp_path: Path) -> None:
+    cases = ("--case", "02-kprobe", "--blocks", "1", "--vm-accel", "rehearsal")
+    ended = subprocess.run([*COMMAND, *cases, "--out", str(tmp_path)], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    place = SubmissionFolder(Path(ended.stdout.strip()))
+    rows, _ = read_samples(place.samples, "")
+    assert {row.status for row in rows} == {"ok"}
+    assert all(row.wall_ns for row in rows if row.arm != "check")
+    document, _ = read_machine_file(place.machine_file, "machine.json")
+    assert document is not None
+    assert (document.run.metric, document.system.boot_flags) == ("time", ())
+    assert document.system.vulnerabilities["spectre_v2"].startswith("Mitigation")
+    found = [one for one in check([place.folder], DataFolder(PROJECT / "data")) if one.severity == "error"]
+    assert ["times of an emulated CPU" in one.message for one in found] == [True]

@@ -64,7 +64,8 @@ FLEET_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
     "accelerator",
     type=click.Choice(get_args(Accelerator)),
     default="tcg",
-    help="kvm: take the time in a virtual machine instead, where this one's hardware can run it.",
+    help="kvm: take times instead, in a guest that this machine's own CPU runs; rehearsal: the same emulated, whose "
+    "times say nothing and are never published.",
 )
 @click.option(
     "--source",

@@ -10,9 +10,17 @@ from probe_effect.cli import output
 from probe_effect.cli.data_options import credited, data_words
 from probe_effect.cli.measure_display import display, progress, show_cut_short, show_leftovers, show_skipped
 from probe_effect.cli.measure_plan import show_plan
-from probe_effect.cli.measure_settings import MeasureOptions, command_words, default_blocks, lengths, machine_words
+from probe_effect.cli.measure_settings import (
+    MeasureOptions,
+    command_words,
+    counts,
+    default_blocks,
+    lengths,
+    machine_words,
+)
 from probe_effect.cli.measure_target import MeasurementTarget, emulable, target, tree_named, with_tree, without_builds
 from probe_effect.emulated.architecture import ARCHITECTURES
+from probe_effect.emulated.kvm import KvmUnusable
 from probe_effect.errors import UsageError, unknown
 from probe_effect.host import typed
 from probe_effect.host.mounts import mount_for_our_time
@@ -32,13 +40,26 @@ from probe_effect.store.suite_file import Suite
 
 
 def run(data: DataFolder, results: Path, options: MeasureOptions) -> None:
-    """Measure, or continue what was cut short. Raises: UsageError, HostNotReady."""
+    """Measure, or continue what was cut short; where no time can be taken in a guest, count its instructions instead.
+
+    Raises: UsageError, HostNotReady.
+    """
     mount_for_our_time()
+    try:
+        _run(data, results, options)
+    except KvmUnusable as why:
+        if options["resume"]:  # times are not continued by counts
+            raise
+        output.say(f"no times from a guest here: {why}\ncounting its instructions instead, which takes longer")
+        _run(data, results, {**options, "accelerator": "tcg"})
+
+
+def _run(data: DataFolder, results: Path, options: MeasureOptions) -> None:
     suites = choose_suites(data, options["suites"])
     if not options["suites"] and not options["resume"]:
         suites = without_builds(suites)
     if options["vm"]:
-        suites = emulable(suites, are_named=bool(options["suites"]))
+        suites = emulable(suites, are_named=bool(options["suites"]), are_counted=counts(options))
     _check_cases(suites, options)
     if not options["dry_run"]:
         show_leftovers(progress)
@@ -94,7 +115,7 @@ def _settings(work: Work, data: DataFolder, results: Path, options: MeasureOptio
         blocks=options["blocks"] or default_blocks(options),
         seed=seed,
         command=command_words(work.suite.id, options, seed),
-        lengths=lengths(quick=options["quick"], vm=options["vm"] is not None),
+        lengths=lengths(quick=options["quick"], counted=counts(options)),
         submitter=submitter,
         author=options["author"],
         fleet_name=options["fleet_name"],
@@ -105,12 +126,11 @@ def _settings(work: Work, data: DataFolder, results: Path, options: MeasureOptio
 
 def _continued_by(work: Work, data: DataFolder, results: Path, options: MeasureOptions) -> tuple[str, ...]:
     """The words that continue a run from whatever folder, after the program's name."""
-    vm, accelerator = options["vm"], options["accelerator"]
+    vm = options["vm"]
     words = ["measure", work.suite.id, "--resume"]
     if vm:
         whole = str(Path(vm).resolve()) if Path(vm).is_file() else vm
-        words += machine_words(whole, options["architecture"])
-        words += ["--vm-accel", accelerator] if accelerator != "tcg" else []
+        words += machine_words(whole, options)
     return (*words, "--out", str(results.resolve()), *data_words(data))
 
 
@@ -121,7 +141,7 @@ def _resume(on: MeasurementTarget, data: DataFolder, results: Path, suites: Sequ
         work = with_tree(work, named_tree(Path(one.plan.tree)) if one.plan.tree else None)
         opened = reopen(one, work, on.testbed)
         run = one.document.run
-        made = lengths(quick=one.plan.is_quick, vm="--vm" in run.command)
+        made = lengths(quick=one.plan.is_quick, counted=run.metric == "instructions")
         calibrate = None if {"--vm", "--no-calibrate"} & {*run.command} else recorded
         settings = Settings(
             results=results, blocks=run.blocks, seed=run.seed, command=run.command, lengths=made, calibrate=calibrate

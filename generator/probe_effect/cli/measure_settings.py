@@ -46,27 +46,31 @@ class MeasureOptions(TypedDict):
     calibrate: bool
 
 
+def counts(options: MeasureOptions) -> bool:
+    """Whether instructions are to be counted."""
+    return options["vm"] is not None and options["accelerator"] == "tcg"
+
+
 def default_blocks(options: MeasureOptions) -> int:
     """How many rounds, where nobody says."""
-    if options["vm"]:
+    if counts(options):
         return VM_QUICK_BLOCKS if options["quick"] else VM_BLOCKS
     return QUICK_BLOCKS if options["quick"] else BLOCKS
 
 
-def lengths(*, quick: bool, vm: bool) -> Lengths:
+def lengths(*, quick: bool, counted: bool) -> Lengths:
     """How long runs are."""
-    if vm:
+    if counted:
         return COUNTED_QUICK if quick else COUNTED
     return QUICK if quick else THOROUGH
 
 
 def command_words(suite: str, options: MeasureOptions, seed: int) -> tuple[str, ...]:
     """The command that repeats this run. Folders and credits stay out: they can hold user names."""
-    vm, accelerator, blocks = options["vm"], options["accelerator"], options["blocks"]
+    vm, blocks = options["vm"], options["blocks"]
     words = ["probe-effect", "measure", suite]
     words += ["--source", "DIR"] if options["source"] else []
-    words += machine_words(kernel_word(vm), options["architecture"]) if vm else []
-    words += ["--vm-accel", accelerator] if vm and accelerator != "tcg" else []
+    words += machine_words(kernel_word(vm), options) if vm else []
     for tracer in options["tracers"]:
         words += ["--tracer", tracer if vm else _without_folder(tracer)]
     words += [word for case in options["cases"] for word in ("--case", case)]
@@ -76,9 +80,11 @@ def command_words(suite: str, options: MeasureOptions, seed: int) -> tuple[str, 
     return (*words, "--seed", str(seed))
 
 
-def machine_words(kernel: str, architecture: str) -> list[str]:
+def machine_words(kernel: str, options: MeasureOptions) -> list[str]:
     """The words that ask for an emulated machine."""
-    return ["--vm", kernel, *([] if architecture == DEFAULT.debian else ["--arch", architecture])]
+    architecture, accelerator = options["architecture"], options["accelerator"]
+    words = ["--vm", kernel, *([] if architecture == DEFAULT.debian else ["--arch", architecture])]
+    return words + ([] if accelerator == "tcg" else ["--vm-accel", accelerator])
 
 
 def kernel_word(vm: str) -> str:

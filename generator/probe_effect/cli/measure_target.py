@@ -15,6 +15,7 @@ from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.emulated.assembly import assemble
 from probe_effect.emulated.debian import locked
 from probe_effect.emulated.kernel import find_kernel
+from probe_effect.emulated.kvm import KvmUnusable, trouble
 from probe_effect.emulated.project import fetched
 from probe_effect.emulated.qemu import CPUS
 from probe_effect.emulated.testbed import PATIENCE, EmulatedMachine
@@ -53,9 +54,12 @@ def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: Measure
         return
     architecture = ARCHITECTURES[options["architecture"]]
     if accelerator == "kvm" and architecture.machine != MACHINE:
-        msg = f"--vm-accel kvm: this machine is {MACHINE}, and can only emulate {architecture.machine}; leave it out"
+        advice = "name its own by --arch, or leave it out"
+        msg = f"--vm-accel kvm: this machine is {MACHINE}, and can only emulate {architecture.machine}; {advice}"
         raise UsageError(msg)
-    named = machine_words(kernel_word(kernel_words), architecture.debian)
+    if accelerator == "kvm" and (why := trouble()):
+        raise KvmUnusable(why)
+    named = machine_words(kernel_word(kernel_words), options)
     words = _words_of_unfinished(named, results) if options["resume"] else tracer_words
     tracers = wanted(words) or offered([folder for folder, _ in suites], quick=options["quick"])
     if not tracers:
@@ -75,8 +79,10 @@ def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: Measure
         yield MeasurementTarget(machine, suites, known, list(known) if words else [], CPUS)
 
 
-def emulable(suites: Iterable[tuple[Path, Suite]], *, are_named: bool) -> list[tuple[Path, Suite]]:
-    """The suites that can run in an emulated machine: which has no library but C's, no program, and no time.
+def emulable(
+    suites: Iterable[tuple[Path, Suite]], *, are_named: bool, are_counted: bool = True
+) -> list[tuple[Path, Suite]]:
+    """The suites that can run in a guest: which has no library but C's and no program, and where it counts no time.
 
     Raises: HostNotReady where a suite that was named cannot.
     """
@@ -84,7 +90,7 @@ def emulable(suites: Iterable[tuple[Path, Suite]], *, are_named: bool) -> list[t
     for folder, suite in suites:
         builders = BUILDERS if suite.workload.project else ()
         needs = dict.fromkeys([*suite.workload.libraries, *chain(*suite.workload.commands.values()), *builders])
-        if suite.result_type.of_tracer:
+        if suite.result_type.of_tracer and are_counted:
             needs = {"the time that a tool takes": None}
         if not needs:
             able.append((folder, suite))
@@ -109,7 +115,7 @@ def _words_of_unfinished(machine: Sequence[str], results: Path) -> list[str]:
 
 def _is_on(command: Sequence[str], machine: Sequence[str]) -> bool:
     """Whether a command names the machine by these words, and by no further ones."""
-    named = [word for pair in pairwise(command) if pair[0] in {"--vm", "--arch"} for word in pair]
+    named = [word for pair in pairwise(command) if pair[0] in {"--vm", "--arch", "--vm-accel"} for word in pair]
     return named == list(machine)
 
 

@@ -1,33 +1,33 @@
 """Processors to emulate: what differs between them in QEMU, the kernel's boot and Debian's packages."""
 
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from probe_effect.compilers import MACHINE
 from probe_effect.errors import HostNotReady
 
+GUESTS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("guests.toml").read_text(encoding="utf-8"))
+"""How guests are started, each choice with its reason."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuestArchitecture:
-    """One of Debian's architectures (`dpkg-architecture -L`), as an emulated machine has it."""
+    """One of Debian's architectures, as an emulated machine has it; `guests.toml` says what each field is."""
 
     debian: str
-    """Debian's name of the architecture, which packages have."""
     machine: str
-    """The kernel's name of the architecture, as `uname -m` prints it."""
     loader: str
-    """File name of glibc's dynamic loader (sysdeps/unix/sysv/linux/*/shlib-versions)."""
     emulator_package: str
-    """The package with the emulator."""
     board: tuple[str, ...]
-    """The emulator's options for the board; empty for the emulator's own choice."""
     cpu: str
-    """The CPU, as the emulator calls it."""
+    host_cpu: str
+    unless_hosts: str
     line: tuple[str, ...]
-    """The emulator's options that make the character device `line` a serial port."""
     port: str
-    """The device of that port in the guest."""
-    boot_words: str
-    """Boot parameters of the kernel on this architecture."""
+    console: str
+    clock: str
 
     @property
     def emulator(self) -> str:
@@ -36,36 +36,10 @@ class GuestArchitecture:
 
 
 ARCHITECTURES = {
-    one.debian: one
-    for one in (
-        GuestArchitecture(
-            debian="amd64",
-            machine="x86_64",
-            loader="ld-linux-x86-64.so.2",
-            emulator_package="qemu-system-x86",
-            board=(),
-            # With what newer QEMUs add, Linux since 6.4 copies memory by instructions whose repetitions count each.
-            cpu="max,-fsrm,-fsrs,-fzrm",
-            line=("-serial", "chardev:line"),
-            port="/dev/ttyS1",
-            # Without these the kernel would leave the time stamp counter for a clock whose reads leave the CPU.
-            boot_words="console=ttyS0 clocksource=tsc tsc=reliable",
-        ),
-        GuestArchitecture(
-            debian="arm64",
-            machine="aarch64",
-            loader="ld-linux-aarch64.so.1",
-            emulator_package="qemu-system-arm",
-            board=("-machine", "virt"),
-            cpu="neoverse-n1",  # that of many rented machines: Graviton 2, Altra
-            # The board has one port of its own, which is the console's.
-            line=("-device", "pci-serial,chardev=line"),
-            port="/dev/ttyS0",
-            boot_words="console=ttyAMA0",
-        ),
-    )
+    name: GuestArchitecture(debian=name, **fields | {key: tuple(fields[key]) for key in ("board", "line")})
+    for name, fields in GUESTS["processors"].items()
 }
-"""Debian's name to what is emulated. Others of Debian's lack a kernel or a userland in some release that we count."""
+"""Debian's name to what is emulated."""
 
 LOADERS = {one.machine: one.loader for one in ARCHITECTURES.values()}
 """Processor, as `uname -m` gives it, to its dynamic loader."""

@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from io import FileIO
 from pathlib import Path
 
+from probe_effect.emulated.architecture import GUESTS
 from probe_effect.emulated.messages import PREBUILT, Message, decode, encode, load_of, planned_of
 from probe_effect.emulated.meter import Meter, Taken
 from probe_effect.errors import ProbeEffectError
@@ -25,23 +26,7 @@ from probe_effect.tracers.proc import count_runs, program_runs
 from probe_effect.tracers.protocol import Tracer
 from probe_effect.tracers.registry import known_tracers, with_paths
 from probe_effect.tracers.tool import ToolSession
-
-FACTS = (
-    "proc/cpuinfo",
-    "proc/meminfo",
-    "proc/cmdline",
-    "proc/sys/kernel/osrelease",
-    "proc/sys/net/core/bpf_jit_enable",
-    "etc/os-release",
-    "sys/devices/system/cpu/online",
-    "sys/devices/system/cpu/smt/active",
-    "sys/devices/system/cpu/cpu*/topology/*_id",
-    "sys/devices/system/cpu/vulnerabilities/*",
-    "sys/devices/system/clocksource/clocksource0/current_clocksource",
-    "sys/devices/system/clocksource/clocksource0/available_clocksource",
-)
-"""Files below the root with facts of the machine: those that `probe_effect.machine` reads."""
-
+from probe_effect.workloads.loop import clock_read_ns
 
 SETTLED_AFTER_S = 0.1
 SETTLED_RATIO = 0.05
@@ -65,7 +50,7 @@ class GuestRequests:
     def facts(self, request: Message) -> Message:
         """Path to text of the files that say what the machine is."""
         del request
-        paths = (path for pattern in FACTS for path in sorted(self._root.glob(pattern)))
+        paths = (path for pattern in GUESTS["facts"]["files"] for path in sorted(self._root.glob(pattern)))
         return {
             "files": {
                 path.relative_to(self._root).as_posix(): path.read_text(encoding="utf-8", errors="replace")
@@ -84,6 +69,10 @@ class GuestRequests:
     def functions(self, request: Message) -> Message:
         """First bytes of probed functions."""
         return {"functions": probed_functions(request["names"], load_of(request["load"]))}
+
+    def clock(self, request: Message) -> Message:
+        """Time of one read of the clock by a workload's program, ns."""
+        return {"read_ns": clock_read_ns(Path(request["program"]), request["cpu"])}
 
     def run(self, request: Message) -> Message:
         """The row of one run; where that is asked, also how the kernel had made its kprobes and ran its programs."""
@@ -173,12 +162,8 @@ def _account(tracer: Tracer, needs: Sequence[Need]) -> Message:
 
 def serve(line: FileIO, guest: GuestRequests) -> None:
     """Answer requests until the line ends."""
-    handlers: dict[str, Callable[[Message], Message]] = {
-        "facts": guest.facts,
-        "tracers": guest.tracers,
-        "functions": guest.functions,
-        "run": guest.run,
-    }
+    requests = (guest.facts, guest.tracers, guest.functions, guest.clock, guest.run)
+    handlers: dict[str, Callable[[Message], Message]] = {one.__name__: one for one in requests}
     for text in line:
         request = decode(text)
         if request is None:

@@ -1,25 +1,27 @@
-"""One emulated machine: QEMU as a process, with a serial port of the guest as our line to it.
+"""One guest: QEMU as a process, with a serial port of the guest as our line to it.
 
-Time is counted in instructions: `-icount shift=0` has the guest's clock advance by 1 ns for each instruction that one
-of its CPUs executes (QEMU's docs/devel/tcg-icount.rst), whatever the host does meanwhile.
+Whether its clock counts instructions or takes the time is a mode of `guests.toml`.
 """
 
+import json
 import os
 import re
+import socket
 import subprocess
 import tempfile
 import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
-from probe_effect.emulated.architecture import GuestArchitecture, of_the_host
+from probe_effect.emulated.architecture import GUESTS, GuestArchitecture, of_the_host
 from probe_effect.emulated.debian import DebianRelease
 from probe_effect.emulated.initramfs import foreign, join
 from probe_effect.emulated.messages import Message, decode, encode
 from probe_effect.errors import ProbeEffectError
-from probe_effect.host import read_text
+from probe_effect.host import ROOT, read_text
+from probe_effect.machine.cpu import cpuinfo
 from probe_effect.processes import Child, is_readable
 
 RELEASE = "trixie"
@@ -29,11 +31,22 @@ RELEASE = "trixie"
 FIRMWARE = ("usr/share/qemu", "usr/share/seabios")
 """Where its packages keep what a board has in its memory from the start."""
 
-Accelerator = Literal["tcg", "kvm"]
+Accelerator = Literal["tcg", "kvm", "rehearsal"]
 
-ACCELERATION: dict[Accelerator, tuple[str, ...]] = {
-    "tcg": ("-accel", "tcg", "-icount", "shift=0,sleep=off"),
-    "kvm": ("-accel", "kvm"),
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mode:
+    """How a guest's CPUs run: options, boot parameters, seconds for its boot, and whether its clock counts."""
+
+    options: tuple[str, ...]
+    boot_words: str
+    boot_s: float
+    counts: bool
+
+
+_MODES = GUESTS["modes"]
+MODES: dict[Accelerator, Mode] = {
+    name: Mode(**_MODES[name] | {"options": tuple(_MODES[name]["options"])}) for name in get_args(Accelerator)
 }
 
 CPUS = 2
@@ -42,17 +55,16 @@ on CPU 0 an event of bpftrace for all processes costs twice as much."""
 
 MACHINE_OPTIONS = ("-m", "3G", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot")
 
-BOOT_WORDS = (
-    "quiet panic=-1 oops=panic nokaslr mitigations=off nowatchdog transparent_hugepage=never cgroup_disable=memory "
-    "rdinit=/probe-effect/init"
-)
-"""Boot parameters. A panic ends the machine. Addresses and mitigations are fixed, because both would change what is
-executed. Without the word on huge pages the kernel looks for pages to join every 10 s (khugepaged), which took 6
-million instructions of some run. Without the word on memory it sums up what control groups use every 2 s
-(`flush_memcg_stats_dwork`, mm/memcontrol.c), 1.5 million."""
+BOOT_WORDS = "quiet panic=-1 oops=panic"
+"""Boot parameters of every guest. A panic ends the machine."""
+
+QMP = "control"
+"""Name of the socket at which QEMU says which of its threads are the guest's CPUs."""
 
 TAIL_LINES = 6
 PANIC = "Kernel panic - not syncing"
+GAVE_UP = re.compile("KVM internal error|kvm run failed")
+"""What QEMU says when KVM cannot go on (accel/kvm/kvm-all.c): the guest then stands still, and QEMU does not end."""
 LOOK_EVERY_S = 0.2
 
 
@@ -79,8 +91,11 @@ class Emulator:
 
     def options(self, accelerator: Accelerator) -> list[str]:
         """Those that decide what the guest has for CPUs, and how they run."""
-        cpu = self.architecture.cpu if accelerator == "tcg" else "host"
-        return [*ACCELERATION[accelerator], *self.architecture.board, "-cpu", cpu, "-smp", str(CPUS)]
+        cpu, made_up = self.architecture.cpu, self.architecture.unless_hosts
+        if accelerator == "kvm":
+            has_it = made_up in cpuinfo(ROOT).get("flags", "").split()
+            cpu = self.architecture.host_cpu + (f",-{made_up.replace('_', '-')}" if made_up and not has_it else "")
+        return [*MODES[accelerator].options, *self.architecture.board, "-cpu", cpu, "-smp", str(CPUS)]
 
     def version(self) -> str | None:
         """The version that QEMU reports, `QEMU emulator version 10.0.13`; None if it does not run."""
@@ -106,9 +121,11 @@ class RunningGuest:
 
     def __init__(self, image: Image, emulator: Emulator, accelerator: Accelerator) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix=f"probe-effect-{os.getpid()}-vm-")
-        folder, architecture = Path(self._folder.name), emulator.architecture
+        folder, architecture, mode = Path(self._folder.name), emulator.architecture, MODES[accelerator]
         self._initramfs = join(image.archives, folder / "initramfs")
-        boot_words = f"{architecture.boot_words} LINE={architecture.port} {BOOT_WORDS}"
+        named = (architecture.console, architecture.clock if mode.counts else "", f"LINE={architecture.port}")
+        boot_words = " ".join(filter(None, (*named, BOOT_WORDS, mode.boot_words, "rdinit=/probe-effect/init")))
+        control = () if mode.counts else ("-qmp", f"unix:{folder / QMP},server=on,wait=off")
         with (folder / "errors").open("wb") as errors:
             self._child = Child(
                 [
@@ -117,6 +134,7 @@ class RunningGuest:
                     *MACHINE_OPTIONS,
                     *("-serial", f"file:{folder / 'console'}"),
                     *("-chardev", "stdio,id=line,signal=off", *architecture.line),
+                    *control,
                     *("-kernel", str(image.kernel), "-initrd", str(self._initramfs), "-append", boot_words),
                 ],
                 stdin=subprocess.PIPE,
@@ -130,6 +148,22 @@ class RunningGuest:
         """Return when the program inside is ready. Raises: GuestLost."""
         self._answer(0, timeout_s, f"it had not booted after {timeout_s:.0f} s")
         self._initramfs.unlink()  # it is in the guest's memory now, and half a gigabyte
+
+    def pin(self, workload: int, others: int) -> None:
+        """Keep the guest's last CPU on the host's CPU `workload`, and all else of the emulator on `others`.
+
+        Which threads the CPUs are, QEMU says (`query-cpus-fast`, QEMU QMP Reference Manual).
+        """
+        with socket.socket(socket.AF_UNIX) as control:
+            control.connect(str(Path(self._folder.name) / QMP))
+            control.sendall(b'{"execute": "qmp_capabilities"} {"execute": "query-cpus-fast"}\n')
+            with control.makefile(encoding="utf-8") as lines:
+                answers = (json.loads(line).get("return") for line in lines)
+                found = next(filter(None, answers))  # the first command returns nothing
+        for thread in Path(f"/proc/{self._child.pid}/task").iterdir():
+            with suppress(ProcessLookupError):  # it has just ended
+                os.sched_setaffinity(int(thread.name), {others})
+        os.sched_setaffinity(next(one["thread-id"] for one in found if one["cpu-index"] == CPUS - 1), {workload})
 
     def ask(self, request: Message, timeout_s: float) -> Message:
         """The answer to a request. Raises: GuestLost when there is none; ProbeEffectError in the guest's own words."""
@@ -151,6 +185,9 @@ class RunningGuest:
             message = self._message(LOOK_EVERY_S)
             if message is not None and message.get("number") == number:
                 return message
+            if GAVE_UP.search(self._text("errors")):
+                otherwise = "the hardware does not go on with it"
+                break
         raise GuestLost(self._why(otherwise))
 
     def _message(self, timeout_s: float) -> Message | None:
@@ -165,9 +202,11 @@ class RunningGuest:
         line, _, self._received = self._received.partition(b"\n")
         return decode(line)
 
+    def _text(self, name: str) -> str:
+        return read_text(Path(self._folder.name), name) or ""
+
     def _why(self, what: str) -> str:
-        folder = Path(self._folder.name)
-        console, errors = (read_text(folder, name) or "" for name in ("console", "errors"))
+        console, errors = self._text("console"), self._text("errors")
         if (place := console.find(PANIC)) >= 0:
             what = f"its kernel panicked: {console[place:].splitlines()[0]}"
         said = [line for line in errors.splitlines() if line.strip()][:2]

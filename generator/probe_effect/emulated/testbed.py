@@ -1,8 +1,9 @@
 """An emulated machine as a testbed: booted when it is needed, started again when it is lost, off when we leave."""
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,17 +11,19 @@ from typing import Any, Self, get_args
 
 from probe_effect.compilers import CompiledProgram
 from probe_effect.emulated.assembly import Assembly
-from probe_effect.emulated.messages import Message, load_message, run_request, sample_of
-from probe_effect.emulated.qemu import CPUS, Accelerator, GuestLost, RunningGuest
+from probe_effect.emulated.kvm import KvmUnusable
+from probe_effect.emulated.messages import WORKLOADS, Message, load_message, run_request, sample_of
+from probe_effect.emulated.qemu import CPUS, MODES, Accelerator, GuestLost, RunningGuest
 from probe_effect.emulated.tracers import GuestTracer, Wanted
 from probe_effect.errors import HostNotReady
-from probe_effect.machine.collect import collect_machine, collect_system, machine_id
+from probe_effect.machine import collect
+from probe_effect.machine.busy import CpuTimes, cpu_times
 from probe_effect.machine.cpu import signature
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row
 from probe_effect.measure.request import Work
-from probe_effect.measure.testbed import Origins
+from probe_effect.measure.testbed import Origins, ThisMachine
 from probe_effect.model import Metric, Need, Sample
-from probe_effect.store.machine_file import Machine, System, runs_add_up
+from probe_effect.store.machine_file import KVM_GUEST, TCG_GUEST, Machine, System, runs_add_up
 from probe_effect.store.samples import TIMES, as_note
 from probe_effect.tools.record import TOOLS
 from probe_effect.workloads.loop import WorkloadTask
@@ -38,14 +41,13 @@ LEAST_EVENTS = 10_000
 class Patience:
     """How long to wait, in seconds of the host: a busy one emulates ten times more slowly than a quiet one."""
 
-    boot_s: float = 300.0
+    boot_s: float = MODES["tcg"].boot_s
     answer_s: float = 300.0
     """For one run: a quiet host needs 3 s, a busy one 40 s for the slowest tracer. Now and then a guest hangs."""
     overall_s: float = 12 * 3600.0
 
 
-PATIENCE: dict[Accelerator, Patience] = {"tcg": Patience(), "kvm": Patience(boot_s=30.0)}
-"""With hardware's help a guest is up in 2 s, or never: a `/dev/kvm` that opens proves nothing."""
+PATIENCE: dict[Accelerator, Patience] = {name: Patience(boot_s=mode.boot_s) for name, mode in MODES.items()}
 
 
 @dataclass(slots=True)
@@ -57,6 +59,7 @@ class EmulatedMachine:
     tell: Callable[[str], None]
     accelerator: Accelerator = "tcg"
     patience: Patience = field(default_factory=Patience)
+    _host_cpus: tuple[int, int | None] = (0, None)
     _guest: RunningGuest | None = None
     _is_spoilt: bool = False
     _lost: int = 0
@@ -67,6 +70,7 @@ class EmulatedMachine:
     _program_runs: dict[str, float] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
+        self._host_cpus = collect.choose_cpus()  # while we may use all: later we keep to one ourselves
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -75,7 +79,7 @@ class EmulatedMachine:
     @property
     def metric(self) -> Metric:
         """Instructions where they are what the clock counts; times where the host's CPU executes the guest itself."""
-        return "instructions" if self.accelerator == "tcg" else "time"
+        return "instructions" if MODES[self.accelerator].counts else "time"
 
     def tracers(self) -> dict[str, GuestTracer]:
         """Tracer id to tracer, as they describe themselves inside. Raises: HostNotReady when it does not boot."""
@@ -91,10 +95,11 @@ class EmulatedMachine:
 
     @contextmanager
     def held(self, cpus: tuple[int, int | None]) -> Iterator[None]:
-        """It is ours alone, and nobody else's measurement disturbs it."""
+        """It is ours alone; where times are taken, no other measurement runs on this machine, and we keep aside."""
         del cpus
         self._mechanisms, self._program_runs = {}, {}  # each suite has its own
-        yield
+        with ThisMachine().held(self._host_cpus) if self.metric == "time" else nullcontext():
+            yield
 
     def program(self, work: Work) -> CompiledProgram:
         """The suite's workload, compiled for the guest's C library."""
@@ -141,27 +146,42 @@ class EmulatedMachine:
         return replace(row, instructions=row.wall_ns, histogram=(), **untimed)
 
     def machine(self) -> Machine:
-        """What is emulated. Its id names the kernel, because that is what differs from one to the next."""
+        """What is emulated. Its id names the kernel, because that is what differs from one to the next.
+
+        Where times are taken it names the CPU too, whose frequency is the host's affair, as is a hypervisor below it.
+        """
+        counts, told = self.metric == "instructions", dict[str, Any](virtualization=TCG_GUEST)
+        if self.accelerator == "kvm":
+            host = collect.collect_machine()
+            told = {"virtualization": KVM_GUEST, "nested": host.virtualization is not None}
+            told |= {"governor": host.governor, "turbo": host.turbo}
         with self._root() as root:
-            found = collect_machine(root)
-            identity = machine_id(
-                cpu_model=f"QEMU {self.accelerator}",
+            found = collect.collect_machine(root)
+            told["id"] = collect.machine_id(
+                cpu_model="QEMU tcg" if counts else found.cpu_model,
                 signature=(*signature(root), str(self.assembly.emulator.version())),
                 microcode=found.microcode,
                 threads=found.threads,
                 memory_bytes=found.memory_bytes,
-                virtualization=f"linux {self._release}",
+                virtualization=f"linux {self._release}" if counts else told["virtualization"],
                 kernel_release=self._release,
             )
-        told = {"architecture": self.assembly.emulator.architecture.machine}
-        told |= {"id": identity, "virtualization": f"QEMU {self.accelerator.upper()}"}
-        return found.model_copy(update=told)
+        return found.model_copy(update=told | {"architecture": self.assembly.emulator.architecture.machine})
 
     def system(self, program: Path | None, cpu: int) -> System:
-        """The guest's operating system; a read of an emulated clock costs no time worth knowing."""
-        del program, cpu
+        """The guest's operating system; a read of a clock that counts instructions costs no time worth knowing."""
+        is_timed = program is not None and self.metric == "time"
+        asked = {"do": "clock", "program": f"{WORKLOADS}/{program and program.name}", "cpu": cpu}
+        read_ns = self._ask(asked)["read_ns"] if is_timed else None
         with self._root() as root:
-            return collect_system(None, root)
+            return collect.collect_system(read_ns, root)
+
+    def cpu_times(self, cpu: int) -> CpuTimes | None:
+        """How the guest says that its CPU spent its time: what it had to wait for the host's CPU is steal."""
+        with suppress(GuestLost):
+            self._files = self._ask({"do": "facts"})["files"]
+        with self._root() as root:
+            return cpu_times(root, cpu)
 
     def functions(self, names: Sequence[str], load: WorkloadTask) -> dict[str, str]:
         """First bytes of the user functions that are probed, as the guest has them."""
@@ -175,8 +195,9 @@ class EmulatedMachine:
         packages = {ids.get(name, name): origin for name, origin in self.assembly.packages.items()}
         emulator = self.assembly.emulator
         made = " ".join([str(emulator.version()), *emulator.options(self.accelerator)])
+        host = {} if self.metric == "instructions" else {"host": f"Linux {os.uname().release}"}
         mechanisms = {place: made for place, made in sorted(self._mechanisms.items()) if made}
-        return Origins(mechanisms, packages | {"emulator": made}, dict(sorted(self._program_runs.items())))
+        return Origins(mechanisms, packages | {"emulator": made} | host, dict(sorted(self._program_runs.items())))
 
     @property
     def _release(self) -> str:
@@ -201,9 +222,7 @@ class EmulatedMachine:
             self._files = self._ask({"do": "facts"})["files"]
             return self._introduced()
         except GuestLost as lost:
-            advice = "; omit --vm-accel to count instructions instead" if self.accelerator == "kvm" else ""
-            msg = f"{lost}{advice}"
-            raise HostNotReady(msg) from lost
+            raise (KvmUnusable if self.accelerator == "kvm" else HostNotReady)(str(lost)) from lost
 
     def _introduced(self) -> Message:
         """Have the guest know its tracers, which it must after each boot."""
@@ -230,6 +249,9 @@ class EmulatedMachine:
         if self._guest is None:
             self._guest = RunningGuest(self.assembly.image, self.assembly.emulator, self.accelerator)
             self._guest.wait_for_boot(self.patience.boot_s)
+            if self.metric == "time":
+                workload, others = self._host_cpus
+                self._guest.pin(workload, workload if others is None else others)
             if self._tracers:
                 self._introduced()
         return self._guest

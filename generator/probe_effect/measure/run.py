@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from probe_effect import __version__
 from probe_effect.errors import HostNotReady
-from probe_effect.host import ROOT
-from probe_effect.machine.busy import cpu_times, load_average, steal_ratio
+from probe_effect.machine.busy import load_average, steal_ratio
 from probe_effect.machine.warnings import warnings
 from probe_effect.measure.bench import Bench, Progress, Settings
 from probe_effect.measure.interrupt import Interrupted
@@ -73,11 +72,11 @@ def ready(work: Work) -> Iterator[Work]:
 
 
 def _run(bench: Bench, opened: OpenSubmission) -> SubmissionFolder:
-    before = cpu_times(ROOT, bench.cpu) if bench.testbed.metric == "time" else None
+    before = bench.testbed.cpu_times(bench.cpu) if bench.testbed.metric == "time" else None
     try:
         _calibrate_scripts(bench, opened)
         done = bench.run(opened.plan, opened.place.samples)
-        steal = steal_ratio(before, cpu_times(ROOT, bench.cpu))
+        steal = steal_ratio(before, bench.testbed.cpu_times(bench.cpu)) if before else None
         submission = opened.close(steal_ratio=steal, warnings=_warnings(bench, opened.document, steal))
     except (Interrupted, HostNotReady) as stop:
         again = command_to_go_on(opened.place)

@@ -11,6 +11,7 @@ from probe_effect.compilers import CompiledProgram, cache_folder
 from probe_effect.errors import HostNotReady
 from probe_effect.host import ROOT, stay_on, usable_cpus
 from probe_effect.machine import collect
+from probe_effect.machine.busy import CpuTimes, cpu_times
 from probe_effect.machine.traps import trap_times
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, probed_functions, run_once
 from probe_effect.measure.request import Work
@@ -57,6 +58,9 @@ class Testbed(Protocol):
     def system(self, program: Path | None, cpu: int) -> System:
         """The facts of its operating system; with a workload, also the time of a clock read on a CPU."""
 
+    def cpu_times(self, cpu: int) -> CpuTimes | None:
+        """How a CPU of the machine spent its time since it started; None where it does not say."""
+
     def functions(self, names: Sequence[str], load: WorkloadTask) -> dict[str, str]:
         """First bytes of the user functions that are probed (`one_run.probed_functions`)."""
 
@@ -102,6 +106,10 @@ class ThisMachine:
         if program is None:
             return collect.collect_system(None)
         return collect.collect_system(clock_read_ns(program, cpu), ROOT, trap_times(cpu, self.cache))
+
+    def cpu_times(self, cpu: int) -> CpuTimes | None:
+        """How the CPU spent its time."""
+        return cpu_times(ROOT, cpu)
 
     def functions(self, names: Sequence[str], load: WorkloadTask) -> dict[str, str]:
         """First bytes of the user functions that are probed."""
