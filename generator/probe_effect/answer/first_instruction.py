@@ -19,7 +19,9 @@ and `arch/arm64/kernel/probes/decode-insn.c` (`arm_probe_decode_insn`, `aarch64_
   by three instructions (FEAT_MOPS) since 6.13 and in the stable kernels (c56c599d9002).
 """
 
+import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 from probe_effect.model import NOP10_CALLED_SINCE, series_of
@@ -111,29 +113,8 @@ def _is_branch(code: bytes) -> bool:
 
 
 _ARM64_NOP = 0xD503201F
-_SIMULATED = (
-    (0x7C000000, 0x14000000),  # b, bl
-    (0xFF000010, 0x54000000),  # b.cond
-    (0x7E000000, 0x34000000),  # cbz, cbnz
-    (0x7E000000, 0x36000000),  # tbz, tbnz
-    (0x1F000000, 0x10000000),  # adr, adrp
-    (0xFFFFFC1F, 0xD61F0000),  # br
-    (0xFFFFFC1F, 0xD63F0000),  # blr
-    (0xFFFFFC1F, 0xD65F0000),  # ret
-)
-_REFUSED_ARM64 = (
-    (0xBF000000, 0x18000000),  # ldr of a literal, which older kernels simulate wrongly
-    (0xFF000000, 0x98000000),  # ldrsw of a literal
-    (0xFF000000, 0xD8000000),  # prfm of a literal
-    (0x3F800000, 0x08000000),  # exclusive loads and stores
-    (0x3B200C00, 0x19000400),  # copies and fills of memory by three instructions
-    (0xFF000000, 0xD4000000),  # svc, hvc, smc, brk, hlt
-    (0xFFF00000, 0xD5100000),  # msr of a register
-    (0xFFF8F01F, 0xD500401F),  # msr of a number
-    (0xFEFFF800, 0xD61F0800),  # braa
-    (0xFEFFF800, 0xD63F0800),  # blraa
-    (0xFFFFFBFF, 0xD65F0BFF),  # retaa, retab
-)
+_ARM64 = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["arm64"]
+_SIMULATED, _REFUSED_ARM64 = _ARM64["simulated"], _ARM64["refused"]
 """Masks and values of instructions (arch/arm64/include/asm/insn.h)."""
 
 _HINT = (0xFFFFF01F, 0xD503201F)
