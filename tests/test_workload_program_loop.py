@@ -13,7 +13,8 @@ from fakes.project import started_by
 from needs import lacking, needs
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
-from probe_effect.store.suite_file import read_suite
+from probe_effect.store.places import DataFolder
+from probe_effect.store.suite_file import known_suites
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.workloads.build import build
 from probe_effect.workloads.loop import SYSTEM_PATH, WorkloadFailed, WorkloadProcess, WorkloadTask
@@ -28,9 +29,7 @@ pytestmark = [
     pytest.mark.xdist_group("programs"),
 ]
 
-SUITE, SAMPLED = (read_suite(SUITES / name, name)[0] for name in ("programs", "sampling-programs"))
-assert SUITE is not None
-assert SAMPLED is not None
+SUITE, SAMPLED = (known_suites(DataFolder(SUITES.parent))[name] for name in ("programs", "sampling-programs"))
 COMMANDS = SAMPLED.workload.commands
 LEVELS = SAMPLED.levels
 
