@@ -151,19 +151,24 @@ def write_honest(data: DataFolder, number: int, since: datetime) -> list[Submiss
     What is there already stays as it is, so that one more is added by asking for one more.
     Raises: UsageError for the checkout's own data.
     """
-    if DATA.root in (data.root.resolve(), *data.root.resolve().parents):
-        msg = f"{data.root}: is the checkout's own data, where only measured results belong. Name a folder elsewhere."
-        raise UsageError(msg)
+    refuse_own(data)
     made = []
     for visit in islice(honest(since=since), number):
         files = SubmissionFolder(data.results / visit.id)
         if not files.machine_file.exists():
-            _write(visit.given(), files)
+            write(visit.given(), files)
         made.append(files)
     return made
 
 
-def _write(given: Given, files: SubmissionFolder) -> None:
+def refuse_own(data: DataFolder) -> None:
+    """Raises: UsageError for the checkout's own data, where nothing is made up."""
+    if DATA.root in (data.root.resolve(), *data.root.resolve().parents):
+        msg = f"{data.root}: is the checkout's own data, where only measured results belong. Name a folder elsewhere."
+        raise UsageError(msg)
+
+
+def write(given: Given, files: SubmissionFolder) -> None:
     """Its files, `machine.json` last: where that is, the submission is whole."""
     files.folder.mkdir(parents=True, exist_ok=True)
     buckets = [(row.block, row.position, *bucket) for row in given.rows for bucket in row.histogram]

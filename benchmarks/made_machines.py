@@ -180,11 +180,18 @@ def machines(seed: int) -> Iterator[MadeMachine]:
     taken: set[str] = set()
     for number in count():
         hardware = HARDWARE[number % len(HARDWARE)]
-        system, release = KERNELS[number % len(KERNELS)]
-        name = next(one for one in _ids(hardware, release, number) if one not in taken)
-        taken.add(name)
         speed = float(np.random.default_rng([seed, number]).lognormal(0, SPEED_SIGMA))
-        yield MadeMachine(hardware, _machine(hardware, name), system, release, speed)
+        yield made_machine(hardware, KERNELS[number % len(KERNELS)], speed, number, taken)
+
+
+def made_machine(
+    hardware: Hardware, kernel: tuple[str, str], speed: float, number: int, taken: set[str]
+) -> MadeMachine:
+    """The machine of that number, with system and kernel release; its id is none of `taken`, and is put there."""
+    system, release = kernel
+    name = next(one for one in _ids(hardware, release, number) if one not in taken)
+    taken.add(name)
+    return MadeMachine(hardware, _machine(hardware, name), system, release, speed)
 
 
 def _ids(hardware: Hardware, release: str, number: int) -> Iterator[str]:
