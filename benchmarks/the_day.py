@@ -85,7 +85,7 @@ SENDERS = (
     ),
     Sender(
         Hardware(
-            cpu_model="implementer 0x41 part 0xd0b",
+            cpu_model="Cortex-A76",
             signature=("0x41", "0x4", "0xd0b", "1"),
             architecture="aarch64",
             cores=4,

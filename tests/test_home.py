@@ -126,7 +126,7 @@ def test_the_range_over_machines_is_of_those_where_the_cost_is_clear() -> None:
     number(noisy, Estimate(900.0, -100.0, 1900.0), noise_floor_ns=1000.0)
     numbers = Numbers([home, other, noisy])
     own = home_numbers(numbers)["bpftrace.02-kprobe"]
-    assert on_all_machines(numbers, own) == (Estimate(50.0, 50.0, 400.0), 2)
+    assert on_all_machines(numbers, own) == (Estimate(50.0, 50.0, 400.0), 2, "2 physical machines")
     assert on_all_machines(Numbers([home]), own) is None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from probe_effect import units
 from probe_effect.answer.bands import BANDS
 from probe_effect.answer.evidence import Evidence, evidence
+from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.part import Part
 from probe_effect.answer.parts import of_case
 from probe_effect.charts.diagram import diagram
@@ -111,10 +112,15 @@ def _chosen(asked: Sequence[str], costs: Mapping[str, Drawing]) -> Drawing | Non
 
 
 def _costs(found: Evidence, machine: str, asked: Sequence[str]) -> dict[str, Drawing]:
-    """The costs that a machine knows of those asked for."""
-    wanted = ((one, *one.split(".", 1)) for one in asked)
-    known = {one: of_case(found, case, machine, tracer) for one, tracer, case in wanted}
-    return {one: _cost(part) for one, part in known.items() if part}
+    """The costs that a machine knows of those asked for, made as it is asked: `bpftrace.03-uprobe-nop5 called`."""
+    known: dict[str, Drawing] = {}
+    for one in asked:
+        key, _, mechanism = one.partition(" ")
+        tracer, case = key.split(".", 1)
+        part = of_case(found, case, machine, tracer)
+        if part and mechanism in {"", mechanism_of(found.case_of[case], part.counted or part.added[0])}:
+            known[one] = _cost(part)
+    return known
 
 
 def _cost(part: Part) -> Drawing:

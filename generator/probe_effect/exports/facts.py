@@ -7,7 +7,8 @@ Keys of times are in `exports.measured_facts`. The others:
 - `instructions.one-cpu.<..>` and `instructions.arm64.one-cpu.<..>`: those counted where the tracer shares the only CPU.
 - `<source>.<figure>`: a published figure as printed, or derived from such; `<source>.<figure>.recomputed`: what its
   formula gives.
-- `count.<machines|submissions|rows|suites|cases|tracers|kernels|sources|figures>`: how much data there is.
+- `count.<machines|submissions|rows|suites|cases|tracers|kernels|sources|figures>`: how much data there is;
+  `count.kinds`: which kinds of machines were timed, and how many CPUs they have.
 - `<key>/<key>`: the ratio of two figures of one source, or of two counts, where a page asks for it.
 """
 
@@ -125,5 +126,8 @@ def _data(catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
         "sources": (len(catalogue.sources), "/sources/"),
         "figures": (sum(len(source.figures) for source in catalogue.sources), "/sources/"),
     }
+    if machines := catalogue.numbers.machines():
+        kinds = names.all_kinds([found[0] for found in machines.values()])
+        yield "count.kinds", fact(kinds, "machines that were timed", "/machines/", "counted")
     for what, (size, page) in sizes.items():
         yield f"count.{what}", fact(units.count(size), f"{what} in the data", page, "counted")

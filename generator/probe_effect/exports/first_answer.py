@@ -21,6 +21,7 @@ from probe_effect.answer.proof import program_spread
 from probe_effect.answer.script_tracer import tracer_of
 from probe_effect.answer.words import WORDS
 from probe_effect.exports.script_values import Values
+from probe_effect.numbers import names
 from probe_effect.numbers.likeness import Facts
 from probe_effect.reduce.thresholds import THRESHOLDS
 from probe_effect.scripts.script import read_script
@@ -36,7 +37,7 @@ def first_answers(found: Evidence, home: Facts, data: Mapping[str, Any]) -> Valu
     """
     scripts = {title: script for group in QUESTIONS.values() for title, script in group.items()}
     alike = sum(one["kind"] == data["kind"] for one in data["machines"])
-    any_machine = data["words"]["any-machine"].format(kind=data["kind"], count=alike)
+    any_machine = data["words"]["any-machine" if alike > 1 else "any-one"].format(kind=data["kind"], count=alike)
     facts = replace(home, machine="")
     return {
         "machines": [("", any_machine), *((one["id"], one["label"]) for one in data["machines"])],
@@ -67,7 +68,8 @@ def _cost(advice: Advice, data: Mapping[str, Any]) -> str:
     part = advice.probes[0].part
     assert part is not None
     words = {"what": data["words"]["whole"], "tool": advice.tracer, "cost": _each(part)}
-    where = sentences.over(part.machines, data["kind"])
+    is_one = len(part.machines) == 1
+    where = names.machine_name(part.sources[0].submission) if is_one else sentences.over(part.machines, data["kind"])
     return WORDS["costs"].format(**words, where=where)
 
 

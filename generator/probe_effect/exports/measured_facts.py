@@ -16,6 +16,7 @@
   `<one>/less/<one>`: their difference. `<source>.<figure>/less/<one>`: what a published cost has more.
 - `<machine>/<run>/<one>.<cost|cost-interval|..|start|stop|tail-50|..>`: of that run, current or not, where a page asks.
 - `<one>.machine`: the machine that its quantities are of, which may be another than the home machine.
+- `<one>.mechanism`: how a user probe fires there, by the first instruction: emulated, stepped or called.
 - `<one>.range`: the least and the greatest cost of all machines that have it.
 - `<baseline|noise-floor>.<suite>`: of the run that is shown of that suite.
 - `machine`: the home machine.
@@ -30,7 +31,7 @@ from probe_effect import units
 from probe_effect.answer.depth import sample_law
 from probe_effect.answer.entry_path import calls_of_event, event_cost
 from probe_effect.answer.evidence import evidence
-from probe_effect.answer.first_instruction import is_in_red_zone
+from probe_effect.answer.first_instruction import is_in_red_zone, mechanism_of
 from probe_effect.answer.hardware import of_number
 from probe_effect.answer.levels import OF_RATES, line
 from probe_effect.model import Estimate
@@ -152,6 +153,9 @@ def _of_event(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
         outside = of_number(found, one)
         cost |= {"hardware": f"{outside.source.id}.{outside.figure.figure}"} if outside else {}
         cost |= {"red-zone": "yes"} if is_in_red_zone(found.case_of[one.case], one) else {}
+        if mechanism := mechanism_of(found.case_of[one.case], one):
+            kernel = names.kernel_name(one.submission.document.system)
+            yield "mechanism", _told(one, "cost", f"{mechanism} on {kernel}", "how a probe fires") | {"cell": mechanism}
     if calls is None:
         yield "cost", cost
         yield "cost-interval", cost | {"text": wording.cost(one)}

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from probe_effect.model import Estimate
 from probe_effect.numbers.index import Numbers
-from probe_effect.numbers.names import BOOTED, tier
+from probe_effect.numbers.names import BOOTED, several, tier
 from probe_effect.numbers.once import once
 from probe_effect.reduce.grades import NESTED, UNDER_LOAD, VIRTUAL, WORST
 from probe_effect.reduce.submission import Number, Submission
@@ -82,14 +82,18 @@ def home_numbers(numbers: Numbers) -> dict[str, Number]:
 
 
 class MachineRange(NamedTuple):
-    """What one thing costs, ns, between the least and the greatest of so many machines."""
+    """What one thing costs, ns, between the least and the greatest of so many machines; in words what they are."""
 
     cost: Estimate
     machines: int
+    words: str = ""
 
 
 def on_all_machines(numbers: Numbers, number: Number) -> MachineRange | None:
     """The cost of a number on all machines where it is clear; None if only one has it."""
     same = [one for one in numbers.of_case(number.case) if (one.tracer, one.level) == (number.tracer, number.level)]
-    clear = sorted(one.known_cost.value for one in same if one.is_sound and one.is_clear)
-    return MachineRange(Estimate(number.known_cost.value, clear[0], clear[-1]), len(clear)) if len(clear) > 1 else None
+    clear = sorted((one for one in same if one.is_sound and one.is_clear), key=lambda one: one.known_cost.value)
+    if len(clear) < 2:
+        return None
+    cost = Estimate(number.known_cost.value, clear[0].known_cost.value, clear[-1].known_cost.value)
+    return MachineRange(cost, len(clear), several([one.submission for one in clear]))

@@ -96,7 +96,23 @@ def tier_words(tier: str, number: int = 1) -> str:
     That a machine is nested is a guess, which the data file has in one word (`machine.virtual.nested`).
     """
     kind, belief = ("virtual machine", ", believed nested") if tier == NESTED else (tier, "")
-    return f"{kind}{belief}" if number == 1 else f"{number} {kind}s{belief}"
+    return f"{kind}{belief}" if number == 1 else f"{number} {kind.removesuffix(' machine')} machines{belief}"
+
+
+def several(machines: Sequence[Submission]) -> str:
+    """Machines by a submission of each: `6 virtual machines`, `2 physical machines`; of both kinds `8 machines`."""
+    virtual = sum(one.document.machine.virtualization is not None for one in machines)
+    kind = {0: " physical", len(machines): " virtual"}.get(virtual, "")
+    return f"{len(machines)}{kind} machines"
+
+
+def all_kinds(machines: Sequence[Submission]) -> str:
+    """The same by tier, with their CPUs: `1 physical; 7 virtual machines, believed nested; with 2 to 48 CPUs each`."""
+    found = Counter(tier(one.document.machine) for one in machines)
+    threads = sorted({one.document.machine.threads for one in machines})
+    span = f"{threads[0]} to {threads[-1]}" if len(threads) > 1 else str(threads[0])
+    kinds = [f"{'1 ' if count == 1 else ''}{tier_words(one, count)}" for one, count in sorted(found.items())]
+    return f"{'; '.join(kinds)}; with {span} CPUs each"
 
 
 def release_series(kernel_release: str) -> str:

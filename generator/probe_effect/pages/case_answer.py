@@ -60,9 +60,7 @@ def _where(measured: Sequence[Number]) -> str:
     """`on 6 virtual machines with 7 tracers`; one of either by its name."""
     machines = list({one.submission.machine: one.submission for one in measured}.values())
     tracers = {one.tracer: names.tool_with_version(one) for one in measured}
-    virtual = sum(names.tier(one.document.machine) != "physical" for one in machines)
-    kind = {0: " physical", len(machines): " virtual"}.get(virtual, "")
-    place = names.machine_name(machines[0]) if len(machines) == 1 else f"{len(machines)}{kind} machines"
+    place = names.machine_name(machines[0]) if len(machines) == 1 else names.several(machines)
     return f"on {place} with {next(iter(tracers.values())) if len(tracers) == 1 else f'{len(tracers)} tracers'}"
 
 
