@@ -10,10 +10,12 @@ copy of the whole project with these data, in which `probe-effect build` makes t
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +44,7 @@ BEGAN = datetime(2026, 11, 26, 1, tzinfo=UTC)
 """When the first of them begins; each next one so much later."""
 APART = timedelta(hours=1)
 
-SUITES = ("per-event", "user-probes", "usdt", "combinations")
+SUITES = ("per-event", "user-probes", "usdt", "combinations", "agents")
 BLOCKS = 20
 RUN_NS = 0.4e9
 KIND_SIGMA = 0.3
@@ -56,7 +58,7 @@ class Sender:
     hardware: Hardware
     kernel: tuple[str, str]
     like: str
-    """The emulated machine whose counts it takes."""
+    """Pattern of the emulated machines whose counts it takes."""
     untraced_ns: float
     instruction_ns: float
     breakpoint_ns: float
@@ -76,7 +78,7 @@ SENDERS = (
             governor="performance",
         ),
         ("Debian GNU/Linux 13 (trixie)", "6.12.107+deb13-amd64"),
-        "qemu-tcg-2t-linux-6-12-107-deb13-amd64-1c23",
+        "qemu-tcg-2t-linux-6-12-*-amd64-*",
         untraced_ns=0.09,
         instruction_ns=0.13,
         breakpoint_ns=110,
@@ -95,7 +97,7 @@ SENDERS = (
             governor="performance",
         ),
         ("Debian GNU/Linux 13 (trixie)", "7.3.4+deb13-arm64"),
-        "qemu-tcg-2t-linux-7-3-4-deb13-arm64-f61a",
+        "qemu-tcg-2t-linux-7-3-*-arm64-*",
         untraced_ns=0.22,
         instruction_ns=0.3,
         breakpoint_ns=150,
@@ -113,7 +115,7 @@ SENDERS = (
             clocksource="hyperv_clocksource_tsc_page",
         ),
         ("Ubuntu 24.04 LTS", "6.14.0-1017-azure"),
-        "qemu-tcg-2t-linux-6-12-107-deb13-amd64-1c23",
+        "qemu-tcg-2t-linux-6-12-*-amd64-*",
         untraced_ns=0.14,
         instruction_ns=0.21,
         breakpoint_ns=190,
@@ -138,9 +140,10 @@ def the_day() -> Iterator[Given]:
             yield _given(sender, made, counted, began, random)
 
 
-def _counted(machine: str, suite: str) -> Submission | None:
-    """The counts of a suite that an emulated machine has most of; None where it has none."""
-    folders = [one for one in DATA.submissions() if one.machine == machine and one.folder.name[11:].startswith(suite)]
+def _counted(machines: str, suite: str) -> Submission | None:
+    """The counts of a suite of which some emulated machines have most; None where none has any."""
+    folders = [one for one in DATA.submissions() if fnmatchcase(one.machine, machines)]
+    folders = [one for one in folders if re.fullmatch(rf"[\d-]+-{suite}(-\d+)?", one.folder.name)]
     read = read_submissions(folders, DATA, [])
     return max(read, key=lambda one: sum(number.is_sound for number in one.numbers), default=None)
 

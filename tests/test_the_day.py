@@ -1,7 +1,11 @@
-"""What machines would send that nobody has lent yet: it passes `check`, says that it is made up, and has the times."""
+"""What machines would send that nobody has lent yet, and whether our pages are ready for it.
+
+A page may say that no machine of ours has something only in an `unknown` block, which goes when one has.
+"""
 
 from __future__ import annotations
 
+import re
 import shutil
 from typing import TYPE_CHECKING
 
@@ -11,13 +15,60 @@ from benchmarks.the_day import MADE_UP, write_the_day
 from builders import REAL_DATA
 from probe_effect.checks.run import check_all
 from probe_effect.errors import UsageError
+from probe_effect.exports.facts import facts
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.numbers.home import reference_submission
 from probe_effect.numbers.names import tier
 from probe_effect.store.places import DataFolder
+from site_build import PROJECT
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+PAGES = sorted(path for path in (PROJECT / "content").rglob("*.md") if "findings" not in path.parts)
+"""Hand-written pages, but findings, which are of their day."""
+
+BLOCK = re.compile(r"{{< (known|unknown) (.*?) >}}(.*?){{< /\1 >}}", re.DOTALL)
+NUMBER = re.compile(r'{{< number "([^"]+)"')
+
+OF_DATA = re.compile(
+    r"no (machine|kernel) of ours|none of our machines|our machines (have|are|lack)|nobody has timed|no machine (that|was) timed"
+    r"|no machine that we timed|we have no (measured )?times?\b|we (could|can) time (neither|none|no)"
+    r"|none of these has a measured time|(these|machines here|of them) are (all )?(nested |virtual)|machine is a virtual one"
+    r"|(six|seven|five|\d+) (nested )?(virtual|physical) machines|\bon the virtual machines here|this kernel, \d",
+    re.IGNORECASE,
+)
+"""What data decide: whether any machine of ours has something, and what kind of machines they are."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(PROJECT).as_posix())
+def test_a_page_says_of_our_machines_only_what_data_decide(page: Path) -> None:
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    assert [found[0] for found in OF_DATA.finditer(text)] == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "No machine of ours offers kprobes or fentry, so none of these has a measured time here.",
+        "All of these are virtual, so expect less on bare metal.",
+        "The cost is that of a call, which this kernel, 6.18, can make.",
+        "The stepped load costs more, and the machine is a virtual one.",
+    ],
+)
+def test_sentences_that_were_true_of_our_machines_alone_are_found(said: str) -> None:
+    assert OF_DATA.search(said)
+
+
+def test_what_a_page_says_once_it_was_measured_can_come_and_waits_for_each_of_its_numbers(catalogue: Catalogue) -> None:
+    known = facts(catalogue).keys()
+    blocks = [found for page in PAGES for found in BLOCK.findall(page.read_text(encoding="utf-8"))]
+    assert blocks
+    for kind, named, inside in blocks:
+        keys = set(re.findall(r'"([^"]+)"', named))
+        assert keys <= known
+        assert kind == "unknown" or set(NUMBER.findall(inside)) <= keys
 
 
 @pytest.fixture(scope="module")
