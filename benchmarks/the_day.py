@@ -33,7 +33,7 @@ from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.samples import read_samples
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from probe_effect.model import Key, Sample
     from probe_effect.reduce.submission import Submission
@@ -195,7 +195,7 @@ def _event_ns(sender: Sender, counted: Submission, random: np.random.Generator) 
 
 
 def _rows(
-    sender: Sender, read: tuple[Sample, ...], event_ns: Mapping[Key, float], random: np.random.Generator
+    sender: Sender, read: Sequence[Sample], event_ns: Mapping[Key, float], random: np.random.Generator
 ) -> Iterator[Sample]:
     """Two baselines of each level and one run of each case in each block, a count where there was one, and refusals."""
     baselines = {row.level: row for row in read if row.arm == "baseline"}

@@ -32,13 +32,21 @@ PAGES = sorted(path for path in (PROJECT / "content").rglob("*.md") if "findings
 BLOCK = re.compile(r"{{< (known|unknown) (.*?) >}}(.*?){{< /\1 >}}", re.DOTALL)
 NUMBER = re.compile(r'{{< number "([^"]+)"')
 
-OF_DATA = re.compile(
-    r"no (machine|kernel) of ours|none of our machines|our machines (have|are|lack)|nobody has timed|no machine (that|was) timed"
-    r"|no machine that we timed|we have no (measured )?times?\b|we (could|can) time (neither|none|no)"
-    r"|none of these has a measured time|(these|machines here|of them) are (all )?(nested |virtual)|machine is a virtual one"
-    r"|(six|seven|five|\d+) (nested )?(virtual|physical) machines|\bon the virtual machines here|this kernel, \d",
-    re.IGNORECASE,
+SAID_OF_OURS = (
+    r"no (machine|kernel) of ours",
+    r"none of our machines",
+    r"nobody has timed",
+    r"no machine (that|was) (was |we )?timed",
+    r"we have no (measured )?times?\b",
+    r"we (could|can) time (neither|none|no)",
+    r"none of these has a measured time",
+    r"(these|machines here|of them) are (all )?(nested |virtual)",
+    r"machine is a virtual one",
+    r"(six|seven|five|\d+) (nested )?(virtual|physical) machines",
+    r"\bon the virtual machines here",
+    r"this kernel, \d",
 )
+OF_DATA = re.compile("|".join(SAID_OF_OURS), re.IGNORECASE)
 """What data decide: whether any machine of ours has something, and what kind of machines they are."""
 
 

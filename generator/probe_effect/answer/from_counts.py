@@ -135,9 +135,12 @@ class Models:
         found = self.account(machine, counted)
         if found is None:
             return None
-        cost_ns = found.model.cost_ns(counted)
-        low, high = found.ratio.low or 0.0, found.ratio.high or 0.0
-        return Estimate(cost_ns, min(1.0, low) * cost_ns, max(1.0, high) * cost_ns)
+        return _reaching(found.ratio).times(found.model.cost_ns(counted))
+
+    def held(self, kind: str, *, has_exceptions: bool) -> Estimate | None:
+        """An estimate of a kind of probe with its interval, over its value; None where too few were left out."""
+        ratio = self.ratios.get(kind) or self.ratios.get(has_exceptions)
+        return ratio and _reaching(ratio)
 
     @cached_property
     def left_out(self) -> dict[str | bool, list[float]]:
@@ -156,6 +159,11 @@ class Models:
         return [key for key in every if key[1] == tracer] or every
 
 
+def _reaching(ratio: Estimate) -> Estimate:
+    """An estimate of 1 with the interval that ratios of cases left out give it."""
+    return Estimate(1.0, min(1.0, ratio.low or 0.0), max(1.0, ratio.high or 0.0))
+
+
 @once
 def models(found: Evidence) -> Models:
     """What the evidence says: of each machine with enough cases that have a count and a time.
@@ -169,6 +177,12 @@ def models(found: Evidence) -> Models:
             for machine, (instruction_ns, breakpoint_ns, step_ns), fitted in made
         }
     )
+
+
+def judged(found: Evidence, machine: str) -> list[Calibration]:
+    """The calibrations of a machine, each estimated from its other kinds of probe; none where they make no model."""
+    points = list(calibrations(found, machine))
+    return _model(points)[1] if len(points) >= FEWEST_POINTS else []
 
 
 def _fitted_to(found: Evidence) -> bytes:

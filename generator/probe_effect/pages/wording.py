@@ -37,7 +37,7 @@ def unclear(high_ns: float | None, floor_ns: float | None) -> str:
 
 
 def on_all_machines(numbers: Numbers, number: Number, per: str) -> str:
-    """`36 to 290 ns on 6 virtual machines`, or the cost `on one machine`; ` per` what the cost is, unless it is an event."""
+    """`36 to 290 ns on 6 virtual machines`, or the cost `on one machine`; ` per` what, unless it is an event."""
     found = home.on_all_machines(numbers, number)
     if found is None:
         return f"{units.duration(number.known_cost.value, 2)}{per} on one machine"

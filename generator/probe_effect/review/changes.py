@@ -10,6 +10,7 @@ from probe_effect.numbers.catalogue import Catalogue, PublishedSource, read_publ
 from probe_effect.reduce.reading import read_submissions
 from probe_effect.reduce.submission import Submission
 from probe_effect.review.flags import Flag, review_flags
+from probe_effect.review.shows import Shows, shows
 from probe_effect.store.changes_file import Change, changed_ids, read_changes
 from probe_effect.store.difference import TreeDifference
 from probe_effect.store.places import DataFolder, SubmissionFolder
@@ -38,6 +39,7 @@ class NewSubmission:
     submission: Submission
     nearest: Nearest | None
     flags: tuple[Flag, ...]
+    shows: Shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def review(base: Catalogue, head: DataFolder, files: TreeDifference, unsound: Co
     return Review(
         files,
         tuple(
-            NewSubmission(one, nearest(one, base.active), tuple(review_flags(one, base.active)))
+            NewSubmission(one, nearest(one, base.active), tuple(review_flags(one, base.active)), shows(one, base))
             for one in submissions
             if one.id not in known
         ),

@@ -93,6 +93,8 @@ class CaseRow(CaseKey):
     loss_ratio: FiniteNumber | None = None
     grade: ReportLine | None = None
     note: ReportLine | None = None
+    printed: ReportLine | None = None
+    estimated: ReportLine | None = None
 
 
 class ComparedRow(CaseKey):
@@ -140,6 +142,7 @@ class SubmissionRow(Document):
     baseline_ns: FiniteNumber | None
     cases: Listed[CaseRow]
     remarks: Listed[RemarkRow]
+    shows: Few = ()
     nearest: NearestRow | None
 
 

@@ -1,6 +1,6 @@
 """A review to the values that are printed of it (`review.report`)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from probe_effect import units
@@ -87,16 +87,17 @@ def _submission(new: NewSubmission) -> report.SubmissionRow:
         submitter=document.submitter.name,
         blocks=document.run.blocks,
         baseline_ns=one.baseline.value if one.baseline and one.metric == "time" else None,
-        cases=_listed(_case(number) for number in one.numbers),
+        cases=_listed(_case(number, new.shows.cells.get(number.key, {})) for number in one.numbers),
         remarks=_listed(_row(report.RemarkRow, flag.key, words=flag.words, is_odd=flag.is_odd) for flag in new.flags),
+        shows=new.shows.lines,
         nearest=_nearest(new.nearest) if new.nearest else None,
     )
 
 
-def _case(one: Number) -> report.CaseRow:
+def _case(one: Number, beside: Mapping[str, str]) -> report.CaseRow:
     notes = [one.note] if one.is_time else [*one.faults, one.note]
     cost = interval_json(one.cost, "cost", "ns") if one.is_time else spread_json(one.cost, "cost")
-    return _row(report.CaseRow, one, note="; ".join(filter(None, notes)) or None, **cost)
+    return _row(report.CaseRow, one, note="; ".join(filter(None, notes)) or None, **cost, **beside)
 
 
 def _nearest(one: Nearest) -> report.NearestRow:

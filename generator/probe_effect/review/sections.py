@@ -112,14 +112,14 @@ def _table(section: Section, found: Listed[T], cells: Callable[[T], Sequence[str
 
 
 def _submission(one: SubmissionRow) -> Iterator[Section]:
-    yield Section(title=one.id, lines=_facts(one))
+    yield Section(title=one.id, lines=[*_facts(one), *one.shows])
     yield from _remarks(one.remarks)
     column = "Cost of one event (95 %)" if one.metric == "time" else "Instructions per event (range)"
     new = Section(
         title="New rows",
         level=3,
         lines=_skipped(one.cases.rows),
-        head=("Case", "Tracer", column, "Lost", "Blocks", "Grade"),
+        head=("Case", "Tracer", column, "Lost", "Blocks", "Grade", "Others print", "Estimated"),
         rows=[_case(row) for row in one.cases.rows if row.status == "ok"],
         more=one.cases.more,
     )
@@ -167,6 +167,8 @@ def _case(row: CaseRow) -> tuple[str, ...]:
         units.percent(row.loss_ratio),
         units.count(row.blocks),
         row.grade or units.MISSING,
+        row.printed or "",
+        row.estimated or "",
     )
 
 
