@@ -1,0 +1,133 @@
+"""The machines that the site wants, and the cases that no such machine has a sound time of."""
+
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from statistics import median
+
+from probe_effect.model import Metric
+from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
+from probe_effect.numbers.names import release_series, tier
+from probe_effect.numbers.once import once
+from probe_effect.reduce.submission import Submission
+from probe_effect.store.suite_file import Case
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedKind:
+    """A kind of machine, as `kinds.toml` describes it; a condition that is not given holds for all."""
+
+    words: str
+    physical: bool | None = None
+    architecture: str | None = None
+    cpu: str = ""
+    system: str = ""
+    tool: str | None = None
+    needs: Sequence[str] = ()
+
+    def is_kind_of(self, one: Submission) -> bool:
+        """Whether the machine of a submission is one."""
+        machine, system = one.document.machine, one.document.system
+        return (
+            self.physical in {None, tier(machine) == "physical"}
+            and self.architecture in {None, one.architecture}
+            and re.search(self.cpu, f"{machine.cpu_model} {machine.microarchitecture}") is not None
+            and (system.os or "").startswith(self.system)
+        )
+
+    def can_run(self, folder: SuiteFolder, case: Case) -> bool:
+        """Whether such a machine can measure a case."""
+        return (
+            (not self.needs or not set(self.needs).isdisjoint(case.needs))
+            and (self.architecture is None or case.is_of(self.architecture))
+            and (self.tool is None or self.tool in folder.by_case[case.id])
+        )
+
+
+KINDS = [WantedKind(**one) for one in tomllib.loads(Path(__file__).with_name("kinds.toml").read_text("utf-8"))["kind"]]
+
+
+@dataclass(frozen=True, slots=True)
+class LackingCases:
+    """The cases, by suite, that no machine of a kind has a time of, and those of them that no machine at all has."""
+
+    words: str
+    cases: Mapping[str, Sequence[Case]]
+    first: Mapping[str, Sequence[Case]]
+
+    @property
+    def suite(self) -> str:
+        """The suite to begin with: the one with most first times, then with most cases."""
+        return max(self.cases, key=lambda suite: (len(self.first.get(suite, ())), len(self.cases[suite])))
+
+
+@once
+def measured(catalogue: Catalogue, metric: Metric = "time") -> Mapping[str, Sequence[Submission]]:
+    """Case to the submissions with a current, sound number of it."""
+    found: dict[str, list[Submission]] = defaultdict(list)
+    for one in catalogue.numbers.current(metric):
+        if one.is_known and not one.faults:
+            found[one.case].append(one.submission)
+    return found
+
+
+@once
+def lacking(catalogue: Catalogue) -> list[LackingCases]:
+    """Each kind that lacks a case, in the order of `kinds.toml`."""
+    known, found = measured(catalogue), []
+    for kind in KINDS:
+        own = {case for case, timed in known.items() if any(map(kind.is_kind_of, timed))}
+        if cases := _without(catalogue, own, kind.can_run):
+            found.append(LackingCases(kind.words, cases, _without(catalogue, {*known}, kind.can_run)))
+    return found
+
+
+@once
+def untimed(catalogue: Catalogue) -> Mapping[str, Sequence[Case]]:
+    """The cases, by suite, that no machine has a sound time of."""
+    return _without(catalogue, {*measured(catalogue)}, lambda *_: True)
+
+
+@once
+def uncounted(catalogue: Catalogue) -> Mapping[str, Sequence[Case]]:
+    """The cases without a sound count, in suites that have one of another case."""
+    known = measured(catalogue, "instructions")
+    suites = {one.suite for counted in known.values() for one in counted}
+    return _without(catalogue, {*known}, lambda folder, _: folder.suite.id in suites)
+
+
+def _without(
+    catalogue: Catalogue, known: set[str], is_asked: Callable[[SuiteFolder, Case], bool]
+) -> dict[str, list[Case]]:
+    """The cases that are asked for and not known, by suite; without suites that have none."""
+    found = {
+        folder.suite.id: [case for case in folder.suite.cases if case.id not in known and is_asked(folder, case)]
+        for folder in catalogue.suites
+    }
+    return {suite: cases for suite, cases in found.items() if cases}
+
+
+@once
+def untimed_kernels(catalogue: Catalogue) -> list[str]:
+    """The kernels, by the first two numbers of their release, that were counted on and that no time is of."""
+    series = {
+        metric: {release_series(one.document.system.kernel_release) for one in found}
+        for metric, found in (("time", catalogue.timed), ("count", catalogue.counted))
+    }
+    return sorted(series["count"] - series["time"], key=lambda one: [int(part) for part in re.findall(r"\d+", one)])
+
+
+@once
+def run_s(catalogue: Catalogue) -> Mapping[str, float]:
+    """Suite to the median time that one run of it took, with starting and ending the tracer, s; quick ones excluded."""
+    paces: dict[str, list[float]] = defaultdict(list)
+    for one in catalogue.timed:
+        run = one.document.run
+        if run.ended and not run.resumed and "--quick" not in run.command:
+            took = datetime.fromisoformat(run.ended) - datetime.fromisoformat(run.started)
+            paces[one.suite].append(took.total_seconds() / one.rows)
+    return {suite: median(found) for suite, found in paces.items()}
