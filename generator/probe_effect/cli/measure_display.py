@@ -137,6 +137,11 @@ def _notice(progress: Progress) -> str | None:
             f"this machine's clock was set {way} by {abs(progress.clock_jumped_s):.0f} s during the run, or it slept; "
             "no time measured depends on that clock, but `started` and the folder's date are as it was before"
         )
+    if progress.phase == "slept":
+        return (
+            f"this machine was suspended for {progress.slept_s:.0f} s in block {progress.planned.block + 1}: "
+            "the rows of that block are dropped, and it is measured again"
+        )
     row = progress.finished
     if row is None or row.status not in {"failed", "timeout"}:
         return None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,19 @@ class CpuTimes:
     """Idle time, with the time waiting for input and output, which proc_stat(5) calls unreliable."""
     steal: int = 0
     total: int = 0
+
+
+CLOCKS = (("CLOCK_BOOTTIME", "CLOCK_MONOTONIC"), ("CLOCK_MONOTONIC_RAW", "CLOCK_UPTIME_RAW"))
+"""A clock that goes on while the machine is suspended, and one that does not: of Linux, of macOS (clock_gettime)."""
+
+
+def slept_s() -> float:
+    """Seconds that this machine was suspended since it started; 0 where no two clocks say."""
+    for names in CLOCKS:
+        always, awake = (getattr(time, name, None) for name in names)
+        if always is not None and awake is not None:
+            return time.clock_gettime(always) - time.clock_gettime(awake)
+    return 0.0
 
 
 SINCE_BOOT = CpuTimes()

@@ -119,6 +119,12 @@ def turbo(root: Path) -> bool | None:
     return None if on is None else on == "1"
 
 
+def throttles(root: Path) -> int:
+    """How often cores were slowed for their heat since the machine started; 0 where no file says."""
+    paths = (root / CPU_FOLDER).glob("cpu[0-9]*/thermal_throttle/core_throttle_count")
+    return sum(int(read_text(path.parent, path.name) or 0) for path in paths)
+
+
 def siblings(root: Path, cpu: int) -> frozenset[int]:
     """Logical CPUs that share a core with `cpu`, itself among them."""
     return _numbered(read_text(root, f"{CPU_FOLDER}/cpu{cpu}/topology/thread_siblings_list") or str(cpu))

@@ -54,6 +54,7 @@ def warnings(
     clock_read_ns: float | None = None,
     steal: float | None = None,
     sibling_busy: float | None = None,
+    throttles: int = 0,
 ) -> tuple[MachineWarning, ...]:
     """Every condition that holds; facts that were not measured (None) are not judged.
 
@@ -63,10 +64,13 @@ def warnings(
         clock_read_ns: time of one monotonic clock read.
         steal: share of the CPU's time that the hypervisor took (`busy.steal_ratio`).
         sibling_busy: share of time in which the busiest sibling of the CPU was busy (`busy.busy_ratio`).
+        throttles: how often the CPU was slowed for its heat during the run (`cpu.throttles`).
     """
     found = (
         governor_not_performance(root),
         turbo_on(root),
+        on_battery(root),
+        _warning("throttled", throttles=throttles) if throttles else None,
         sibling_is_busy(root, cpu, sibling_busy),
         smt_on(root, cpu),
         high_load(load, cpus.threads(root)),
@@ -89,6 +93,14 @@ def turbo_on(root: Path) -> MachineWarning | None:
         return None
     found = _warning("turbo", boost=BOOST)
     return found if read_text(root, BOOST) else replace(found, advice=WORDS["governor"]["advice"])
+
+
+def on_battery(root: Path) -> MachineWarning | None:
+    """A battery of the machine, and not of a device, is discharging (Documentation/ABI/testing/sysfs-class-power)."""
+    places = [f"sys/class/power_supply/{path.name}" for path in (root / "sys/class/power_supply").glob("*")]
+    own = (one for one in places if read_text(root, f"{one}/scope") != "Device")
+    is_discharging = any(read_text(root, f"{one}/status") == "Discharging" for one in own)
+    return _warning("battery") if is_discharging else None
 
 
 def sibling_is_busy(root: Path, cpu: int | None, busy: float | None) -> MachineWarning | None:

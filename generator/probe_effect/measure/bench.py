@@ -10,6 +10,7 @@ from typing import Literal
 
 from probe_effect.compilers import CompiledProgram
 from probe_effect.errors import ProbeEffectError
+from probe_effect.machine.busy import slept_s
 from probe_effect.measure.calibrate import (
     COUNTED_QUICK,
     FIRST_AT_A_LEVEL,
@@ -57,6 +58,9 @@ class Settings:
     """Times a script in a loop on a CPU, before it runs over programs; None: that is left out."""
 
 
+LEAST_SLEEP_S = 0.1
+"""Of a machine that was suspended; its two clocks differ by less otherwise."""
+
 NO_EVENT = "the tracer counted no event: the run was too short for one"
 
 
@@ -64,7 +68,7 @@ NO_EVENT = "the tracer counted no event: the run was too short for one"
 class Progress:
     """What is about to run, and what is known so far; `cli` decides how it looks."""
 
-    phase: Literal["calibrating", "scripts", "measuring", "done"]
+    phase: Literal["calibrating", "scripts", "measuring", "slept", "done"]
     planned: PlannedRun
     blocks: int
     done: int
@@ -77,6 +81,8 @@ class Progress:
     """Cost so far of that row's case, ns or instructions per event."""
     clock_jumped_s: float = 0.0
     """Seconds by which the time of day was set during the run; known when it is done."""
+    slept_s: float = 0.0
+    """Seconds that the machine was suspended in the block, which is therefore dropped and measured again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,20 +124,28 @@ class Bench:
     def run(self, document: PlanFile, samples: Path) -> Progress:
         """The progress at the end. Every planned run without a row is made, and its row written before the next.
 
+        A block in which the machine was suspended is dropped and made again: caches, clocks and heat were others then.
+
         Raises: HostNotReady when a row cannot be written; BadData when those on disk cannot be read, and
             ProbeEffectError when they are not from this plan. In each case the rows are kept.
         """
         runs = plan(document.subjects, self.settings.blocks, self.settings.seed)
-        with RunWriter(samples) as writer:  # opened before the rows are read: it cuts off a torn one
-            return self._make_all(runs, Journal(document, written_rows(samples, runs)), writer)
+        while True:
+            with RunWriter(samples) as writer:  # opened before the rows are read: it cuts off a torn one
+                progress = self._make_all(runs, Journal(document, written_rows(samples, runs)), writer)
+                if progress.phase == "done":
+                    return progress
+                writer.drop_from(progress.planned.block)
+            self.tell(progress)
 
     def _make_all(self, runs: Sequence[PlannedRun], journal: Journal, writer: RunWriter) -> Progress:
+        """The progress at the end, or when it was found that the machine had been suspended."""
         todo = [run for run in runs if not journal.has(run)]
         first = len(runs) - len(todo)
         progress = Progress(
             phase="measuring", planned=runs[-1], blocks=self.settings.blocks, done=first, total=len(runs)
         )
-        start_s = time.monotonic()
+        start_s, before_s = time.monotonic(), slept_s()
         for done, planned in enumerate(todo, start=first):
             if journal.failures[planned.subject] >= GIVE_UP_AFTER:
                 continue
@@ -140,6 +154,8 @@ class Bench:
             progress = replace(progress, planned=planned, done=done, left_s=left_s)
             self.tell(progress)
             row = self._row(planned, journal)
+            if self.testbed.metric == "time" and (asleep_s := slept_s() - before_s) > LEAST_SLEEP_S:
+                return replace(progress, phase="slept", slept_s=asleep_s)
             writer.write(row)
             progress = replace(progress, finished=row, cost=journal.add(row))
         return replace(progress, phase="done", done=len(runs), left_s=0.0)

@@ -36,7 +36,7 @@ def _missing(root: Path) -> Iterator[tuple[str, str]]:
     if not (root / BTF).exists() and (kernel_config(root) or {}).get("DEBUG_INFO_BTF", "y") == "y":
         folder = Path(BTF).parent
         yield f"-v /{folder}:/{folder}:ro", "the kernel's types (BTF) are not there, which fentry needs"
-    if (root / "proc/self/ns/pid").is_symlink() and os.readlink(root / "proc/self/ns/pid") != FIRST_PIDS:
+    if (root / "proc/self/ns/pid").is_symlink() and str((root / "proc/self/ns/pid").readlink()) != FIRST_PIDS:
         yield "--pid=host", "its process ids are not those that the kernel gives to tracers"
     release = read_text(root, "proc/sys/kernel/osrelease")
     if release and not (root / "lib/modules" / release).exists():

@@ -1,7 +1,7 @@
 """A quieter machine for as long as we measure: governor and turbo are set, and put back however we end.
 
 The old values are on disk before anything is set, so that the next `lend` puts back what a killed one has left. The
-file is locked meanwhile: what a `lend` at work has set is nobody's to put back. Files and values:
+file is locked meanwhile: what a `lend` at work has set is nobody's to put back. What the files mean:
 Documentation/admin-guide/pm/cpufreq.rst and intel_pstate.rst.
 """
 
@@ -16,12 +16,8 @@ from probe_effect.host import ROOT, read_text
 from probe_effect.machine.cpu import CPU_FOLDER
 from probe_effect.measure.interrupt import undisturbed
 
-QUIET = (
-    ("cpu[0-9]*/cpufreq/scaling_governor", "performance"),
-    ("intel_pstate/no_turbo", "1"),
-    ("cpufreq/boost", "0"),
-)
-"""Files below `CPU_FOLDER`, and the value of each that makes times vary less."""
+QUIET = {"cpu[0-9]*/cpufreq/scaling_governor": "performance", "intel_pstate/no_turbo": "1", "cpufreq/boost": "0"}
+"""Files below `CPU_FOLDER`, to the value of each with which times vary less."""
 
 
 def state_file() -> Path:
@@ -31,69 +27,57 @@ def state_file() -> Path:
 
 
 @contextmanager
-def quiet_machine(say: Callable[[str], None], *, is_asked_for: bool, root: Path = ROOT) -> Iterator[None]:
-    """Set what can be set, where that is asked for, and put it back at the end. `say` is told what is done."""
-    values = {path: value for path, value in _settings(root).items() if is_asked_for and value != _current(path)}
-    if not values:
+def quiet_machine(say: Callable[[str], None], *, is_wanted: bool, root: Path = ROOT) -> Iterator[None]:
+    """Set what can be set, where that is wanted, and put it back at the end. `say` is told what is done."""
+    files = ((path, value) for names, value in QUIET.items() for path in sorted((root / CPU_FOLDER).glob(names)))
+    values = {str(path): value for path, value in files if os.access(path, os.W_OK) and _current(path) != value}
+    if not is_wanted or not values:
         yield
         return
-    state = state_file()
-    state.parent.mkdir(parents=True, exist_ok=True)
-    with state.open("w", encoding="utf-8") as file:
+    state_file().parent.mkdir(parents=True, exist_ok=True)
+    with state_file().open("w", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        json.dump({str(path): _current(path) for path in values}, file)
+        json.dump({path: _current(Path(path)) for path in values}, file)
         file.flush()
         os.fsync(file.fileno())
         try:
-            for words in _set(values):
-                say(words)
+            _set(values, say)
             yield
         finally:
             with undisturbed():
-                for words in _restore(state):
-                    say(words)
+                _restore(say)
 
 
-def put_back() -> list[str]:
-    """Put back what a killed `lend` has set, in words; nothing where none has, or where one is at work."""
-    state = state_file()
+def put_back(say: Callable[[str], None]) -> None:
+    """Put back what a killed `lend` has set; nothing where none has, or where one is at work."""
     try:
-        with state.open("r+", encoding="utf-8") as file:
+        with state_file().open("r+", encoding="utf-8") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return _restore(state)
+            _restore(say)
     except (FileNotFoundError, BlockingIOError):
-        return []
-
-
-def _settings(root: Path) -> dict[Path, str]:
-    """Each file of this machine that can be written, to its quiet value."""
-    found = {path: value for names, value in QUIET for path in sorted((root / CPU_FOLDER).glob(names))}
-    return {path: value for path, value in found.items() if os.access(path, os.W_OK)}
+        return
 
 
 def _current(path: Path) -> str | None:
     return read_text(path.parent, path.name)
 
 
-def _set(values: Mapping[Path, str]) -> list[str]:
-    """Write each value; what was done, in words."""
-    words = []
+def _set(values: Mapping[str, str], say: Callable[[str], None]) -> None:
     for path, value in values.items():
         try:
-            path.write_text(value, encoding="utf-8")
-            words.append(f"set: {path} to {value}")
+            Path(path).write_text(value, encoding="utf-8")
+            say(f"set: {path} to {value}")
         except OSError as refusal:
-            words.append(f"not set: {path} to {value}: {refusal.strerror}")
-    return words
+            say(f"not set: {path} to {value}: {refusal.strerror}")
 
 
-def _restore(state: Path) -> list[str]:
-    """Put back what the file says, and remove it once all is as it was."""
+def _restore(say: Callable[[str], None]) -> None:
+    """Put back what the file says, and remove it once all is as it was, or is not there any more."""
+    text = state_file().read_text(encoding="utf-8")
     try:
-        values: dict[str, str] = json.loads(state.read_text(encoding="utf-8") or "{}")
-    except ValueError:  # killed while it was written: nothing was set yet
+        values: dict[str, str] = json.loads(text)
+    except ValueError:  # killed while it was written: nothing had been set
         values = {}
-    words = _set({Path(path): value for path, value in values.items()})
-    if all(_current(Path(path)) == value for path, value in values.items()):
-        state.unlink()
-    return words
+    _set(values, say)
+    if all(_current(Path(path)) in {value, None} for path, value in values.items()):
+        state_file().unlink()

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from probe_effect import __version__
 from probe_effect.errors import HostNotReady
+from probe_effect.host import ROOT
 from probe_effect.machine.busy import load_average, steal_ratio
+from probe_effect.machine.cpu import throttles
 from probe_effect.machine.warnings import warnings
 from probe_effect.measure.bench import Bench, Progress, Settings
 from probe_effect.measure.interrupt import Interrupted
@@ -73,11 +75,12 @@ def ready(work: Work) -> Iterator[Work]:
 
 def _run(bench: Bench, opened: OpenSubmission) -> SubmissionFolder:
     before = bench.testbed.cpu_times(bench.cpu) if bench.testbed.metric == "time" else None
+    throttled = throttles(ROOT)
     try:
         _calibrate_scripts(bench, opened)
         done = bench.run(opened.plan, opened.place.samples)
         steal = steal_ratio(before, bench.testbed.cpu_times(bench.cpu)) if before else None
-        submission = opened.close(steal_ratio=steal, warnings=_warnings(bench, opened.document, steal))
+        submission = opened.close(steal_ratio=steal, warnings=_warnings(bench, opened.document, steal, throttled))
     except (Interrupted, HostNotReady) as stop:
         again = command_to_go_on(opened.place)
         msg = f"{stop}; the rows so far are kept in {opened.place.folder}\nto go on: {again}"
@@ -113,12 +116,13 @@ def _scripts(work: Work, plan: PlanFile) -> list[Key]:
     return list(dict.fromkeys(key._replace(level=None) if work.script(key).stem == key.case else key for key in own))
 
 
-def _warnings(bench: Bench, document: MachineFile, steal: float | None) -> tuple[str, ...]:
-    """Ids of what made the machine noisy, by what was found at the beginning and by the steal of the whole run."""
+def _warnings(bench: Bench, document: MachineFile, steal: float | None, throttled: int) -> tuple[str, ...]:
+    """Ids of what made the machine noisy, at the beginning, and by steal and throttles, so many before, of the run."""
     if bench.testbed.metric == "instructions":  # which a busy machine leaves as they are
         return ()
     load, clock_read_ns = document.run.load_before, document.system.clock_read_ns
-    found = warnings(cpu=bench.cpu, load=load, clock_read_ns=clock_read_ns, steal=steal)
+    hot = throttles(ROOT) - throttled
+    found = warnings(cpu=bench.cpu, load=load, clock_read_ns=clock_read_ns, steal=steal, throttles=hot)
     return tuple(warning.id for warning in found)
 
 

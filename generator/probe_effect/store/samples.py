@@ -76,6 +76,11 @@ class SampleWriter(TableWriter):
         """Append one row, whole or not at all. Raises: HostNotReady when the disk is full or gone."""
         self.put([[getattr(sample, column.name) for column in SAMPLE_COLUMNS]])
 
+    def drop_from(self, block: int) -> None:
+        """Drop the rows of a block, which is the last one. Raises: HostNotReady."""
+        header, *rows = self._path.read_bytes().splitlines(keepends=True)
+        self.cut(len(header) + sum(len(row) for row in rows if int(row.split(b",", 1)[0]) < block))
+
 
 OWN_FOLDER = re.compile(r"""(?<![\w./~-])/(?!(?:sys|proc|dev|usr|lib\w*|s?bin|etc|boot)/)(?:[^\s/'"`:,;()\[\]]+/)+""")
 """The folders of an absolute path, but for those that every system has. Others can hold user names."""

@@ -60,6 +60,16 @@ class LackingCases:
     first: Mapping[str, Sequence[Case]]
 
     @property
+    def number(self) -> int:
+        """How many cases no such machine has a time of."""
+        return sum(map(len, self.cases.values()))
+
+    @property
+    def number_first(self) -> int:
+        """How many of them no machine has a time of."""
+        return sum(map(len, self.first.values()))
+
+    @property
     def suite(self) -> str:
         """The suite to begin with: the one with most first times, then with most cases."""
         return max(self.cases, key=lambda suite: (len(self.first.get(suite, ())), len(self.cases[suite])))
