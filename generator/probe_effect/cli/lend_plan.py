@@ -14,7 +14,7 @@ from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.tracers.protocol import Tracer
 from probe_effect.tracers.registry import known_tracers
 from probe_effect.wanted.lacking import run_s
-from probe_effect.wanted.order import Turn, by_want, new_here
+from probe_effect.wanted.order import SuiteTurn, by_want, new_here
 
 USUAL_RUN_S = 0.8
 """Of a run with its tracer's start and end, in a suite that nobody has measured."""
@@ -42,7 +42,7 @@ def known_numbers(data: DataFolder, results: Path) -> Catalogue:
     return read_numbers(data, list(places.values()))
 
 
-def turns_here(catalogue: Catalogue, works: Collection[Work]) -> list[Turn]:
+def turns_here(catalogue: Catalogue, works: Collection[Work]) -> list[SuiteTurn]:
     """A turn for each suite of which anything can be measured, the most wanted first."""
     machine = collect.collect_machine()
     facts = facts_of(machine, "")
@@ -50,13 +50,13 @@ def turns_here(catalogue: Catalogue, works: Collection[Work]) -> list[Turn]:
     return by_want(_turn(catalogue, work, kind) for work in works if work.measured)
 
 
-def _turn(catalogue: Catalogue, work: Work, kind: tuple[str, str, str]) -> Turn:
+def _turn(catalogue: Catalogue, work: Work, kind: tuple[str, str, str]) -> SuiteTurn:
     cases = list(dict.fromkeys(subject.case for subject in work.measured))
     first, own = new_here(catalogue, kind, cases)
     runs = len(work.measured) + 2 * len(work.levels)
     usual_s = run_s(catalogue).get(work.suite.id, USUAL_RUN_S)
     saved_s = (work.suite.workload.seconds or THOROUGH.traced_s) - QUICK.traced_s
-    return Turn(
+    return SuiteTurn(
         suite=work.suite.id,
         cases=len(cases),
         first=first,

@@ -26,7 +26,7 @@ from probe_effect.measure.quiet import put_back, quiet_machine
 from probe_effect.measure.resume import cut_short, read_unfinished
 from probe_effect.measure.submission import Author
 from probe_effect.store.places import DataFolder, SubmissionFolder
-from probe_effect.wanted.order import Turn, fitted
+from probe_effect.wanted.order import SuiteTurn, fitted
 
 TOLD = ("battery", "throttled")
 """What may begin while a suite is measured, and can be mended before the next."""
@@ -80,14 +80,14 @@ def _begun(results: Path) -> list[str]:
     return list(dict.fromkeys(one.document.run.suite for one in own))
 
 
-def _turns(data: DataFolder, results: Path, begun: Sequence[str]) -> list[Turn]:
+def _turns(data: DataFolder, results: Path, begun: Sequence[str]) -> list[SuiteTurn]:
     """The suites of this machine, without those that it has measured or begun. Raises: BadData."""
     machine, catalogue = collect.collect_machine().id, known_numbers(data, results)
     done = {one.suite for one in catalogue.timed if one.machine == machine} | {*begun}
     return [one for one in turns_here(catalogue, works_here(data)) if one.suite not in done]
 
 
-def _show_plan(turns: Sequence[Turn], begun: Sequence[str], options: LendOptions) -> None:
+def _show_plan(turns: Sequence[SuiteTurn], begun: Sequence[str], options: LendOptions) -> None:
     """What will be measured. Raises: HostNotReady where nothing fits."""
     minutes = options["minutes"]
     for suite in begun:
@@ -105,7 +105,7 @@ def _show_plan(turns: Sequence[Turn], begun: Sequence[str], options: LendOptions
         raise HostNotReady(msg)
 
 
-def _measure(turns: Sequence[Turn], begun: Sequence[str], options: LendOptions, places: Sequence[str]) -> None:
+def _measure(turns: Sequence[SuiteTurn], begun: Sequence[str], options: LendOptions, places: Sequence[str]) -> None:
     """Continue what was begun, then suite after suite; after each, what is left is fitted into the time again."""
     end_s = time.monotonic() + options["minutes"] * MINUTE_S
     for suite in begun:
@@ -124,7 +124,7 @@ def _measure(turns: Sequence[Turn], begun: Sequence[str], options: LendOptions, 
                 output.say(f"{turn.suite}: {warning.found}; {warning.advice}")
 
 
-def _how(turn: Turn, options: LendOptions) -> list[str]:
+def _how(turn: SuiteTurn, options: LendOptions) -> list[str]:
     """The words of `measure` for a turn, with each tracer that can run."""
     able = (name for name, tracer in tracers_here().items() if tracer.available() is None)
     words = ["--blocks", str(turn.blocks), "--provenance", options["author"]]

@@ -54,7 +54,7 @@ def warnings(
     clock_read_ns: float | None = None,
     steal: float | None = None,
     sibling_busy: float | None = None,
-    throttles: int = 0,
+    throttles: float | None = None,
 ) -> tuple[MachineWarning, ...]:
     """Every condition that holds; facts that were not measured (None) are not judged.
 

@@ -14,6 +14,7 @@ from probe_effect.pages.results import EXPLAINED, measured_range
 from probe_effect.pages.source_page import READ, baselines
 from probe_effect.reduce.grades import OF_CASE, OF_SUBMISSION
 from probe_effect.store.dictionary import TABLES, document_keys
+from probe_effect.wanted import lacking
 
 ONLY_PUBLISHED = "published only †"
 
@@ -31,6 +32,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
         "published-costs": {},
         "sources": {"sources": best_known_first(catalogue), "read": READ, "baselines": baselines},
         "suites": {"suites": suites},
+        "wanted": {"lacking": lacking},
         "grades": {"rules": {"a submission": OF_SUBMISSION, "a case": OF_CASE}},
         "dictionary": {"explained": EXPLAINED.values(), "tables": TABLES, "keys": document_keys()},
     }

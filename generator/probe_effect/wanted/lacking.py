@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import ceil
 from pathlib import Path
 from statistics import median
 
@@ -133,11 +134,21 @@ def untimed_kernels(catalogue: Catalogue) -> list[str]:
 
 @once
 def run_s(catalogue: Catalogue) -> Mapping[str, float]:
-    """Suite to the median time that one run of it took, with starting and ending the tracer, s; quick ones excluded."""
-    paces: dict[str, list[float]] = defaultdict(list)
+    """Suite to the median time that one run of it took, with starting and ending the tracer, s."""
+    return {suite: median(took_s / rows for took_s, rows in found) for suite, found in _whole(catalogue).items()}
+
+
+def minutes(catalogue: Catalogue) -> Mapping[str, int]:
+    """Suite to the median time that the whole of it took, minutes."""
+    return {suite: ceil(median(took_s for took_s, _ in found) / 60) for suite, found in _whole(catalogue).items()}
+
+
+def _whole(catalogue: Catalogue) -> Mapping[str, Sequence[tuple[float, int]]]:
+    """Suite to the seconds and the rows of each submission of it that was neither quick nor continued."""
+    found: dict[str, list[tuple[float, int]]] = defaultdict(list)
     for one in catalogue.timed:
         run = one.document.run
         if run.ended and not run.resumed and "--quick" not in run.command:
             took = datetime.fromisoformat(run.ended) - datetime.fromisoformat(run.started)
-            paces[one.suite].append(took.total_seconds() / one.rows)
-    return {suite: median(found) for suite, found in paces.items()}
+            found[one.suite].append((took.total_seconds(), one.rows))
+    return found

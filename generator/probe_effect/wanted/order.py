@@ -12,7 +12,7 @@ FEWEST, MOST = 6, 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class SuiteTurn:
     """A suite on this machine: which of its cases it can give the site, and how it is measured."""
 
     suite: str
@@ -44,12 +44,12 @@ def new_here(catalogue: Catalogue, kind: Sequence[str], cases: Iterable[str]) ->
     return [case for case in own if case not in known], own
 
 
-def by_want(turns: Iterable[Turn]) -> list[Turn]:
+def by_want(turns: Iterable[SuiteTurn]) -> list[SuiteTurn]:
     """Most first times a minute first, then most cases new to the kind of machine a minute, then the shortest."""
     return sorted(turns, key=lambda one: (-len(one.first) / one.block_s, -len(one.own) / one.block_s, one.block_s))
 
 
-def fitted(turns: Sequence[Turn], budget_s: float) -> list[Turn]:
+def fitted(turns: Sequence[SuiteTurn], budget_s: float) -> list[SuiteTurn]:
     """What fits into a time, in its order: as many suites as can be with fewest blocks, then more blocks of each.
 
     Where not even the first fits so, its quick plan does, or the quick plan of the next that fits; empty: nothing does.

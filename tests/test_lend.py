@@ -1,0 +1,233 @@
+"""`probe-effect lend`: one command from a machine to a submission, which sets nothing and loses nothing."""
+
+from __future__ import annotations
+
+import json
+import platform
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner, Result
+
+from fakes.project import FakeProject, asked_by, document, on_the_path
+from probe_effect.checks import run as checks
+from probe_effect.cli import lend_look
+from probe_effect.cli.lend import lend
+from probe_effect.cli.lend_plan import tracers_here, works_here
+from probe_effect.cli.wanted import wanted
+from probe_effect.errors import BadData, HostNotReady, ProbeEffectError
+from probe_effect.measure import one_run
+from probe_effect.measure.bench import Bench
+from probe_effect.measure.interrupt import Interrupted
+from probe_effect.measure.quiet import state_file
+from probe_effect.model import Problem
+from probe_effect.store.places import PACKAGED, DataFolder
+from probe_effect.tracers.bpftrace import Bpftrace
+from probe_effect.tracers.dtrace import Dtrace
+
+if TYPE_CHECKING:
+    from probe_effect.store.plan_file import PlanFile
+
+SIGNS_OF_FAKES = {"clock-digits", "time-span", "two-signs"}
+"""Rules by which `check` sees that the times of our fakes are made up."""
+
+FAKE_DTRACE = str(Path(__file__).parent / "fakes" / "dtrace")
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
+    made = asked_by(monkeypatch, tmp_path, "measure_target")
+    monkeypatch.setattr("probe_effect.cli.lend_plan.known_tracers", lambda: made.tracers)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    found = checks.check
+    monkeypatch.setattr(
+        checks, "check", lambda *asked: [one for one in found(*asked) if one.rule not in SIGNS_OF_FAKES]
+    )
+    made.case("01-plain")
+    made.case("02-kernel-function", needs="kprobe")
+    made.copy_suite("other")
+    for name in ("tiny", "other"):
+        text = (made.data.root / "suites" / name / "suite.toml").read_text(encoding="utf-8")
+        own = text.replace("01-plain", f"{name}-plain").replace("02-kernel", f"{name}-kernel")
+        (made.data.root / "suites" / name / "suite.toml").write_text(own, encoding="utf-8")
+        for script in (made.data.root / "suites" / name).glob("*.bt"):
+            script.rename(script.with_name(script.name.replace("01-", f"{name}-").replace("02-", f"{name}-")))
+    return made
+
+
+def run(project: FakeProject, *arguments: str) -> Result:
+    words = ["--data", str(project.data.root), *arguments]
+    return CliRunner().invoke(lend, words, catch_exceptions=False, standalone_mode=False)
+
+
+def test_it_measures_each_suite_and_ends_with_what_to_type(project: FakeProject) -> None:
+    outcome = run(project, "--minutes", "10")
+    suites = [document(one).run.suite for one in project.data.submissions()]
+    assert sorted(suites) == ["other", "tiny"]
+    assert "probe-effect submit" in outcome.stderr.splitlines()[-1]
+    assert "What will be published" in outcome.stderr
+    assert "looked for in the files" in outcome.stderr
+
+
+def test_a_dry_run_says_what_it_would_do_and_does_nothing(project: FakeProject) -> None:
+    outcome = run(project, "--dry-run")
+    assert "This machine" in outcome.stdout
+    assert "1 case, 1 new on such a machine, 1 that no machine has" in " ".join(outcome.stdout.split())
+    assert project.data.submissions() == []
+
+
+def test_credits_and_provenance_are_those_that_were_given(project: FakeProject) -> None:
+    run(project, "--minutes", "5", "--name", "Alice", "--provenance", "project")
+    found = document(project.data.submissions()[0])
+    assert (found.submitter.name, found.provenance.kind) == ("Alice", "project")
+
+
+def test_little_time_has_fewer_blocks_and_less_than_that_says_what_it_takes(project: FakeProject) -> None:
+    outcome = run(project, "--minutes", "1", "--dry-run")
+    assert "blocks" in outcome.stdout
+    for name in ("tiny", "other"):
+        suite = project.data.root / "suites" / name / "suite.toml"
+        many = "".join(
+            f'\n[[cases]]\nid = "{name}-{number}"\ntitle = "{name} {number}"\nprobe = "p"\naction = "a"\nwhat = "w."\n'
+            'counted_by = "nothing"\n'
+            for number in range(60)
+        )
+        suite.write_text(suite.read_text(encoding="utf-8") + many, encoding="utf-8")
+        for number in range(60):
+            (suite.parent / f"{name}-{number}.bt").write_text("", encoding="utf-8")
+    with pytest.raises(HostNotReady, match="nothing fits into 1 min: the shortest plan takes about 3 min"):
+        run(project, "--minutes", "1", "--dry-run")
+    assert "6 blocks, quick" in run(project, "--minutes", "3", "--dry-run").stdout
+
+
+def test_a_second_time_leaves_out_what_is_measured(project: FakeProject) -> None:
+    run(project, "--minutes", "5")
+    with pytest.raises(HostNotReady, match="no suite can run here, or this machine has measured all"):
+        run(project, "--minutes", "5")
+    assert len(project.data.submissions()) == 2
+
+
+def test_what_was_cut_short_is_continued_and_nothing_is_lost(
+    project: FakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, made = one_run._traced, 0  # noqa: SLF001 (the run that is interrupted)
+
+    def interrupted(*arguments: object, **named: object) -> object:
+        nonlocal made
+        made += 1
+        if made == 6:
+            msg = "stopped by SIGINT"
+            raise Interrupted(msg)
+        return whole(*arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(one_run, "_traced", interrupted)
+    with pytest.raises(Interrupted, match="or all of it: probe-effect lend --out"):
+        run(project, "--minutes", "5")
+    (begun,) = project.data.submissions()
+    rows = begun.samples.read_bytes()
+    outcome = run(project, "--minutes", "5")
+    assert "cut short earlier, and continued first" in outcome.stderr
+    assert begun.samples.read_bytes().startswith(rows)
+    assert len(project.data.submissions()) == 2
+    assert not any(one.plan_file.exists() for one in project.data.submissions())
+
+
+def test_a_suite_that_fails_does_not_keep_the_others_from_being_measured(
+    project: FakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Bench.calibrate
+
+    def calibrate(bench: Bench) -> PlanFile:
+        if bench.work.suite.id == "other":
+            msg = "the loop broke"
+            raise ProbeEffectError(msg)
+        return whole(bench)
+
+    monkeypatch.setattr(Bench, "calibrate", calibrate)
+    outcome = run(project, "--minutes", "5")
+    assert [document(one).run.suite for one in project.data.submissions()] == ["tiny"]
+    assert "not measured: other: the loop broke" in outcome.stderr
+
+
+def test_what_check_refuses_is_said_and_kept(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem("error", "samples.csv", 2, 1, "two-signs", "is made up", "measure it")
+    monkeypatch.setattr(checks, "check", lambda *_: [problem])
+    with pytest.raises(BadData) as refusal:
+        run(project, "--minutes", "5")
+    assert problem in refusal.value.problems
+    assert len(project.data.submissions()) == 2
+
+
+def test_nothing_is_set_on_the_machine_without_being_told(project: FakeProject) -> None:
+    outcome = run(project, "--minutes", "5")
+    assert "set: " not in outcome.stderr
+    assert not state_file().exists()
+
+
+def test_restore_puts_back_and_does_no_more(project: FakeProject, tmp_path: Path) -> None:
+    setting = tmp_path / "scaling_governor"
+    setting.write_text("performance", encoding="utf-8")
+    state_file().parent.mkdir(parents=True)
+    state_file().write_text(json.dumps({str(setting): "powersave"}), encoding="utf-8")
+    outcome = run(project, "--restore")
+    assert setting.read_text(encoding="utf-8") == "powersave"
+    assert f"set: {setting} to powersave" in outcome.stderr
+    assert project.data.submissions() == []
+
+
+def test_wanted_gives_programs_the_order_of_this_machine(project: FakeProject) -> None:
+    words = ["--data", str(project.data.root), "--format", "json", "--minutes", "10"]
+    found = json.loads(CliRunner().invoke(wanted, words, catch_exceptions=False, standalone_mode=False).stdout)
+    assert {one["suite"] for one in found["here"]} == {"tiny", "other"}
+    assert found["here"][0]["first"] == [f"{found['here'][0]['suite']}-plain"]
+
+
+# Systems with a DTrace of their own
+
+
+@pytest.fixture(params=["FreeBSD", "SunOS", "Darwin"])
+def elsewhere(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Another system, whose DTrace is a fake that has the provider `syscall` and no `fbt`."""
+    asked_by(monkeypatch, tmp_path, "measure_target")
+    system = str(request.param)
+    on_the_path(monkeypatch)
+    known = {"dtrace": Dtrace(program=FAKE_DTRACE, system=system), "bpftrace": Bpftrace()}
+    monkeypatch.setattr("probe_effect.cli.lend_plan.known_tracers", lambda: known)
+    monkeypatch.setattr(platform, "system", lambda: system)
+    return system
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_other_systems_plan_the_cases_of_dtrace_alone() -> None:
+    assert list(tracers_here()) == ["dtrace"]
+    works = {work.suite.id: work for work in works_here(DataFolder(PACKAGED)) if work.measured}
+    assert {subject.tracer for work in works.values() for subject in work.measured} == {"dtrace"}
+    assert {"per-event", "user-probes"} <= works.keys()
+    assert "04-tracepoint-entry" in {subject.case for subject in works["per-event"].measured}
+    assert "02-kprobe" in {subject.case for subject in works["per-event"].skipped}
+
+
+@pytest.mark.parametrize(
+    ("said", "is_told"),
+    [
+        ("System Integrity Protection status: enabled.", True),
+        ("System Integrity Protection status: disabled.", False),
+        ("System Integrity Protection status: enabled (Custom).\n\tDTrace Restrictions: disabled", False),
+    ],
+)
+def test_macos_says_what_its_protection_keeps_and_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, is_told: bool
+) -> None:
+    program = tmp_path / "csrutil"
+    program.write_text(f"#!/bin/sh\ncat <<'E'\n{said}\nE\n", encoding="utf-8")
+    program.chmod(0o755)
+    on_the_path(monkeypatch, tmp_path)
+    monkeypatch.setattr(platform, "system", lambda: "Darwin")
+    found = lend_look.integrity_protection()
+    assert ("csrutil enable --without dtrace" in (found or "")) is is_told
+
+
+def test_other_systems_are_not_asked_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "system", lambda: "FreeBSD")
+    assert lend_look.integrity_protection() is None
