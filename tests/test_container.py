@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -78,4 +77,3 @@ def test_podman_and_systemd_say_it_by_files_of_their_own(root: Path, sign: str) 
     (root / sign).parent.mkdir(parents=True)
     (root / sign).touch()
     assert flags(root) == ["--privileged"]
-    assert os.environ.get("container") is None

@@ -88,7 +88,7 @@ def only_programs(project: FakeProject, monkeypatch: pytest.MonkeyPatch, *names:
 def test_a_machine_that_can_measure_something_is_fit(project: FakeProject) -> None:
     outcome = run(project)
     assert outcome.return_value == 0
-    assert "measure all that can be measured:\n    probe-effect measure\n" in outcome.stdout
+    assert "what the site lacks most, in your time:\n    probe-effect lend --minutes 60\n" in outcome.stdout
 
 
 def test_a_tracer_is_shown_with_its_version_and_what_it_lacks(project: FakeProject) -> None:
@@ -191,7 +191,7 @@ def test_without_root_it_says_what_sudo_would_change(project: FakeProject, monke
     project.tracers["modest"] = Modest(id="modest")
     outcome = run(project)
     assert outcome.return_value == 0
-    assert "measure all that can be measured:\n    probe-effect measure --tracer modest\n" in outcome.stdout
+    assert "what the site lacks most, in your time:\n    probe-effect lend --minutes 60\n" in outcome.stdout
 
 
 def test_what_a_closed_tracefs_refuses_is_not_taken_for_the_kernels_word(

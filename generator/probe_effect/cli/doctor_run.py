@@ -30,9 +30,6 @@ from probe_effect.store.places import DataFolder
 from probe_effect.tracers.packages import install_line
 from probe_effect.tracers.registry import known_tracers
 
-FIRST = "per-event"
-"""The suite to begin with: the common probes, in minutes."""
-
 
 def run(data: DataFolder, output_format: str) -> bool:
     """Print what was found; whether anything can be measured."""
@@ -153,11 +150,5 @@ def _advice(found: Diagnosis) -> Iterator[tuple[str, str]]:
     if not found.can_measure:
         yield "nothing can be measured as it is; when the reasons above are mended", typed("doctor")
         return
-    ready = [state.tracer for state in found.tracers if state.unavailable is None]
-    # A user other than root names the tracers, so that nobody takes a part for the whole.
-    words = [] if found.is_root else [word for name in ready for word in ("--tracer", name)]
-    able = [state.suite for state in found.suites if sum(state.measurable.values())]
-    first = FIRST if FIRST in able else able[0]
-    yield "measure all that can be measured", typed("measure", *words)
-    yield "have a first look at one suite", typed("measure", first, "--quick", *words)
-    yield "see the plan without measuring", typed("measure", "--dry-run", *words)
+    yield "measure what the site lacks most, in your time", typed("lend", "--minutes", "60")
+    yield "see that plan without measuring", typed("lend", "--dry-run")

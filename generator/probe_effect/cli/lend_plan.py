@@ -10,7 +10,7 @@ from probe_effect.measure.request import Work, choose_suites, resolve
 from probe_effect.numbers.catalogue import Catalogue, read_numbers
 from probe_effect.numbers.likeness import facts_of
 from probe_effect.numbers.names import cpu_family
-from probe_effect.store.places import DataFolder, SubmissionFolder
+from probe_effect.store.places import PACKAGED, DataFolder, SubmissionFolder
 from probe_effect.tracers.protocol import Tracer
 from probe_effect.tracers.registry import known_tracers
 from probe_effect.wanted.lacking import run_s
@@ -36,9 +36,15 @@ def works_here(data: DataFolder) -> list[Work]:
 
 
 def known_numbers(data: DataFolder, results: Path) -> Catalogue:
-    """The numbers of the data, with those of the complete submissions in a folder of results. Raises: BadData."""
+    """The numbers of the data, with those of the complete submissions in a folder of results. Raises: BadData.
+
+    Where the data folder has no suites of its own, as outside of a checkout, the data are those of the program too.
+    """
+    given = data.submissions()
+    if not (data.root / "suites").is_dir():
+        given += DataFolder(PACKAGED).submissions()
     own = [SubmissionFolder(path) for path in sorted(results.glob("*/*")) if path.is_dir()]
-    places = {one.id: one for one in (*data.submissions(), *own) if not one.plan_file.exists()}
+    places = {one.id: one for one in (*given, *own) if not one.plan_file.exists()}
     return read_numbers(data, list(places.values()))
 
 
@@ -54,7 +60,7 @@ def _turn(catalogue: Catalogue, work: Work, kind: tuple[str, str, str]) -> Suite
     cases = list(dict.fromkeys(subject.case for subject in work.measured))
     first, own = new_here(catalogue, kind, cases)
     runs = len(work.measured) + 2 * len(work.levels)
-    usual_s = run_s(catalogue).get(work.suite.id, USUAL_RUN_S)
+    usual_s = max(run_s(catalogue).get(work.suite.id, USUAL_RUN_S), LEAST_RUN_S)
     saved_s = (work.suite.workload.seconds or THOROUGH.traced_s) - QUICK.traced_s
     return SuiteTurn(
         suite=work.suite.id,

@@ -4,12 +4,11 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypedDict
 
 import click
 
 from probe_effect.cli import output
-from probe_effect.cli.data_options import credited, data_words
+from probe_effect.cli.data_options import data_words
 from probe_effect.cli.lend_look import show_look
 from probe_effect.cli.lend_plan import known_numbers, tracers_here, turns_here, works_here
 from probe_effect.cli.measure import measure
@@ -22,9 +21,8 @@ from probe_effect.machine import collect
 from probe_effect.machine.cpu import throttles
 from probe_effect.machine.warnings import warnings
 from probe_effect.measure.interrupt import Interrupted, interruptible
-from probe_effect.measure.quiet import put_back, quiet_machine
+from probe_effect.measure.quiet import quiet_machine
 from probe_effect.measure.resume import cut_short, read_unfinished
-from probe_effect.measure.submission import Author
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.wanted.order import SuiteTurn, fitted
 
@@ -32,45 +30,43 @@ TOLD = ("battery", "throttled")
 """What may begin while a suite is measured, and can be mended before the next."""
 
 LEAST_PACE = 0.3
-"""A plan that was made in less than this share of its time says more of its tracers than of the next suite."""
+"""A suite that took less than this share of its planned time says nothing of how long the next takes."""
 
 
-class LendOptions(TypedDict):
-    """How the machine is lent, as the command line has it."""
+def run(
+    data: DataFolder,
+    results: Path,
+    minutes: int,
+    credit: Sequence[str],
+    *,
+    yes: bool,
+    dry_run: bool,
+    is_quiet: bool,
+) -> None:
+    """Lend this machine; `credit` has words for `measure`.
 
-    minutes: int
-    yes: bool
-    dry_run: bool
-    quiet_machine: bool
-    restore: bool
-    name: str | None
-    url: str | None
-    author: Author
-
-
-def run(data: DataFolder, results: Path, options: LendOptions) -> None:
-    """Lend this machine. Raises: HostNotReady where nothing fits or runs; BadData; Interrupted, with all rows kept."""
-    put_back(output.say)
-    if options["restore"]:
-        return
-    credited(options["name"], options["url"])
+    Raises: HostNotReady where nothing fits or runs; BadData; Interrupted, with all rows kept.
+    """
     mount_for_our_time()
     begun = _begun(results)
     turns = _turns(data, results, begun)
-    show_look(data, aside=not options["dry_run"])
-    _show_plan(turns, begun, options)
-    if options["dry_run"]:
+    show_look(data, aside=not dry_run)
+    for suite in begun:
+        output.say(f"cut short earlier, and continued first: {suite}")
+    title = f"What it will measure in about {minutes} min, the most wanted first"
+    show_turns(title, _chosen(turns, begun, minutes), aside=not dry_run)
+    if dry_run:
         return
-    is_asked = sys.stdin.isatty() and not options["yes"]
-    if is_asked:
+    asks = sys.stdin.isatty() and not yes
+    if asks:
         click.confirm("Begin?", default=True, abort=True, err=True)
-    before = _complete(results)
-    with interruptible(), quiet_machine(output.say, is_wanted=options["quiet_machine"]):
-        _measure(turns, begun, options, ["--out", str(results), *data_words(data)])
+    before, places = _complete(results), ["--out", str(results), *data_words(data)]
+    with interruptible(), quiet_machine(output.say, is_wanted=is_quiet):
+        _measure(turns, begun, time.monotonic() + minutes * MINUTE_S, credit, places)
     if not (made := [folder for folder in _complete(results) if folder not in before]):
         msg = "nothing was measured to its end; the reasons are above"
         raise HostNotReady(msg)
-    _propose([*made, *data_words(data)], is_asked=is_asked)
+    _propose([*made, *data_words(data)], asks=asks)
 
 
 def _begun(results: Path) -> list[str]:
@@ -87,51 +83,43 @@ def _turns(data: DataFolder, results: Path, begun: Sequence[str]) -> list[SuiteT
     return [one for one in turns_here(catalogue, works_here(data)) if one.suite not in done]
 
 
-def _show_plan(turns: Sequence[SuiteTurn], begun: Sequence[str], options: LendOptions) -> None:
-    """What will be measured. Raises: HostNotReady where nothing fits."""
-    minutes = options["minutes"]
-    for suite in begun:
-        output.say(f"cut short earlier, and continued first: {suite}")
+def _chosen(turns: Sequence[SuiteTurn], begun: Sequence[str], minutes: int) -> list[SuiteTurn]:
+    """What will be measured. Raises: HostNotReady where nothing fits and nothing was begun."""
     chosen = fitted(turns, minutes * MINUTE_S)
-    title = f"What it will measure in about {minutes} min, the most wanted first"
-    show_turns(title, chosen, aside=not options["dry_run"])
-    if not chosen and not begun:
-        least_s = min((one.quick_s for one in turns), default=None)
-        need = (
-            f"the shortest plan takes about {least_s // MINUTE_S + 1:.0f} min" if least_s else "no suite can run here"
-        )
-        done = "" if least_s else f", or this machine has measured all that can; {typed('doctor')} says which"
-        msg = f"nothing fits into {minutes} min: {need}{done}"
+    if chosen or begun:
+        return chosen
+    if not turns:
+        msg = f"no suite can run here, or this machine has measured all that can; {typed('doctor')} says which"
         raise HostNotReady(msg)
+    least = min(turns, key=lambda one: one.quick_s)
+    needs = f"the shortest plan, of {least.suite}, takes {least.quick_s / MINUTE_S:.1f} min"
+    msg = f"nothing fits into {minutes} min: {needs}"
+    raise HostNotReady(msg)
 
 
-def _measure(turns: Sequence[SuiteTurn], begun: Sequence[str], options: LendOptions, places: Sequence[str]) -> None:
+def _measure(
+    turns: Sequence[SuiteTurn], begun: Sequence[str], end_s: float, credit: Sequence[str], places: Sequence[str]
+) -> None:
     """Continue what was begun, then suite after suite; after each, what is left is fitted into the time again."""
-    end_s = time.monotonic() + options["minutes"] * MINUTE_S
     for suite in begun:
         _try([suite, "--resume", *places], places)
-    planned_s = taken_s = 0.0
-    while chosen := fitted(
-        turns, (end_s - time.monotonic()) / (max(taken_s / planned_s, LEAST_PACE) if planned_s else 1)
-    ):
-        turn, start_s = chosen[0], time.monotonic()
+    pace, planned_s, taken_s = 1.0, 0.0, 0.0
+    while chosen := fitted(turns, (end_s - time.monotonic()) / pace):
+        turn, start_s, hot = chosen[0], time.monotonic(), throttles(ROOT)
         turns = [one for one in turns if one.suite != turn.suite]
-        hot = throttles(ROOT)
-        if _try([turn.suite, *_how(turn, options), *places], places):
+        if _try([turn.suite, *_how(turn), *credit, *places], places):
             planned_s, taken_s = planned_s + turn.takes_s, taken_s + time.monotonic() - start_s
+            pace = max(taken_s / planned_s, LEAST_PACE)
         for warning in warnings(throttles=throttles(ROOT) - hot):
             if warning.id in TOLD:
                 output.say(f"{turn.suite}: {warning.found}; {warning.advice}")
 
 
-def _how(turn: SuiteTurn, options: LendOptions) -> list[str]:
+def _how(turn: SuiteTurn) -> list[str]:
     """The words of `measure` for a turn, with each tracer that can run."""
     able = (name for name, tracer in tracers_here().items() if tracer.available() is None)
-    words = ["--blocks", str(turn.blocks), "--provenance", options["author"]]
-    words += ["--quick"] if turn.is_quick else []
-    words += [word for name in able for word in ("--tracer", name)]
-    credit = (("--name", options["name"]), ("--url", options["url"]))
-    return words + [word for option, value in credit if value for word in (option, value)]
+    words = [word for name in able for word in ("--tracer", name)]
+    return [*words, *(["--quick"] if turn.is_quick else []), "--blocks", str(turn.blocks)]
 
 
 def _try(words: Sequence[str], places: Sequence[str]) -> bool:
@@ -153,10 +141,10 @@ def _complete(results: Path) -> list[str]:
     return [str(one.folder) for one in places if one.machine_file.is_file() and not one.plan_file.exists()]
 
 
-def _propose(words: Sequence[str], *, is_asked: bool) -> None:
+def _propose(words: Sequence[str], *, asks: bool) -> None:
     """Check, show what it tells of the machine, and say how to send it, or send it. Raises: BadData."""
     submit.main([*words, "--dry-run"], standalone_mode=False)
-    if is_asked and click.confirm("Propose it for publication now?", default=False, err=True):
+    if asks and click.confirm("Propose it for publication now?", default=False, err=True):
         submit.main([*words, "--yes"], standalone_mode=False)
     else:
         output.say(f"to publish it: {typed('submit', *words)}")

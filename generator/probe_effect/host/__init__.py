@@ -64,7 +64,7 @@ def stay_on(cpus: set[int]) -> None:
     """Keep this program, and what it starts from now on, on these CPUs."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, cpus)
-    else:  # FreeBSD, where this Python lacks it: cpuset(1)
+    elif shutil.which("cpuset"):  # FreeBSD, where this Python lacks it; macOS has nothing like it
         numbers = ",".join(map(str, sorted(cpus)))
         subprocess.run(["cpuset", "-l", numbers, "-p", str(os.getpid())], check=True)  # noqa: S607
 

@@ -5,6 +5,7 @@ that change what a probe costs, from fixed lists.
 """
 
 import os
+import platform
 import re
 import tomllib
 from itertools import chain
@@ -25,11 +26,14 @@ CLOCK_FOLDER = "sys/devices/system/clocksource/clocksource0"
 
 
 def os_name(root: Path) -> str | None:
-    """Distribution and its version, as `/etc/os-release` gives them."""
+    """Distribution and its version, as `/etc/os-release` gives them, illumos's after its name; macOS by its version."""
+    if platform.system() == "Darwin":
+        return f"macOS {platform.mac_ver()[0]}".strip()
     for line in (read_text(root, "etc/os-release") or "").splitlines():
         key, _, value = line.partition("=")
         if key == "PRETTY_NAME":
-            return value.strip().strip("\"'") or None
+            own = value.strip().strip("\"'")
+            return f"illumos, {own}" if platform.system() == "SunOS" else own or None
     return None
 
 

@@ -16,7 +16,7 @@ FIRST_PIDS = "pid:[4026531836]"
 
 
 def is_container(root: Path = ROOT) -> bool:
-    """Whether this is a container, by what it says of itself."""
+    """Whether this is a container, by the signs that it has."""
     return "container" in os.environ or any((root / sign).exists() for sign in SIGNS)
 
 

@@ -123,9 +123,9 @@ def release_series(kernel_release: str) -> str:
 def kernel_name(system: System, *, exact: bool = False) -> str:
     """The kernel as prose calls it: `Linux 6.18`, `FreeBSD 14.4`; `exact` has the whole release.
 
-    FreeBSD is one system with its kernel, and its name is in that of the system.
+    The others are systems with their kernels, and the name of each is the beginning of the system's.
     """
-    own = "FreeBSD" if (system.os or "").startswith("FreeBSD") else "Linux"
+    own = next((name for name in ("FreeBSD", "illumos", "macOS") if (system.os or "").startswith(name)), "Linux")
     return f"{own} {system.kernel_release if exact else release_series(system.kernel_release)}"
 
 

@@ -47,8 +47,8 @@ Credit = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterVa
 """A name as it is to be shown: one line, printable, no address."""
 
 
-ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
-"""What FreeBSD calls an instruction set, to what Linux calls it."""
+ARCHITECTURES = {"amd64": "x86_64", "i86pc": "x86_64", "arm64": "aarch64"}
+"""What FreeBSD, illumos and macOS call an instruction set, to what Linux calls it."""
 
 
 def canonical_architecture(architecture: str) -> str:
