@@ -8,6 +8,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from probe_effect.machine.busy import SINCE_BOOT, CpuTimes, busy_ratio, cpu_times, steal_ratio
+from probe_effect.machine.cpu import throttles
 from probe_effect.machine.kernel import CLOCK_FOLDER
 from probe_effect.machine.warnings import MachineWarning, high_load, warnings
 from probe_effect.store.documents import Slug
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CPUS = "sys/devices/system/cpu"
+POWER = "sys/class/power_supply"
 GUEST = "processor : 0\nflags : fpu hypervisor\n"
 STAT = """\
 cpu  400 0 400 1200 0 0 0 0 0 0
@@ -96,6 +98,7 @@ def test_a_well_kept_machine_gets_no_warning(tmp_path: Path) -> None:
         pytest.param(f"{CPUS}/cpufreq/boost", "1", "turbo", ("base frequency", "cpufreq/boost"), id="boost of others"),
         pytest.param(f"{CPUS}/smt/active", "1", "smt", ("share cores", "smt/control"), id="SMT"),
         pytest.param(f"{CLOCK_FOLDER}/current_clocksource", "hpet", "clock", ("hpet", "dmesg"), id="clock"),
+        pytest.param(f"{POWER}/BAT0/status", "Discharging", "battery", ("its battery", "mains"), id="battery"),
         pytest.param("proc/cpuinfo", GUEST, "virtual", ("virtual", "on hardware"), id="virtual"),
     ],
 )
@@ -113,6 +116,7 @@ def test_a_setting_is_named_with_what_to_do(
     ("measured", "warning", "found"),
     [
         pytest.param({"steal": 0.011}, "steal", "1.1\u00a0%", id="steal"),
+        pytest.param({"throttles": 12}, "throttled", "12 times", id="heat"),
         pytest.param({"load": 1e6}, "load", "1000000.00 on", id="load"),
         pytest.param({"clock_read_ns": 131.0}, "clock", "131\u00a0ns", id="clock"),
     ],
@@ -123,6 +127,21 @@ def test_a_measurement_above_its_limit_is_named_with_its_value(
     one = only(warnings(tmp_path, cpu=0, **measured))
     assert one.id == warning
     assert found in one.found
+
+
+def test_a_battery_that_is_charged_or_of_a_mouse_is_no_warning(tmp_path: Path) -> None:
+    put(tmp_path, f"{POWER}/BAT0/status", "Charging")
+    put(tmp_path, f"{POWER}/AC/online", "1")
+    put(tmp_path, f"{POWER}/hidpp_battery_0/status", "Discharging")
+    put(tmp_path, f"{POWER}/hidpp_battery_0/scope", "Device")
+    assert warnings(tmp_path) == ()
+
+
+def test_throttles_of_all_cores_are_added_up(tmp_path: Path) -> None:
+    assert throttles(tmp_path) == 0
+    for cpu, number in ((0, 3), (1, 4)):
+        put(tmp_path, f"{CPUS}/cpu{cpu}/thermal_throttle/core_throttle_count", str(number))
+    assert throttles(tmp_path) == 7
 
 
 def test_load_is_judged_by_the_number_of_cpus() -> None:

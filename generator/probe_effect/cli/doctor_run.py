@@ -56,17 +56,18 @@ def mount() -> None:
 
 
 def _print(found: Diagnosis) -> None:
-    show_section("This machine", _facts(found))
+    show_section("This machine", facts(found))
     show_section("Tracers", (_tracer(one, found.tracefs.reason) for one in found.tracers))
     no_tracefs = found.tracefs.reason  # which is in the facts, once
     lacking = ((need, reason) for need, reason in found.kernel.items() if reason and reason != no_tracefs)
     show_section("What this kernel lacks", lacking)
     show_section("Suites, and how many of their cases can be measured here", map(_suite, found.suites))
-    show_section("What makes it noisy", _noise(found))
+    show_section("What makes it noisy", noise(found))
     show_commands("What to do", _advice(found))
 
 
-def _facts(found: Diagnosis) -> Iterator[tuple[str, str]]:
+def facts(found: Diagnosis) -> Iterator[tuple[str, str]]:
+    """What the machine is, in rows."""
     machine, system = found.machine, found.system
     core = f" ({machine.microarchitecture})" if machine.microarchitecture else ""
     yield "CPU", f"{names.cpu(machine)}{core}, {machine.threads} CPUs"
@@ -134,7 +135,8 @@ def _gist(complaint: str) -> str:
     return next((line for line in complaint.splitlines() if "error: " in line), complaint.partition("\n")[0])
 
 
-def _noise(found: Diagnosis) -> Iterator[tuple[str, str]]:
+def noise(found: Diagnosis) -> Iterator[tuple[str, str]]:
+    """What makes its times vary, in rows, each with what to do."""
     for warning in found.warnings:
         yield warning.id, f"{warning.found[0].upper()}{warning.found[1:]}. {warning.why}\nTo do: {warning.advice}."
 

@@ -4,6 +4,7 @@ import platform
 import subprocess
 from collections.abc import Iterator
 
+from probe_effect.cli.doctor_run import facts, noise
 from probe_effect.cli.lend_plan import tracers_here
 from probe_effect.cli.tables import show_section
 from probe_effect.host import ROOT, read_text, typed
@@ -11,9 +12,11 @@ from probe_effect.machine.cpu import CPU_FOLDER
 from probe_effect.measure.container import flags_missing
 from probe_effect.measure.diagnosis import Diagnosis, diagnose
 from probe_effect.measure.request import choose_suites
-from probe_effect.numbers import names
 from probe_effect.store.places import DataFolder
 from probe_effect.tracers.packages import install_line
+
+BRIEF = ("CPU", "virtual", "system", "user")
+"""Of doctor's facts those that matter to an owner."""
 
 SIP = "boot into Recovery, run `csrutil enable --without dtrace`, and start again; afterwards `csrutil enable`"
 
@@ -21,18 +24,16 @@ SIP = "boot into Recovery, run `csrutil enable --without dtrace`, and start agai
 def show_look(data: DataFolder, *, aside: bool) -> None:
     """What was found, and what the owner may do about it."""
     found = diagnose(choose_suites(data, []), tracers_here())
-    show_section("This machine", _facts(found), aside=aside)
+    show_section("This machine", _brief(found), aside=aside)
     show_section("In this container, for more: start it with", flags_missing(), aside=aside)
-    title = "For less noise; nothing of it is set here, but governor and turbo with --quiet-machine"
-    show_section(title, _noise(found), aside=aside)
+    show_section(
+        "For less noise: nothing is set, but governor and turbo with --quiet-machine", _noise(found), aside=aside
+    )
 
 
-def _facts(found: Diagnosis) -> Iterator[tuple[str, str]]:
-    system = " ".join(filter(None, (found.system.os, names.kernel_name(found.system, exact=True))))
-    yield "it is", f"{names.cpu(found.machine)}, {found.machine.threads} CPUs, {system}"
+def _brief(found: Diagnosis) -> Iterator[tuple[str, str]]:
+    yield from (row for row in facts(found) if row[0] in BRIEF)
     yield "tracers", ", ".join(one.tracer for one in found.tracers if one.unavailable is None) or "none"
-    if not found.is_root:
-        yield "root", "this is another user; most tracers need root: run it with sudo"
     if lacking := [need for need, reason in found.kernel.items() if reason]:
         yield "lacks", f"{', '.join(lacking)} of the kernel; {typed('doctor')} says why"
     if found.packages:
@@ -54,8 +55,7 @@ def integrity_protection() -> str | None:
 
 
 def _noise(found: Diagnosis) -> Iterator[tuple[str, str]]:
-    for warning in found.warnings:
-        yield warning.id, f"{warning.found}; {warning.advice}"
+    yield from noise(found)
     cpu = found.workload_cpu
-    if ROOT.joinpath(CPU_FOLDER).is_dir() and not read_text(ROOT, f"{CPU_FOLDER}/isolated"):
-        yield "isolation", f"other programs may run on the workload's CPU; boot with isolcpus={cpu} nohz_full={cpu}"
+    if (ROOT / CPU_FOLDER).is_dir() and not read_text(ROOT, f"{CPU_FOLDER}/isolated"):
+        yield "isolation", f"Others may run on the workload's CPU.\nTo do: boot with isolcpus={cpu} nohz_full={cpu}."

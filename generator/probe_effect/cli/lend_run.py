@@ -1,5 +1,6 @@
 """What `probe-effect lend` does: look, plan, measure suite by suite, check, and say how to send it."""
 
+import getpass
 import sys
 import time
 from collections.abc import Sequence
@@ -143,7 +144,11 @@ def _complete(results: Path) -> list[str]:
 
 def _propose(words: Sequence[str], *, asks: bool) -> None:
     """Check, show what it tells of the machine, and say how to send it, or send it. Raises: BadData."""
-    submit.main([*words, "--dry-run"], standalone_mode=False)
+    try:
+        submit.main([*words, "--dry-run"], standalone_mode=False)
+    except HostNotReady as error:  # root's git may not know a name, which who submits has
+        output.say(f"as {getpass.getuser()} it cannot be submitted: {error}")
+        asks = False
     if asks and click.confirm("Propose it for publication now?", default=False, err=True):
         submit.main([*words, "--yes"], standalone_mode=False)
     else:

@@ -12,7 +12,7 @@ from statistics import median
 
 from probe_effect.model import Metric
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
-from probe_effect.numbers.names import release_series, tier
+from probe_effect.numbers.names import release_series
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.suite_file import Case
@@ -34,7 +34,7 @@ class WantedKind:
         """Whether the machine of a submission is one."""
         machine, system = one.document.machine, one.document.system
         return (
-            self.physical in {None, tier(machine) == "physical"}
+            self.physical in {None, machine.virtualization is None}
             and self.architecture in {None, one.architecture}
             and re.search(self.cpu, f"{machine.cpu_model} {machine.microarchitecture}") is not None
             and (system.os or "").startswith(self.system)
@@ -69,6 +69,11 @@ class LackingCases:
     def number_first(self) -> int:
         """How many of them no machine has a time of."""
         return sum(map(len, self.first.values()))
+
+    @property
+    def probes(self) -> Sequence[str]:
+        """The probe types of those, each once."""
+        return list(dict.fromkeys(case.probe for cases in self.first.values() for case in cases))
 
     @property
     def suite(self) -> str:
