@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probe_effect.machine.collect import machine_id
 from probe_effect.store.machine_file import Machine
+from probe_effect.store.machine_ids import with_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -188,29 +188,21 @@ def made_machine(
     hardware: Hardware, kernel: tuple[str, str], speed: float, number: int, taken: set[str]
 ) -> MadeMachine:
     """The machine of that number, with system and kernel release; its id is none of `taken`, and is put there."""
-    system, release = kernel
-    name = next(one for one in _ids(hardware, release, number) if one not in taken)
-    taken.add(name)
-    return MadeMachine(hardware, _machine(hardware, name), system, release, speed)
+    (system, release), known = kernel, _machine(hardware)
+    own = next(one for one in _with_ids(known, hardware, release, number) if one.id not in taken)
+    taken.add(own.id)
+    return MadeMachine(hardware, own, system, release, speed)
 
 
-def _ids(hardware: Hardware, release: str, number: int) -> Iterator[str]:
-    """Ids that the tool could give it; further ones for when a machine made before has the first."""
+def _with_ids(known: Machine, hardware: Hardware, release: str, number: int) -> Iterator[Machine]:
+    """The machine with ids that the tool could give it; further ones for when a machine made before has the first."""
     for attempt in count():
-        yield machine_id(
-            cpu_model=hardware.cpu_model,
-            signature=(*hardware.signature, str(number), str(attempt)),
-            microcode=hardware.microcode,
-            threads=hardware.threads,
-            memory_bytes=hardware.memory_gib << 30,
-            virtualization=hardware.virtualization,
-            kernel_release=release,
-        )
+        yield with_id(known, (*hardware.signature, str(number), str(attempt)), release)
 
 
-def _machine(hardware: Hardware, name: str) -> Machine:
+def _machine(hardware: Hardware) -> Machine:
     return Machine(
-        id=name,
+        id="made-of-the-rest",
         cpu_model=hardware.cpu_model,
         architecture=hardware.architecture,
         sockets=hardware.sockets,

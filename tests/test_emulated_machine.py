@@ -234,7 +234,7 @@ def test_a_run_that_is_interrupted_ends_its_emulator_and_is_continued_by_the_sam
         measure(fake.work(machine), fake.project.settings(), machine, stop_in_the_middle)
     assert fake.project.rows_on_disk() == 3
     with fake.machine() as machine:
-        (one,) = unfinished(fake.project.results, [], machine.machine().id)
+        (one,) = unfinished(fake.project.results, [], machine)
         work = work_of(one, choose_suites(fake.project.data, []), machine.tracers())
         settings = fake.project.settings(one.document.run.blocks)
         found = rows(resume(reopen(one, work, machine), work, settings, machine, lambda _: None))

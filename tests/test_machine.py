@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from builders import machine_document
 from needs import needs
 from probe_effect import host
 from probe_effect.compilers import MACHINE
 from probe_effect.machine import cpu, kernel, virtual
-from probe_effect.machine.collect import HASH_DIGITS, choose_cpus, collect_machine, collect_system, machine_id
+from probe_effect.machine.collect import choose_cpus, collect_machine, collect_system
 from probe_effect.machine.traps import KEYS, trap_times
+from probe_effect.store.machine_ids import HASH_DIGITS, with_id
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -265,29 +267,22 @@ def test_without_a_compiler_exits_are_not_timed(tmp_path: Path, monkeypatch: pyt
     assert trap_times(0, tmp_path) == {}
 
 
-FACTS = {
-    "cpu_model": "Intel(R) Xeon(R) Gold 6226R CPU @ 2.90GHz",
-    "signature": ("6", "85", "7"),
-    "microcode": "0x5003303",
-    "threads": 32,
-    "memory_bytes": 400 * 2**30,
-    "virtualization": None,
-    "kernel_release": "5.15.0-91-generic",
-}
+def id_of(kernel_release: str = "5.15.0-91-generic", **facts: object) -> str:
+    usual = {"cpu_model": "Intel(R) Xeon(R) Gold 6226R CPU @ 2.90GHz", "threads": 32, "memory_bytes": 400 * 2**30}
+    changes = {f"machine__{key}": value for key, value in (usual | facts).items()}
+    return with_id(machine_document(**changes).machine, ("6", "85", "7"), kernel_release).id
 
 
 def test_a_machine_id_is_a_readable_slug() -> None:
-    name = machine_id(**FACTS)  # type: ignore[arg-type]
+    name = id_of()
     assert name.startswith("intel-xeon-gold-6226r-32t-")
     assert len(name.rsplit("-", 1)[1]) == HASH_DIGITS
-    guest = machine_id(**(FACTS | {"cpu_model": "AMD EPYC", "threads": 2, "virtualization": "KVM"}))  # type: ignore[arg-type]
-    assert guest.startswith("amd-epyc-2t-kvm-")
+    assert id_of(cpu_model="AMD EPYC", threads=2, virtualization="KVM").startswith("amd-epyc-2t-kvm-")
 
 
 def test_a_machine_id_changes_with_the_kernel_but_not_with_a_few_bytes_of_memory() -> None:
-    name = machine_id(**FACTS)  # type: ignore[arg-type]
-    assert machine_id(**(FACTS | {"kernel_release": "6.1.0"})) != name  # type: ignore[arg-type]
-    assert machine_id(**(FACTS | {"memory_bytes": 400 * 2**30 + 4096})) == name  # type: ignore[arg-type]
+    assert id_of("6.1.0") != id_of()
+    assert id_of(memory_bytes=400 * 2**30 + 4096) == id_of()
 
 
 def test_this_machine_can_be_described() -> None:

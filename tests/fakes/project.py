@@ -157,7 +157,7 @@ class FakeProject:
     def resume(self, tell: Callable[[Progress], None] = lambda _: None) -> list[Sample]:
         """The rows of the run that was cut short, once it is complete."""
         testbed = self.testbed
-        (one,) = unfinished(self.results, [], testbed.machine().id)
+        (one,) = unfinished(self.results, [], testbed)
         work = work_of(one, choose_suites(self.data, []), self.tracers)
         return rows(resume(reopen(one, work, testbed), work, self.settings(one.document.run.blocks), testbed, tell))
 

@@ -64,14 +64,14 @@ class Evidence:
             if (machine, case) not in self._taken and case in self.of:
                 self._taken.add((machine, case))
                 for number in self._numbers.of_machine_and_case(machine, case).values():
-                    self.add(number, self.of[case][0].result_type.no_cost)
+                    self.add(self._numbers.over_hosts(number), self.of[case][0].result_type.no_cost)
             return
         self._is_whole = True
         for some in (self.costs, self.by_level, self.refused):
             some.known.clear()
         for suite, one in self.cases:
             for number in self._numbers.of_case(one.id):
-                self.add(number, suite.result_type.no_cost)
+                self.add(self._numbers.over_hosts(number), suite.result_type.no_cost)
 
     def _count(self, case: str | None) -> None:
         """Take up the counts of a case; for None those of all cases."""

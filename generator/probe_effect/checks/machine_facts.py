@@ -8,7 +8,8 @@ from pathlib import Path
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import FIRST_RELEASE, Need, series_of
-from probe_effect.store.machine_file import runs_add_up
+from probe_effect.store.machine_file import HOSTED, runs_add_up
+from probe_effect.store.machine_ids import is_hosted, runner_id
 from probe_effect.store.tables import printable
 
 KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -147,6 +148,18 @@ def _signs(checked: CheckedSubmission) -> Iterator[tuple[str, str]]:
         yield "system.boot_messages", "the kernel detected a hypervisor"
 
 
+@rule("hosted-facts")
+def _hosted_facts(checked: CheckedSubmission) -> Iterator[Fault]:
+    document, hint = checked.document, "measure with `--provenance hosted` on such a runner, and nowhere else"
+    if document.provenance.kind != HOSTED:
+        if is_hosted(document.machine.id):
+            yield checked.fault("machine.id", "a hosted runner's, but `provenance.kind` is not", hint)
+    elif document.run.metric != "time" or document.machine.virtualization is None:
+        yield checked.fault("provenance.kind", "a hosted runner is a virtual machine that was timed", hint)
+    elif document.machine.id != (wanted := runner_id(document.machine, document.system)):
+        yield checked.fault("machine.id", f"image and CPU of the runner make `{wanted}`", hint)
+
+
 @rule("plain-names")
 def _plain_names(checked: CheckedSubmission) -> Iterator[Fault]:
     document = checked.document
@@ -181,4 +194,4 @@ def _program_runs(checked: CheckedSubmission) -> Iterator[Fault]:
             yield checked.fault("run.program_runs", found, hint, "warning")
 
 
-RULES = (_machine_facts, _kernel_facts, _virtual_facts, _plain_names, _program_runs)
+RULES = (_machine_facts, _kernel_facts, _virtual_facts, _hosted_facts, _plain_names, _program_runs)

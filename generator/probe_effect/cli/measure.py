@@ -17,8 +17,8 @@ from probe_effect.emulated.qemu import Accelerator
 if TYPE_CHECKING:
     from probe_effect.cli.measure_settings import MeasureOptions
 
-AUTHORS = ("project", "third-party")
-"""Those of `measure.submission`, which takes longer to import."""
+AUTHORS = ("project", "third-party", "hosted")
+"""Those of `store.machine_file`, which takes longer to import."""
 
 NEW = "new"
 """In place of a kernel: all that is new."""
@@ -94,6 +94,9 @@ def measure(*, out: Path | None, data_path: Path | None, **options: Unpack[Measu
     """
     if options["fleet_name"] is not None:
         _check_fleet_name(options["fleet_name"], options["author"])
+    if options["author"] == "hosted" and options["vm"] is not None:
+        msg = "--provenance hosted is of times of the runner itself; a machine of --vm is no runner"
+        raise click.UsageError(msg)
     if options["vm"] == NEW:
         _check_new(click.get_current_context())
     elif options["resume"]:

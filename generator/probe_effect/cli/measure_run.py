@@ -136,7 +136,7 @@ def _continued_by(work: Work, data: DataFolder, results: Path, options: MeasureO
 
 def _resume(on: MeasurementTarget, data: DataFolder, results: Path, suites: Sequence[str]) -> None:
     """Continue what was cut short, with the settings that it was begun with."""
-    for one in unfinished(results, suites, on.testbed.machine().id):
+    for one in unfinished(results, suites, on.testbed):
         work = work_of(one, on.suites, on.known)
         work = with_tree(work, named_tree(Path(one.plan.tree)) if one.plan.tree else None)
         opened = reopen(one, work, on.testbed)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from probe_effect.emulated.qemu import Accelerator
     from probe_effect.measure.calibrate import Lengths
-    from probe_effect.measure.submission import Author
+    from probe_effect.store.machine_file import Author
 
 BLOCKS = 20
 QUICK_BLOCKS = 6

@@ -24,6 +24,7 @@ from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import Origins, ThisMachine
 from probe_effect.model import Metric, Need, Sample
 from probe_effect.store.machine_file import KVM_GUEST, TCG_GUEST, Machine, System, runs_add_up
+from probe_effect.store.machine_ids import with_id
 from probe_effect.store.samples import TIMES, as_note
 from probe_effect.tools.record import TOOLS
 from probe_effect.workloads.loop import WorkloadTask
@@ -157,15 +158,10 @@ class EmulatedMachine:
             told |= {"governor": host.governor, "turbo": host.turbo}
         with self._root() as root:
             found = collect.collect_machine(root)
-            told["id"] = collect.machine_id(
-                cpu_model="QEMU tcg" if counts else found.cpu_model,
-                signature=(*signature(root), str(self.assembly.emulator.version())),
-                microcode=found.microcode,
-                threads=found.threads,
-                memory_bytes=found.memory_bytes,
-                virtualization=f"linux {self._release}" if counts else told["virtualization"],
-                kernel_release=self._release,
-            )
+            counted = {"cpu_model": "QEMU tcg", "virtualization": f"linux {self._release}"}
+            named = found.model_copy(update=counted if counts else told)
+            own = (*signature(root), str(self.assembly.emulator.version()))
+            told["id"] = with_id(named, own, self._release).id
         return found.model_copy(update=told | {"architecture": self.assembly.emulator.architecture.machine})
 
     def system(self, program: Path | None, cpu: int) -> System:

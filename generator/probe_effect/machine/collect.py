@@ -1,42 +1,24 @@
-"""All facts of a machine, as `machine.json` has them, and the id that they give it.
+"""All facts of a machine, as `machine.json` has them.
 
-The same hardware and kernel give the same id, and it says nothing of who owns them. Every command asks this module what
-its machine is, by the module's name, so that a test makes it another machine in one place.
+Every command asks this module what its machine is, by the module's name, so that a test makes it another machine in one
+place.
 """
 
-import hashlib
-import re
-import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
 from probe_effect.host import ROOT, usable_cpus
 from probe_effect.machine import cpu, kernel, virtual
 from probe_effect.store.machine_file import Machine, System
-
-NOISE = re.compile(r"\((r|tm|c)\)|\b(cpu|processor|\d+-core)\b|@.*|with .* graphics", re.IGNORECASE)
-"""Words in a CPU's name that distinguish no CPUs."""
-
-HASH_DIGITS = 4
-GIBIBYTE = 1 << 30
+from probe_effect.store.machine_ids import with_id
 
 
 def collect_machine(root: Path = ROOT) -> Machine:
     """The hardware, real or virtual."""
-    model, code, memory = cpu.cpu_model(root), cpu.microcode(root), cpu.memory_bytes(root)
-    hypervisor = virtual.virtualization(root)
-    return Machine(
-        id=machine_id(
-            cpu_model=model,
-            signature=cpu.signature(root),
-            microcode=code,
-            threads=cpu.threads(root),
-            memory_bytes=memory,
-            virtualization=hypervisor,
-            kernel_release=kernel.kernel_release(root),
-        ),
-        cpu_model=model,
+    found = Machine(
+        id="made-of-the-rest",
+        cpu_model=cpu.cpu_model(root),
         cpu_numbers=cpu.numbers(root),
         microarchitecture=cpu.microarchitecture(root),
         architecture=kernel.architecture(),
@@ -44,13 +26,14 @@ def collect_machine(root: Path = ROOT) -> Machine:
         cores=cpu.cores(root),
         threads=cpu.threads(root),
         smt=cpu.smt(root),
-        memory_bytes=memory,
+        memory_bytes=cpu.memory_bytes(root),
         governor=cpu.governor(root),
         turbo=cpu.turbo(root),
-        microcode=code,
-        virtualization=hypervisor,
+        microcode=cpu.microcode(root),
+        virtualization=virtual.virtualization(root),
         nested=virtual.nested(root),
     )
+    return with_id(found, cpu.signature(root), kernel.kernel_release(root))
 
 
 def collect_system(
@@ -82,30 +65,3 @@ def choose_cpus(root: Path = ROOT) -> tuple[int, int | None]:
     others = [number for number in usable if number != workload]
     apart = [number for number in others if number not in cpu.siblings(root, workload)]
     return workload, next(iter(apart or others), None)
-
-
-def machine_id(
-    *,
-    cpu_model: str | None,
-    signature: Iterable[str],
-    microcode: str | None,
-    threads: int,
-    memory_bytes: int | None,
-    virtualization: str | None,
-    kernel_release: str,
-) -> str:
-    """A slug such as `amd-epyc-2t-kvm-3f07`: CPU, threads, hypervisor, and four digits of a hash over the rest.
-
-    Memory counts in whole GiB: what the kernel manages differs a little from boot to boot.
-    """
-    memory_gib = None if memory_bytes is None else round(memory_bytes / GIBIBYTE)
-    facts = (cpu_model, *signature, microcode, threads, memory_gib, kernel_release)
-    digest = hashlib.sha256("\0".join(str(fact) for fact in facts).encode()).hexdigest()[:HASH_DIGITS]
-    parts = (_slug(NOISE.sub(" ", cpu_model or "unknown cpu")), f"{threads}t", _slug(virtualization or ""), digest)
-    return "-".join(part for part in parts if part)
-
-
-def _slug(text: str) -> str:
-    """`text` in lower-case letters and digits with single hyphens, at most 60 characters."""
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
-    return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:60].strip("-")

@@ -11,6 +11,7 @@ from probe_effect.measure.request import Work, choose_tracers
 from probe_effect.measure.submission import OpenSubmission, moment
 from probe_effect.measure.testbed import Testbed
 from probe_effect.store.machine_file import read_machine_file
+from probe_effect.store.machine_ids import as_author, runner_id
 from probe_effect.store.places import SubmissionFolder
 from probe_effect.store.plan_file import PlanFile, read_plan_file
 from probe_effect.store.suite_file import Suite
@@ -21,19 +22,20 @@ MEASURED = ("clock_read_ns", *KEYS, "boot_messages")
 """Facts that may differ later on the same machine: times, and a log that forgets its beginning."""
 
 
-def unfinished(results: Path, suites: Collection[str], machine: str) -> list[OpenSubmission]:
-    """The newest unfinished run for each suite on the machine of that id; an empty `suites` means all.
+def unfinished(results: Path, suites: Collection[str], testbed: Testbed) -> list[OpenSubmission]:
+    """The newest unfinished run for each suite on the machine, also as a hosted one; an empty `suites` means all.
 
     Raises: UsageError when there is none; BadData for files that cannot be read.
     """
-    places = cut_short(results)
-    read = [read_unfinished(place) for place in places if place.machine == machine]
+    machine, places = testbed.machine(), cut_short(results)
+    own = {machine.id, runner_id(machine, testbed.system(None, 0))}
+    read = [read_unfinished(place) for place in places if place.machine in own]
     newest = {one.document.run.suite: one for one in read}
     found = [one for suite, one in newest.items() if not suites or suite in suites]
     if not found:
         of = f" of {', '.join(suites)}" if suites else ""
-        msg = f"{results / machine}: no run{of} was cut short here; to start one, omit --resume"
-        if others := [str(place.folder) for place in places if place.machine != machine]:
+        msg = f"{results / machine.id}: no run{of} was cut short here; to start one, omit --resume"
+        if others := [str(place.folder) for place in places if place.machine not in own]:
             msg += f"\ncut short on another machine, or here before CPU, memory or kernel changed: {', '.join(others)}"
         raise UsageError(msg)
     return found
@@ -108,7 +110,8 @@ def _changes(one: OpenSubmission, work: Work, testbed: Testbed) -> Iterator[str]
     document = one.document
     before = {"machine": document.machine.model_dump(), "system": document.system.model_dump()}
     system = testbed.system(None, document.run.workload_cpu)
-    now = {"machine": testbed.machine().model_dump(), "system": system.model_dump()}
+    machine = as_author(testbed.machine(), system, document.provenance.kind)
+    now = {"machine": machine.model_dump(), "system": system.model_dump()}
     for part, facts in before.items():
         for name, value in facts.items():
             if name not in MEASURED and now[part][name] != value:

@@ -22,6 +22,7 @@ from probe_effect.model import Key
 from probe_effect.stats.run_order import baseline
 from probe_effect.store.calibration import CALIBRATION_COLUMNS, read_calibration
 from probe_effect.store.machine_file import MachineFile, Provenance, Run
+from probe_effect.store.machine_ids import as_author
 from probe_effect.store.places import SubmissionFolder
 from probe_effect.store.plan_file import PlanFile
 from probe_effect.store.table_writer import TableWriter
@@ -130,6 +131,7 @@ def _document(bench: Bench, tracer_cpu: int | None, load_before: float | None) -
     """What is known when the trials are done and the runs begin."""
     work, settings, testbed = bench.work, bench.settings, bench.testbed
     origins = testbed.origins()
+    system = testbed.system(bench.program.path, bench.cpu)
     waiting = work.load(baseline(work.levels[0]), bench.program.path, 1, bench.cpu)
     run = Run(
         suite=work.suite.id,
@@ -152,8 +154,8 @@ def _document(bench: Bench, tracer_cpu: int | None, load_before: float | None) -
     )
     return MachineFile(
         schema_version=1,
-        machine=testbed.machine(),
-        system=testbed.system(bench.program.path, bench.cpu),
+        machine=as_author(testbed.machine(), system, settings.author),
+        system=system,
         tools=work.versions(),
         run=run,
         submitter=settings.submitter,

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
-from typing import Literal
 
 from probe_effect.errors import HostNotReady
 from probe_effect.machine.busy import load_average
@@ -17,8 +16,6 @@ from probe_effect.store.documents import write_document
 from probe_effect.store.machine_file import MOMENT_FORM, MachineFile, write_machine_file
 from probe_effect.store.places import SubmissionFolder
 from probe_effect.store.plan_file import PlanFile
-
-Author = Literal["project", "third-party"]
 
 
 class SteadyClock:

@@ -14,7 +14,7 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.index import Numbers
 from probe_effect.numbers.names import BOOTED, several, tier
 from probe_effect.numbers.once import once
-from probe_effect.reduce.grades import NESTED, UNDER_LOAD, VIRTUAL, WORST
+from probe_effect.reduce.grades import HOSTED, NESTED, UNDER_LOAD, VIRTUAL, WORST
 from probe_effect.reduce.submission import Number, Submission
 
 FIRST_SUITE = "per-event"
@@ -38,16 +38,16 @@ def home_machine(numbers: Numbers) -> str | None:
 def representative(submissions: Sequence[Submission]) -> Submission:
     """Of submissions, newest first, the one to show: of the first suite, and of these the least disturbed.
 
-    In this order: it has intervals and its events add up; its machine was idle before it; it is not nested, and not
-    virtual; its noise floor is lower, in ns; it has more blocks. The floor is not divided by the untraced time, which
-    would favour slow machines: a cost that hides in the noise is in ns.
+    In this order: it has intervals and its events add up; its machine was idle before it; it is no hosted runner, not
+    nested, and not virtual; its noise floor is lower, in ns; it has more blocks. The floor is not divided by the
+    untraced time, which would favour slow machines: a cost that hides in the noise is in ns.
     """
     least = min(map(_disturbed, submissions))
     return max((one for one in submissions if _disturbed(one) == least), key=_blocks)
 
 
 def _disturbed(one: Submission) -> tuple[bool, bool, list[bool], float]:
-    reasons = [rule.words in one.grade_reasons for rule in (UNDER_LOAD, NESTED, VIRTUAL)]
+    reasons = [rule.words in one.grade_reasons for rule in (UNDER_LOAD, HOSTED, NESTED, VIRTUAL)]
     reasons[0] |= tier(one.document.machine) == BOOTED  # whose host has other work to do
     floor_ns = math.inf if one.noise_floor_ns is None else one.noise_floor_ns
     return one.suite != FIRST_SUITE, one.grade == WORST, reasons, floor_ns
@@ -92,8 +92,9 @@ class MachineRange(NamedTuple):
 def on_all_machines(numbers: Numbers, number: Number) -> MachineRange | None:
     """The cost of a number on all machines where it is clear; None if only one has it."""
     same = [one for one in numbers.of_case(number.case) if (one.tracer, one.level) == (number.tracer, number.level)]
-    clear = sorted((one for one in same if one.is_sound and one.is_clear), key=lambda one: one.known_cost.value)
-    if len(clear) < 2:
+    clear = [run for one in same if one.is_sound for run in numbers.of_hosts(one) if run.is_clear]
+    runs = {one.submission.machine: one.submission for one in clear}
+    if len(runs) < 2:
         return None
-    cost = Estimate(number.known_cost.value, clear[0].known_cost.value, clear[-1].known_cost.value)
-    return MachineRange(cost, len(clear), several([one.submission for one in clear]))
+    costs = sorted(one.known_cost.value for one in clear)
+    return MachineRange(Estimate(number.known_cost.value, costs[0], costs[-1]), len(runs), several(list(runs.values())))

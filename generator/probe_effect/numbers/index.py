@@ -9,6 +9,7 @@ script and command of this project means this by *current* (METHOD.md, "Which nu
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +17,8 @@ from probe_effect.model import Key, Metric, release_numbers
 from probe_effect.numbers.names import tool_of
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number, Submission
+from probe_effect.stats import mover
+from probe_effect.store.machine_ids import is_hosted
 
 
 class Numbers:
@@ -52,6 +55,19 @@ class Numbers:
     def of_machine(self, machine: str, metric: Metric = "time") -> dict[Key, Number]:
         """The current numbers of a machine, by case, whatever their status."""
         return self._by_machine.get((metric, machine), {})
+
+    def of_hosts(self, one: Number) -> list[Number]:
+        """The number itself; of a hosted runner the sound ones of all its runs, as each had a host of its own."""
+        machine = one.submission.machine
+        runs = self._machines[one.submission.metric, machine] if is_hosted(machine) else ()
+        found = (own for run in runs for own in run.cases.get(one.case, ()) if own.key == one.key and own.is_sound)
+        return list(found) or [one]
+
+    def over_hosts(self, one: Number) -> Number:
+        """The number as guidance takes it: with an interval that contains those of all hosts."""
+        hosts = self.of_hosts(one)
+        costs = [own.known_cost for own in hosts if len(hosts) > 1]
+        return replace(one, cost=mover.spanning(costs)._replace(value=one.known_cost.value)) if costs else one
 
     def current(self, metric: Metric = "time") -> list[Number]:
         """Every current number, machine by machine."""

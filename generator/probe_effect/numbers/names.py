@@ -8,6 +8,7 @@ from probe_effect import units
 from probe_effect.model import Metric
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.store.machine_file import KVM_GUEST, Machine, MachineFile, System, canonical_architecture
+from probe_effect.store.machine_ids import is_hosted
 from probe_effect.store.suite_file import Case, Suite
 
 VERSION_IN_ID = re.compile(r"(-\d+)+$")
@@ -26,7 +27,7 @@ PACKAGED = re.compile(r"(\+\w+)?-(amd64|arm64)$")
 
 X86_64 = "x86-64"
 
-NESTED = "nested virtual machine"
+NESTED, HOSTED = "nested virtual machine", "hosted runner"
 BOOTED = "booted guest"
 
 ARCHITECTURES = {"x86_64": X86_64, "aarch64": "arm64"}
@@ -83,6 +84,8 @@ def tier(machine: Machine, metric: Metric = "time") -> str:
     """What kind of machine it is, because times of different kinds never share a ranking."""
     if metric == "instructions":
         return "emulated"
+    if is_hosted(machine.id):
+        return HOSTED
     if machine.virtualization is None:
         return "physical"
     if machine.nested:
@@ -175,7 +178,8 @@ def _what_it_is(submission: Submission) -> str:
         release, own = kernel_name(system, exact=True), architecture(machine.architecture)
         return f"{PACKAGED.sub('', release)}{'' if own == X86_64 else f' {own}'}, emulated"
     family, core = cpu_family(cpu(machine)), submission.microarchitecture or ""
-    words = (MAKER.sub("", family), "" if core in family else core, "guest" if machine.virtualization else "")
+    place = "runner" if is_hosted(submission.machine) else "guest" if machine.virtualization else ""
+    words = (MAKER.sub("", family), "" if core in family else core, place)
     return " ".join(filter(None, words))
 
 

@@ -47,6 +47,7 @@ def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
         view=view,
         over_time=over_time.of_machine(shown.machine, catalogue),
         other_ids=over_time.other_ids(shown.machine, catalogue),
+        numbers=catalogue.numbers,
     )
 
 

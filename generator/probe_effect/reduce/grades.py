@@ -39,6 +39,7 @@ class GradeRule:
 
 
 NESTED = GradeRule("C", "nested", "the machine is believed nested in a virtual machine", above=0)
+HOSTED = GradeRule("C", "hosted", "it ran on a hosted runner, whose host and neighbours are not known", above=0)
 VIRTUAL = GradeRule("B", "virtual", "the machine is virtual", above=0)
 UNDER_LOAD = GradeRule("B", "load_ratio", "more than {} of its CPUs were busy before the run", above=0.5)
 
@@ -46,6 +47,7 @@ OF_SUBMISSION = (
     GradeRule(WORST, "blocks", "fewer than {} blocks: no interval", below=MIN_BLOCKS),
     GradeRule(WORST, "unreconciled_ratio", "in more than {} of its cases the events do not add up", above=0.1),
     NESTED,
+    HOSTED,
     GradeRule("C", "floor_ratio", "noise floor above {} of an untraced operation", above=0.02),
     GradeRule("C", "drift_within_ratio", "the machine's speed drifted inside blocks, by more than {}", above=0.02),
     GradeRule("C", "steal_ratio", "the hypervisor took more than {} of the workload's CPU", above=0.01),
@@ -99,6 +101,7 @@ REMEDIES = {
     "blocks": "more blocks: without `--quick`, or with `--blocks`",
     "unreconciled_ratio": "stop what else calls the probed functions, and measure again",
     "nested": None,
+    "hosted": None,
     "virtual": None,
     "floor_ratio": "stop what else runs (`probe-effect doctor` names it), and measure again; more blocks help too",
     "drift_within_ratio": "a fixed frequency and mains power: governor `performance`, turbo off",

@@ -26,6 +26,7 @@ from probe_effect.stats.outliers import outliers
 from probe_effect.stats.paired import paired_estimate, ragged
 from probe_effect.stats.signed_rank import MIN_BLOCKS
 from probe_effect.store.machine_file import MachineFile
+from probe_effect.store.machine_ids import is_hosted
 
 
 def judge(
@@ -101,6 +102,7 @@ def _submission_facts(
         "blocks": len(first.by_block),
         "unreconciled_ratio": counted.count(False) / len(counted) if counted else None,
         "virtual": float(machine.virtualization is not None),
+        "hosted": float(is_hosted(machine.id)),
         "nested": None if machine.nested is None else float(machine.nested),
         "floor_ratio": max((floor for floor in floors if floor is not None), default=None),
         "drift_ratio": _drift_ratio(first.drift()),

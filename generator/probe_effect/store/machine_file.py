@@ -135,11 +135,15 @@ class Submitter(Document):
     url: Annotated[str, Field(pattern=r"^https://[\w.~/-]+$", max_length=200)] | None
 
 
+Author = Literal["project", "third-party", "hosted"]
+HOSTED: Author = "hosted"
+
+
 class Provenance(Document):
-    """Who ran it, and with what."""
+    """Who ran it, and with what; `hosted` is a runner that a service lends for one job, on a host that nobody knows."""
 
     tool: Text
-    kind: Literal["project", "third-party"]
+    kind: Author
     fleet_name: Slug | None = None
 
 
