@@ -48,8 +48,10 @@ STEPS = [(name, job, step) for (name, job), values in JOBS.items() for step in v
 TRIGGERS = {
     "bench.yml": {"workflow_dispatch", "schedule"},
     "bench-freebsd.yml": {"workflow_dispatch", "schedule"},
+    "bench-hosted.yml": {"workflow_dispatch", "schedule"},
     "kernels.yml": {"workflow_dispatch", "schedule"},
     "measure.yml": {"workflow_call"},
+    "measure-hosted.yml": {"workflow_call"},
     "preview-comment.yml": {"workflow_run"},
     "publish.yml": {"workflow_run", "workflow_dispatch"},
     "release.yml": {"workflow_dispatch"},
@@ -60,6 +62,9 @@ TRIGGERS = {
 
 WRITES = {
     ("bench.yml", "machine"): {"contents", "pull-requests", "attestations", "id-token"},
+    ("bench-hosted.yml", "runner"): {"contents", "pull-requests", "attestations", "id-token"},
+    ("measure-hosted.yml", "attest"): {"attestations", "id-token"},
+    ("measure-hosted.yml", "submit"): {"contents", "pull-requests"},
     ("measure.yml", "attest"): {"attestations", "id-token"},
     ("measure.yml", "submit"): {"contents", "pull-requests"},
     ("bench-freebsd.yml", "submit"): {"contents", "pull-requests"},
@@ -147,21 +152,21 @@ def test_a_machine_that_is_off_delays_no_other() -> None:
     assert JOBS["measure.yml", "submit"]["needs"] == "measure"
 
 
-@pytest.mark.parametrize("name", ["measure.yml", "bench-freebsd.yml", "kernels.yml"])
+@pytest.mark.parametrize("name", ["measure.yml", "measure-hosted.yml", "bench-freebsd.yml", "kernels.yml"])
 def test_what_was_measured_is_kept_and_submitted_however_the_job_ends(name: str) -> None:
     [keep] = [step for one, _, step in STEPS if one == name and "/upload-artifact@" in step.get("uses", "")]
     assert keep["if"] == "always()"
     assert "always()" in JOBS[name, "submit"]["if"]
 
 
-@pytest.mark.parametrize(("name", "job"), [("measure.yml", "measure"), ("kernels.yml", "count")])
+@pytest.mark.parametrize(
+    ("name", "job"), [("measure.yml", "measure"), ("measure-hosted.yml", "measure"), ("kernels.yml", "count")]
+)
 def test_measuring_ends_before_the_job_would_be_ended(name: str, job: str) -> None:
-    [found] = [
-        found
-        for step in JOBS[name, job]["steps"]
-        if (found := re.search(r"timeout --kill-after=(\d+)m (\d+)h", step.get("run", "")))
-    ]
-    assert int(found[1]) + 60 * int(found[2]) + 30 <= JOBS[name, job]["timeout-minutes"]
+    scripts = "".join(step.get("run", "") for step in JOBS[name, job]["steps"])
+    found = re.findall(r"timeout --kill-after=(\d+)m (\d+)h", scripts)
+    assert found
+    assert all(int(kill) + 60 * int(hours) + 30 <= JOBS[name, job]["timeout-minutes"] for kill, hours in found)
 
 
 @pytest.mark.parametrize(("files", "said"), [((), ""), (("plan.json",), ""), (("samples.csv",), "counted=yes\n")])
@@ -202,6 +207,84 @@ def test_a_submission_by_the_fleet_asks_nothing_and_goes_to_the_repository_it_ru
 def test_no_image_comes_from_a_cache_that_other_jobs_write() -> None:
     [step] = [step for *_, step in STEPS if "vmactions/" in step.get("uses", "")]
     assert step["with"]["disable-cache"] == "true"
+
+
+# Hosted runners, which anybody's fork has too.
+
+
+def test_a_fork_measures_by_hand_alone_and_pushes_a_branch_of_its_own() -> None:
+    runner = JOBS["bench-hosted.yml", "runner"]
+    assert "(github.event_name == 'workflow_dispatch' || !github.event.repository.fork)" in runner["if"]
+    assert "!github.event.repository.fork" in JOBS["measure-hosted.yml", "attest"]["if"]
+    assert JOBS["measure-hosted.yml", "submit"]["with"]["by-hand"] == "${{ github.event.repository.fork }}"
+    ends = {step["name"]: step.get("if") for name, _, step in STEPS if name == "submit.yml" and "name" in step}
+    assert ends["Make the pull request"] == "${{ !inputs.by-hand }}"
+    assert ends["Push the branch, and say how to propose it"] == "inputs.by-hand"
+
+
+def test_each_image_is_a_chain_of_its_own_of_two_jobs_one_after_the_other() -> None:
+    runner, measure = JOBS["bench-hosted.yml", "runner"], JOBS["measure-hosted.yml", "measure"]
+    assert runner["strategy"]["fail-fast"] is measure["strategy"]["fail-fast"] is False
+    assert "matrix.runner" in runner["concurrency"]["group"]
+    assert measure["strategy"]["max-parallel"] == 1
+    assert measure["permissions"] == {"contents": "read"}
+    [keep] = [step["with"] for step in measure["steps"] if "/upload-artifact@" in step.get("uses", "")]
+    [take] = [step for step in measure["steps"] if "/download-artifact@" in step.get("uses", "")]
+    assert keep["overwrite"] == "true" or keep["overwrite"] is True
+    assert (take["with"]["name"], take["with"]["path"]) == (keep["name"], keep["path"])
+    assert take["if"] == "matrix.part == 2"
+    assert take["continue-on-error"] is True
+
+
+@pytest.mark.parametrize(
+    ("suites", "plan", "words"),
+    [
+        ("", "quick", "<lend><--minutes><20><--yes><--provenance><hosted><--out><build/results>"),
+        ("usdt $(touch hacked)", "quick", "<measure><--quick><--provenance><hosted><--out><build/results>"),
+        ("usdt $(touch hacked)", "full", "<measure><--provenance><hosted><--out><build/results>"),
+    ],
+)
+def test_a_hosted_runner_measures_what_is_wanted_or_what_is_named(
+    tmp_path: Path, suites: str, plan: str, words: str
+) -> None:
+    [step] = [step for name, _, step in STEPS if (name, step.get("name")) == ("measure-hosted.yml", "Measure")]
+    stand_in(tmp_path / "sudo", 'printf "<%s>" "$@"')
+    told = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SUITES": suites, "PLAN": plan, "MINUTES": "20"}
+    ran = bash(step["run"], tmp_path, told)
+    named = "".join(f"<{word}>" for word in suites.split())
+    assert ran.stdout.endswith(f"probe-effect>{words}{named}")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["sudo"]
+
+
+@pytest.mark.parametrize("has_mirror", [True, False])
+def test_a_tracer_that_apt_cannot_bring_is_named_and_costs_only_itself(tmp_path: Path, *, has_mirror: bool) -> None:
+    stand_in(tmp_path / "sudo", 'exec env PATH="$PATH" "$@"')
+    stand_in(tmp_path / "uname", "echo 6.11.0-1018-azure")
+    update = "exit 0" if has_mirror else "exit 100"
+    stand_in(
+        tmp_path / "apt-get",
+        f'case "$*" in update*) {update} ;; *uftrace | *azure) exit 100 ;; esac; echo "$*" >> asked',
+    )
+    stand_in(tmp_path / "venv", """echo '{"packages": ["bpftrace", "uftrace", "trace-cmd"]}'""")
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / "venv").rename(tmp_path / ".venv" / "bin" / "probe-effect")
+    ran = bash(f"sh {PROJECT / '.ci' / 'tracers'}", tmp_path, {"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    asked = [line.split()[-1] for line in (tmp_path / "asked").read_text(encoding="utf-8").splitlines()]
+    assert asked == ["bpftrace", "trace-cmd"]
+    assert ("`apt-get update` failed" in ran.stdout) is not has_mirror
+    assert "- not installed: `uftrace`" in ran.stdout
+    assert "- not installed: `linux-tools-6.11.0-1018-azure`" in ran.stdout
+    assert "still missing on 6.11.0-1018-azure: bpftrace uftrace trace-cmd" in ran.stdout
+
+
+def stand_in(path: Path, line: str) -> None:
+    path.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+    path.chmod(0o755)
+
+
+def bash(script: str, folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    command = ["/bin/bash", "-e", "-c", script]
+    return subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, text=True)
 
 
 # Checks that can be required, and a site that waits for them.
@@ -257,7 +340,9 @@ def test_the_job_that_tests_tracers_may_trace() -> None:
     assert "--privileged" in JOBS["test.yml", "test"]["container"]["options"]
 
 
-@pytest.mark.parametrize("name", ["bench.yml", "bench-freebsd.yml", "kernels.yml", "publish.yml", "release.yml"])
+@pytest.mark.parametrize(
+    "name", ["bench.yml", "bench-freebsd.yml", "bench-hosted.yml", "kernels.yml", "publish.yml", "release.yml"]
+)
 def test_what_may_be_started_by_hand_does_nothing_on_another_branch(name: str) -> None:
     first = [job for job in WORKFLOWS[name]["jobs"].values() if "needs" not in job]
     assert [("default_branch" in job["if"], "ref_type" in job["if"]) for job in first] == [(True, True)]
@@ -278,7 +363,11 @@ def test_every_run_ends_and_every_second_one_is_thought_of() -> None:
         for name, one in WORKFLOWS.items()
         if "concurrency" not in one and not all("concurrency" in job for job in one["jobs"].values())
     ]
-    assert lacking == ["measure.yml", "submit.yml"]  # they are called, and their callers have a group
+    assert lacking == [
+        "measure-hosted.yml",
+        "measure.yml",
+        "submit.yml",
+    ]  # they are called, and their callers have a group
 
 
 # What they take from others.
@@ -358,7 +447,7 @@ def test_every_target_and_script_that_they_call_is_there() -> None:
     assert made
     assert made <= targets
     scripts = {word for line in words for word in line if word.startswith(".ci/")}
-    assert scripts == {".ci/fetch_review.py", ".ci/release-files"}
+    assert scripts == {".ci/fetch_review.py", ".ci/propose", ".ci/release-files", ".ci/tracers"}
     assert [one for one in scripts if not (PROJECT / one).is_file()] == []
 
 
@@ -397,7 +486,7 @@ def test_the_step_that_reads_the_fleet_says_it_on_one_line(tmp_path: Path) -> No
 
 
 def test_names_of_suites_reach_the_program_as_words_and_no_shell(tmp_path: Path) -> None:
-    [step] = [step for *_, step in STEPS if step.get("name") == "Measure"]
+    [step] = [step for name, _, step in STEPS if (name, step.get("name")) == ("measure.yml", "Measure")]
     sudo = tmp_path / "sudo"
     sudo.write_text('#!/bin/sh\nprintf "<%s>" "$@"\n', encoding="utf-8")
     sudo.chmod(0o755)
