@@ -308,6 +308,23 @@ def test_a_kernel_whose_functions_can_be_traced_may_have_no_trampolines(tmp_path
     assert "no function entry by BPF trampoline (fentry)" in str(kernel.missing("fentry", root))
 
 
+def test_a_kernel_without_types_of_its_own_has_no_fentry(tmp_path: Path) -> None:
+    root = kernel_with(tmp_path, "function nop", b"# CONFIG_DEBUG_INFO_BTF is not set\n")
+    assert kernel.missing("function-tracer", root) is None
+    assert "no types of its own (BTF)" in str(kernel.missing("fentry", root))
+
+
+@pytest.mark.parametrize("need", ["kprobe", "tracepoint", "fentry", "function-tracer"])
+def test_what_a_kernel_that_is_locked_down_takes_from_root_is_missing(tmp_path: Path, need: Need) -> None:
+    root = kernel_with(tmp_path, "function nop")
+    lockdown = root / kernel.LOCKDOWN
+    lockdown.parent.mkdir(parents=True)
+    lockdown.write_text("none integrity [confidentiality]\n", encoding="utf-8")
+    assert "the kernel is locked down" in str(kernel.missing(need, root))
+    lockdown.write_text("[none] integrity confidentiality\n", encoding="utf-8")
+    assert "locked down" not in str(kernel.missing(need, root))
+
+
 def test_a_kernel_that_only_refuses_multi_links_by_name_has_none(tmp_path: Path) -> None:
     """bpf_kprobe_multi_link_attach is there without CONFIG_FPROBE too, and refuses."""
     root = kernel_with(tmp_path, "function nop", b"# CONFIG_FPROBE is not set\n")

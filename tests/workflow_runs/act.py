@@ -90,6 +90,11 @@ def dispatch(**inputs: str) -> Event:
     return Event("workflow_dispatch", {"ref": "refs/heads/main", "inputs": inputs})
 
 
+def in_a_fork(event: Event) -> Event:
+    """The same event, in a repository that is a fork."""
+    return Event(event.name, {**event.payload, "repository": {**REPOSITORY, "fork": True}}, event.ref)
+
+
 def tested(hub: Hub, conclusion: str) -> Event:
     """The test of what was merged has ended."""
     told = {"id": 1, "event": "push", "head_branch": "main", "head_sha": hub.head, "conclusion": conclusion}
@@ -105,8 +110,8 @@ def is_valid(hub: Hub, workflow: str) -> Run:
     return Run(0, time.monotonic() - begun, status, lines=output.splitlines())
 
 
-def run(hub: Hub, workflow: str, event: Event, *, runners: Sequence[str] = ()) -> Run:
-    """Run the workflow as the hub has it; `runners` are machines of ours that are on."""
+def run(hub: Hub, workflow: str, event: Event, *, runners: Sequence[str] = (), only: Sequence[str] = ()) -> Run:
+    """Run the workflow as the hub has it; `runners` are machines of ours that are on, `only` parts of its matrix."""
     number = len(list(hub.runs.glob("*"))) + 1
     work = hub.runs / str(number)
     work.mkdir(parents=True)
@@ -122,6 +127,7 @@ def run(hub: Hub, workflow: str, event: Event, *, runners: Sequence[str] = ()) -
         *("--action-cache-path", str(hub.folder / f"act-{number}"), "--secret", "GITHUB_TOKEN=none"),
         *("--env", f"GITHUB_RUN_ID={number}"),
         *(word for platform in ("ubuntu-24.04", *runners) for word in ("--platform", f"{platform}=-self-hosted")),
+        *(word for one in only for word in ("--matrix", one)),
         *(word for one in _replaced(clone) for word in ("--local-repository", one)),
     ]
     begun = time.monotonic()
@@ -152,6 +158,7 @@ def _environment(hub: Hub, number: int) -> dict[str, str]:
         "STAND_INS": str(HERE / "stand_ins"),
         "HUB": str(hub.folder),
         "KERNEL": str(hub.kernel),
+        "FAKE_KILLS": str(hub.folder / "kills"),
         "CHECKOUT": str(PROJECT),
         "GOJQ": str(PROJECT / "build" / "gojq"),
         "NO_COLOR": "1",

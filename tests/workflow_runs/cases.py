@@ -137,6 +137,83 @@ def bench(hub: Hub) -> Iterator[Outcome]:
     )
 
 
+ONE_IMAGE = ("runner:ubuntu-24.04",)
+KEPT = "results-ubuntu-24.04"
+
+
+def hosted(hub: Hub) -> Iterator[Outcome]:
+    """A hosted runner is measured in two jobs, attested, and proposed by one pull request."""
+    hub.told("requests")
+    run = act.run(hub, "bench-hosted.yml", act.dispatch(minutes="20"), only=ONE_IMAGE)
+    asked = hub.told("sudo")
+    folders = submissions(hub, run)
+    yield outcome(
+        "bench-hosted.yml",
+        "a whole run",
+        run,
+        has_installed_the_kernels_perf=any("linux-tools-" in line for line in hub.told("apt-get")),
+        has_measured_what_is_wanted_twice=sum(" lend --minutes 20 " in line for line in asked) == 2,
+        has_kept_both_parts=len(folders) == 2 and all(folders.values()),
+        is_one_machine=len({folder.parent.name for folder in folders}) == 1,
+        is_a_hosted_runner=all(folder.parent.name.startswith("hosted-") for folder in folders),
+        was_attested=any("/attest" in job and result == "success" for job, result in run.jobs),
+        made_one_pull_request=len(hub.told("requests")) == 1,
+    )
+
+
+def hosted_cut_off(hub: Hub) -> Iterator[Outcome]:
+    """The second part is killed in the middle: what the first one measured is proposed, and all rows are kept."""
+    kill = hub.folder / "kills" / "in-the-run"
+    kill.parent.mkdir()
+    kill.write_text("10\n", encoding="utf-8")  # a part has six traced runs, and up to two trials
+    branches = hub.branches()
+    run = act.run(hub, "bench-hosted.yml", act.dispatch(suites="tiny", minutes="20"), only=ONE_IMAGE)
+    folders = submissions(hub, run)
+    complete = [folder for folder, is_complete in folders.items() if is_complete]
+    added = [name for branch in hub.branches() if branch not in branches for name in hub.added(branch)]
+    yield outcome(
+        "bench-hosted.yml",
+        "one that is cut off",
+        run,
+        ("Measure",),
+        is_cut_off_in_its_second_part=len(folders) == 2 and len(complete) == 1,
+        keeps_the_rows_of_the_other=all((folder / "samples.csv").is_file() for folder in folders),
+        proposes_the_complete_one_alone=added == [folder.name for folder in complete],
+        made_one_pull_request=len(hub.told("requests")) == 1,
+    )
+
+
+def hosted_fork(hub: Hub) -> Iterator[Outcome]:
+    """In a fork a branch is pushed, and its owner is told how to propose it; by the schedule nothing is done."""
+    hub.state["source"] = {"full_name": "upstream/probe-effect"}
+    hub.save()
+    begun = act.in_a_fork(act.Event("schedule", {"schedule": "11 1 3 * *"}))
+    run = act.run(hub, "bench-hosted.yml", begun, only=ONE_IMAGE)
+    yield outcome("bench-hosted.yml", "a fork's schedule", run, does_nothing=not run.jobs)
+    branches = hub.branches()
+    run = act.run(hub, "bench-hosted.yml", act.in_a_fork(act.dispatch(suites="tiny")), only=ONE_IMAGE)
+    new = [one for one in hub.branches() if one not in branches]
+    address = f"https://github.com/upstream/probe-effect/compare/HEAD...them:{new and new[0]}?expand=1"
+    yield outcome(
+        "bench-hosted.yml",
+        "a fork's, by hand",
+        run,
+        attests_nothing=not any("/attest" in job for job, _ in run.jobs),
+        opens_no_pull_request=not hub.told("requests"),
+        pushed_one_branch=len(new) == 1,
+        says_where_to_open_it=address in run.log,
+        its_three_commands_work=bool(new) and hub.proposed_by_hand(hub.runs / str(run.number) / KEPT),
+    )
+    del hub.state["source"]
+    hub.save()
+
+
+def submissions(hub: Hub, run: Run) -> dict[Path, bool]:
+    """The folders of a hosted runner that the run has kept, each with whether it is complete."""
+    found = sorted((hub.runs / str(run.number) / KEPT).glob("*/*"))
+    return {folder: not (folder / "plan.json").exists() for folder in found}
+
+
 def kernels(hub: Hub) -> Iterator[Outcome]:
     """What is new becomes one pull request; a dry run says what it is, and makes none."""
     before = len(hub.branches())
@@ -192,6 +269,9 @@ CASES: tuple[Callable[[Hub], Iterator[Outcome]], ...] = (
     edited,
     beyond_data,
     bench,
+    hosted,
+    hosted_cut_off,
+    hosted_fork,
     kernels,
     publish,
     release,

@@ -115,6 +115,19 @@ class Hub:
         """The branches that were submitted."""
         return git(self.bare, "for-each-ref", "--format=%(refname:short)", "refs/heads/submit").splitlines()
 
+    def added(self, branch: str) -> set[str]:
+        """The names of the submissions that a branch adds to main; none without a branch."""
+        words = ("diff", "--name-only", "--diff-filter=A", f"main...{branch}", "--", "data/results")
+        return {Path(line).parent.name for line in git(self.bare, *words).splitlines()} if branch else set()
+
+    def proposed_by_hand(self, artefact: Path) -> bool:
+        """Whether who downloads the artefact, outside of any clone, can propose it with `submit`."""
+        place = self.folder / "by hand"
+        shutil.copytree(artefact, place / "probe-effect-submission" / "data" / "results")
+        command = [str(PROJECT / ".venv" / "bin" / "probe-effect"), "submit", "--name", "A. Contributor"]
+        ended = subprocess.run(command, cwd=place, check=False, capture_output=True, text=True)
+        return ended.returncode == 0 and ended.stdout.strip().endswith("probe-effect-submission")
+
     def comments(self, number: int) -> list[str]:
         """The texts under a pull request."""
         state = json.loads((self.folder / "state.json").read_text(encoding="utf-8"))

@@ -51,6 +51,9 @@ MULTI_LINK = b"\0bpf_kprobe_multi_link\0"
 Source: kernel/trace/bpf_trace.c has the type only within CONFIG_FPROBE; bpf_kprobe_multi_link_attach is always there.
 """
 
+LOCKDOWN = "sys/kernel/security/lockdown"
+"""Its level in brackets; the highest forbids kprobes and tracefs. Source: security/security.c, `lockdown_reasons`."""
+
 KPROBE_LIST = "sys/kernel/debug/kprobes/list"
 MECHANISMS = {"[FTRACE]": "ftrace", "[OPTIMIZED]": "jump"}
 """Mark at the end of a kprobe's line to its mechanism; a live probe without one is a breakpoint.
@@ -69,6 +72,10 @@ def missing(need: Need, root: Path) -> str | None:
     """
     if need == "uprobe-nop10":
         return _nop10_refused(root)
+    if need in ("kprobe", *IN_TRACEFS) and "[confidentiality]" in (read_text(root, LOCKDOWN) or ""):
+        return f"the kernel is locked down (/{LOCKDOWN} says confidentiality), which takes {need} from root too"
+    if need == "fentry" and (kernel_config(root) or {}).get("DEBUG_INFO_BTF") == "n":
+        return "this kernel has no types of its own (BTF), which fentry needs: CONFIG_DEBUG_INFO_BTF is not set"
     try:
         if _is_offered(need, root):
             return _functions_missing(need, root) if need in ON_FTRACE else None

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from probe_effect.errors import HostNotReady
 from probe_effect.host import ROOT, read_text
+from probe_effect.host.kernel import LOCKDOWN
 
-LOCKDOWN = "sys/kernel/security/lockdown"
 PARANOID = "proc/sys/kernel/perf_event_paranoid"
 
 OLDEST = "5.15"

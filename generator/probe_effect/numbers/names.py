@@ -99,7 +99,10 @@ def tier_words(tier: str, number: int = 1) -> str:
     That a machine is nested is a guess, which the data file has in one word (`machine.virtual.nested`).
     """
     kind, belief = ("virtual machine", ", believed nested") if tier == NESTED else (tier, "")
-    return f"{kind}{belief}" if number == 1 else f"{number} {kind.removesuffix(' machine')} machines{belief}"
+    if number == 1:
+        return f"{kind}{belief}"
+    several = f"{kind}s" if tier in {HOSTED, BOOTED} else f"{kind.removesuffix(' machine')} machines"
+    return f"{number} {several}{belief}"
 
 
 def several(machines: Sequence[Submission]) -> str:

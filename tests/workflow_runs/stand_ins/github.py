@@ -69,7 +69,8 @@ def read(  # noqa: PLR0911 (an address each)
     """What GitHub answers, below the repository."""
     pulls: dict[str, Any] = state["pulls"]
     if path == "":
-        return {"owner": {"login": OWNER}, "name": NAME, "default_branch": "main", "fork": False}
+        own = {"owner": {"login": OWNER}, "name": NAME, "full_name": f"{OWNER}/{NAME}", "default_branch": "main"}
+        return own | {"fork": "source" in state} | ({"source": state["source"]} if "source" in state else {})
     if path == "pages":
         return {"html_url": f"https://{OWNER}.github.io/{NAME}/"}
     if path == "pulls":
