@@ -18,6 +18,7 @@ import pytest
 from live_programs import FUNCTIONS, compiled, needs_bpf
 from probe_effect.calibration.loop import CalibrationLoop
 from probe_effect.errors import HostNotReady, UsageError
+from probe_effect.host.kernel import LOCKDOWN
 from probe_effect.host.symbols import matching_functions
 from probe_effect.live import attachment, bpf, bpf_links, bpf_objects, calls, own_probe, perf_event, refusal
 from probe_effect.live import count as counting
@@ -370,7 +371,7 @@ def test_each_refusal_of_the_kernel_is_explained(
     number: int, at: tuple[int, str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     user, lockdown = at
-    for path, text in ((refusal.LOCKDOWN, lockdown), (refusal.PARANOID, "3")):
+    for path, text in ((LOCKDOWN, lockdown), (refusal.PARANOID, "3")):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
     monkeypatch.setattr(refusal, "ROOT", tmp_path)
