@@ -432,6 +432,7 @@ def command_lines() -> Iterator[tuple[str, list[str]]]:
     "words", [pytest.param(words, id=f"{name}: {' '.join(words)}") for name, words in command_lines()]
 )
 def test_every_command_line_is_one_that_the_program_takes(words: list[str]) -> None:
+    words = ["60" if word.startswith("$") else word for word in words]  # a value of which only the workflow knows
     with click.Context(commands) as context:
         command = commands.get_command(context, words[0])
         assert command is not None, f"no command {words[0]}"
