@@ -16,6 +16,7 @@ from probe_effect.numbers.names import release_series
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.suite_file import Case
+from probe_effect.tools.record import TOOLS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,15 +42,21 @@ class WantedKind:
         )
 
     def can_run(self, folder: SuiteFolder, case: Case) -> bool:
-        """Whether such a machine can measure a case."""
+        """Whether such a machine can time a case."""
         return (
-            (not self.needs or not set(self.needs).isdisjoint(case.needs))
+            can_be_timed(folder, case)
+            and (not self.needs or not set(self.needs).isdisjoint(case.needs))
             and (self.architecture is None or case.is_of(self.architecture))
             and (self.tool is None or self.tool in folder.by_case[case.id])
         )
 
 
 KINDS = [WantedKind(**one) for one in tomllib.loads(Path(__file__).with_name("kinds.toml").read_text("utf-8"))["kind"]]
+
+
+def can_be_timed(folder: SuiteFolder, case: Case) -> bool:
+    """Whether a case may be measured on a machine that goes on, by one of its tools; others are counted alone."""
+    return not all(TOOLS[tool].spoils for tool in folder.by_case[case.id])
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +112,7 @@ def lacking(catalogue: Catalogue) -> list[LackingCases]:
 @once
 def untimed(catalogue: Catalogue) -> Mapping[str, Sequence[Case]]:
     """The cases, by suite, that no machine has a sound time of."""
-    return _without(catalogue, {*measured(catalogue)}, lambda *_: True)
+    return _without(catalogue, {*measured(catalogue)}, can_be_timed)
 
 
 @once
