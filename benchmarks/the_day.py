@@ -163,6 +163,7 @@ def _given(
             "workload_cpu": threads - 1,
             "tracer_cpu": threads // 2 - 1,
             "command": ("probe-effect", "measure", suite),
+            "packages": {},  # the emulator's, among others
             "load_before": 0.05,
             "load_after": 0.9,
         }
