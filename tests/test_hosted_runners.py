@@ -122,7 +122,7 @@ def test_its_page_says_what_it_is_and_shows_the_costs_from_host_to_host(three_ho
     text = machine_page.write(three_hosts.numbers.machines()[hosted(three_hosts)], three_hosts)
     assert '"kicker": "hosted runner"' in text
     assert "## From host to host" in text
-    assert re.search(r"\(900 to 1\D500", text)
+    assert re.search(r"\(900\Dto\D1\D500", text)
     assert "a difference is that of the hosts" in text
     assert "(/method/#hosted-runners)" in text
 
