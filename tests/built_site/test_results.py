@@ -64,6 +64,7 @@ def headers_of_data(catalogue: Catalogue) -> set[str]:
         for one in catalogue.everything
         for tracer, version in one.document.tools.items()
     )
+    kernels += [f"Linux {names.release_series(one)}" for each in releases.values() for one in each]  # alone on its page
     return {*kernels, *(name.removeprefix("Linux ") for name in kernels), *filter(None, platforms), *tools}
 
 

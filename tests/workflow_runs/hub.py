@@ -124,6 +124,7 @@ class Hub:
         """Whether who downloads the artefact, outside of any clone, can propose it with `submit`."""
         place = self.folder / "by hand"
         shutil.copytree(artefact, place / "probe-effect-submission" / "data" / "results")
+        shutil.copytree(self.seed / "data" / "suites", place / "probe-effect-submission" / "data" / "suites")
         command = [str(PROJECT / ".venv" / "bin" / "probe-effect"), "submit", "--name", "A. Contributor"]
         ended = subprocess.run(command, cwd=place, check=False, capture_output=True, text=True)
         return ended.returncode == 0 and ended.stdout.strip().endswith("probe-effect-submission")
