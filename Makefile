@@ -49,7 +49,7 @@ lint: $(ALL) $(ACTIONLINT) ## style, types, prose and workflows
 		.github .github/examples/*.yml
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(ACTIONLINT) .github/workflows/*.yml .github/examples/*.yml
 	$(BIN)/zizmor --offline --quiet --strict-collection --persona auditor tests/workflow_runs/actions
-	$(BIN)/shellcheck .ci/packages .ci/run .ci/release-files data/suites/*/*.sh $(STAND_INS)
+	$(BIN)/shellcheck .ci/packages .ci/propose .ci/release-files .ci/run .ci/tracers data/suites/*/*.sh $(STAND_INS)
 
 format: $(ALL) ## rewrite the code in the project's style
 	$(BIN)/ruff format generator tests benchmarks site .ci
