@@ -199,6 +199,7 @@ def test_what_a_closed_tracefs_refuses_is_not_taken_for_the_kernels_word(
 ) -> None:
     monkeypatch.setattr("probe_effect.host.kernel.tracefs_folder", lambda _: None)
     monkeypatch.setattr("os.path.ismount", lambda path: str(path).endswith("sys/kernel/tracing"))
+    monkeypatch.setattr("probe_effect.host.kernel.is_empty", lambda _: False)
     diagnosis = found(project)
     assert diagnosis.tracefs.reason == CLOSED
     assert (diagnosis.kernel["kprobe"], diagnosis.kernel["fentry"], diagnosis.kernel["tracepoint"]) == (
