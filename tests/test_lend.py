@@ -25,7 +25,7 @@ from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.quiet import state_file
 from probe_effect.model import Problem
 from probe_effect.numbers import names
-from probe_effect.store.places import PACKAGED, DataFolder
+from probe_effect.store.places import PACKAGED, DataFolder, submissions_in
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.dtrace import Dtrace
 
@@ -103,6 +103,17 @@ def test_a_second_time_leaves_out_what_is_measured(project: FakeProject) -> None
     with pytest.raises(HostNotReady, match="no suite can run here, or this machine has measured all"):
         run(project, "--minutes", "5")
     assert len(project.data.submissions()) == 2
+
+
+def test_a_hosted_runner_leaves_out_what_its_folder_has_and_no_run_of_its_kind_elsewhere(
+    project: FakeProject, tmp_path: Path
+) -> None:
+    words = ("--minutes", "5", "--provenance", "hosted")
+    run(project, *words)
+    with pytest.raises(HostNotReady, match="this machine has measured all"):
+        run(project, *words)
+    run(project, *words, "--out", str(tmp_path / "of-another-day"))
+    assert len(submissions_in(tmp_path / "of-another-day")) == 2
 
 
 def test_what_was_cut_short_is_continued_and_nothing_is_lost(

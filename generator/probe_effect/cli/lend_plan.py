@@ -8,9 +8,9 @@ from probe_effect.machine import collect
 from probe_effect.measure.calibrate import QUICK, THOROUGH
 from probe_effect.measure.request import Work, choose_suites, resolve
 from probe_effect.numbers.catalogue import Catalogue, read_numbers
+from probe_effect.numbers.kinds import kind_of
 from probe_effect.numbers.likeness import facts_of
-from probe_effect.numbers.names import cpu_family
-from probe_effect.store.places import PACKAGED, DataFolder, SubmissionFolder
+from probe_effect.store.places import PACKAGED, DataFolder, submissions_in
 from probe_effect.tracers.protocol import Tracer
 from probe_effect.tracers.registry import known_tracers
 from probe_effect.wanted.lacking import run_s
@@ -43,16 +43,13 @@ def known_numbers(data: DataFolder, results: Path) -> Catalogue:
     given = data.submissions()
     if not (data.root / "suites").is_dir():
         given += DataFolder(PACKAGED).submissions()
-    own = [SubmissionFolder(path) for path in sorted(results.glob("*/*")) if path.is_dir()]
-    places = {one.id: one for one in (*given, *own) if not one.plan_file.exists()}
+    places = {one.id: one for one in (*given, *submissions_in(results)) if not one.plan_file.exists()}
     return read_numbers(data, list(places.values()))
 
 
 def turns_here(catalogue: Catalogue, works: Collection[Work]) -> list[SuiteTurn]:
     """A turn for each suite of which anything can be measured, the most wanted first."""
-    machine = collect.collect_machine()
-    facts = facts_of(machine, "")
-    kind = facts.tier, facts.architecture, cpu_family(facts.cpu_model or "")
+    kind = kind_of(facts_of(collect.collect_machine(), ""))
     return by_want(_turn(catalogue, work, kind) for work in works if work.measured)
 
 

@@ -18,13 +18,13 @@ from probe_effect.cli.wanted import MINUTE_S, show_turns
 from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.host import ROOT, typed
 from probe_effect.host.mounts import mount_for_our_time
-from probe_effect.machine import collect
 from probe_effect.machine.cpu import throttles
 from probe_effect.machine.warnings import warnings
 from probe_effect.measure.interrupt import Interrupted, interruptible
 from probe_effect.measure.quiet import quiet_machine
-from probe_effect.measure.resume import cut_short, read_unfinished
-from probe_effect.store.places import DataFolder, SubmissionFolder
+from probe_effect.measure.resume import cut_short, ids_of, read_unfinished
+from probe_effect.measure.testbed import ThisMachine
+from probe_effect.store.places import DataFolder, submissions_in
 from probe_effect.wanted.order import SuiteTurn, fitted
 
 TOLD = ("battery", "throttled")
@@ -72,15 +72,19 @@ def run(
 
 def _begun(results: Path) -> list[str]:
     """The suites that were cut short here."""
-    machine = collect.collect_machine().id
-    own = (read_unfinished(place) for place in cut_short(results) if place.machine == machine)
-    return list(dict.fromkeys(one.document.run.suite for one in own))
+    own = ids_of(ThisMachine())
+    begun = (read_unfinished(place) for place in cut_short(results) if place.machine in own)
+    return list(dict.fromkeys(one.document.run.suite for one in begun))
 
 
 def _turns(data: DataFolder, results: Path, begun: Sequence[str]) -> list[SuiteTurn]:
-    """The suites of this machine, without those that it has measured or begun. Raises: BadData."""
-    machine, catalogue = collect.collect_machine().id, known_numbers(data, results)
-    done = {one.suite for one in catalogue.timed if one.machine == machine} | {*begun}
+    """The suites of this machine, without those that it has measured or begun. Raises: BadData.
+
+    As a hosted runner it has measured what is in `results`: another run of its kind had another host.
+    """
+    (machine, runner), catalogue = ids_of(ThisMachine()), known_numbers(data, results)
+    hosted = {one.id for one in submissions_in(results) if one.machine == runner}
+    done = {one.suite for one in catalogue.timed if one.machine == machine or one.id in hosted} | {*begun}
     return [one for one in turns_here(catalogue, works_here(data)) if one.suite not in done]
 
 
@@ -138,7 +142,7 @@ def _try(words: Sequence[str], places: Sequence[str]) -> bool:
 
 def _complete(results: Path) -> list[str]:
     """The folders of the complete submissions."""
-    places = [SubmissionFolder(path) for path in sorted(results.glob("*/*"))]
+    places = submissions_in(results)
     return [str(one.folder) for one in places if one.machine_file.is_file() and not one.plan_file.exists()]
 
 

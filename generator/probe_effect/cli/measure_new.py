@@ -17,7 +17,7 @@ from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.request import choose_suites
 from probe_effect.store.machine_file import MachineFile, read_machine_file
-from probe_effect.store.places import DataFolder, SubmissionFolder
+from probe_effect.store.places import DataFolder, submissions_in
 from probe_effect.store.suite_file import tools_of
 
 HOUR_MIN = 60
@@ -64,8 +64,7 @@ def _offers(architectures: Sequence[str]) -> tuple[list[Offer], list[str]]:
 
 def _known(data: DataFolder, results: Path) -> list[MachineFile]:
     """The counts of the data, and those that lie with the results already."""
-    folders = {place.folder.resolve(): place for place in data.submissions()}
-    folders |= {path.resolve(): SubmissionFolder(path) for path in results.glob("*/*") if path.is_dir()}
+    folders = {place.folder.resolve(): place for place in (*data.submissions(), *submissions_in(results))}
     read = (read_machine_file(place.machine_file, str(place.machine_file))[0] for place in folders.values())
     return [one for one in read if one is not None and one.run.metric == "instructions"]
 

@@ -12,7 +12,7 @@ from probe_effect.measure.submission import OpenSubmission, moment
 from probe_effect.measure.testbed import Testbed
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.machine_ids import as_author, runner_id
-from probe_effect.store.places import SubmissionFolder
+from probe_effect.store.places import SubmissionFolder, submissions_in
 from probe_effect.store.plan_file import PlanFile, read_plan_file
 from probe_effect.store.suite_file import Suite
 from probe_effect.tracers.protocol import Tracer
@@ -27,23 +27,28 @@ def unfinished(results: Path, suites: Collection[str], testbed: Testbed) -> list
 
     Raises: UsageError when there is none; BadData for files that cannot be read.
     """
-    machine, places = testbed.machine(), cut_short(results)
-    own = {machine.id, runner_id(machine, testbed.system(None, 0))}
+    own, places = ids_of(testbed), cut_short(results)
     read = [read_unfinished(place) for place in places if place.machine in own]
     newest = {one.document.run.suite: one for one in read}
     found = [one for suite, one in newest.items() if not suites or suite in suites]
     if not found:
         of = f" of {', '.join(suites)}" if suites else ""
-        msg = f"{results / machine.id}: no run{of} was cut short here; to start one, omit --resume"
+        msg = f"{results / own[0]}: no run{of} was cut short here; to start one, omit --resume"
         if others := [str(place.folder) for place in places if place.machine not in own]:
             msg += f"\ncut short on another machine, or here before CPU, memory or kernel changed: {', '.join(others)}"
         raise UsageError(msg)
     return found
 
 
+def ids_of(testbed: Testbed) -> tuple[str, str]:
+    """The ids under which runs of a machine are kept: its own, and that which it has as a hosted runner."""
+    machine = testbed.machine()
+    return machine.id, runner_id(machine, testbed.system(None, 0))
+
+
 def cut_short(results: Path) -> list[SubmissionFolder]:
     """The submissions below `results` that are not complete, the one begun last at the end."""
-    places = [place for path in results.glob("*/*") if (place := SubmissionFolder(path)).plan_file.is_file()]
+    places = (place for place in submissions_in(results) if place.plan_file.is_file())
     return sorted(places, key=lambda place: place.plan_file.stat().st_mtime_ns)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.home import home_machine
 from probe_effect.numbers.index import Numbers
-from probe_effect.numbers.likeness import facts_of_submission
+from probe_effect.numbers.likeness import Facts, facts_of_submission
 from probe_effect.numbers.names import cpu_family
 from probe_effect.reduce.submission import Number, Submission
 
@@ -49,8 +49,12 @@ def _best(submissions: Iterable[Submission]) -> Submission:
 
 
 def machine_kind(one: Submission) -> tuple[str, str, str]:
-    """Tier, architecture and CPU family of the machine of a submission: what makes it one of a kind."""
-    facts = facts_of_submission(one)
+    """What makes the machine of a submission one of a kind."""
+    return kind_of(facts_of_submission(one))
+
+
+def kind_of(facts: Facts) -> tuple[str, str, str]:
+    """Tier, architecture and CPU family of a machine."""
     return facts.tier, facts.architecture, cpu_family(facts.cpu_model or "")
 
 

@@ -90,7 +90,7 @@ class DataFolder:
 
     def submissions(self) -> list[SubmissionFolder]:
         """Every submission, by machine and date."""
-        return [SubmissionFolder(folder) for folder in sorted(self.results.glob("*/*")) if folder.is_dir()]
+        return submissions_in(self.results)
 
     def sources(self) -> list[Path]:
         """The folder of every published source."""
@@ -109,6 +109,11 @@ class DataFolder:
         except ValueError:
             shown = path
         return printable(str(shown), MAX_PATH_LENGTH)
+
+
+def submissions_in(results: Path) -> list[SubmissionFolder]:
+    """Every submission in a folder of results, by machine and date."""
+    return [SubmissionFolder(folder) for folder in sorted(results.glob("*/*")) if folder.is_dir()]
 
 
 def sha256(path: Path) -> str:
