@@ -115,6 +115,11 @@ perf trace -s -p 1
 perf trace -e openat,read -e sched:sched_switch ls
 perf top -g
 perf probe -x /bin/bash 'line=readline%return $retval'
+py-spy record -r 100 -p 123
+py-spy record --rate 1000 --nonblocking -o f.svg -- python x.py -r 5
+py-spy top --pid 123 --delay 2 -i
+# sudo py-spy dump --pid 0x7b -ll
+py-spy record -nsgF -r0 -d 60 -f speedscope -- python
 strace ls
 strace -fc -p 12
 strace -f --seccomp-bpf -e trace=%file,read -o /dev/null ls
@@ -156,6 +161,10 @@ bpftrace -e 'k:f {
 perf report
 strace -c
 trace-cmd list
+py-spy
+py-spy record -r 100
+py-spy dump --core x
+py-spy stats -p 1
 trace-cmd record ls
 perf probe
 """

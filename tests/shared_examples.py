@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 DATA = Path(__file__).parent / "data"
 SEED = 20_111_217
 NS = 10**9
+MOST_STOPPED = 0.96
 
 Number = Fraction | None
 Ends = tuple[Fraction, Number, Number]
@@ -52,6 +53,7 @@ def predictions() -> list[dict[str, Any]]:
     """Inputs, first every extreme once and then at random, with what must come out."""
     chance = random.Random(SEED)  # noqa: S311 (examples, not secrets)
     inputs = [*_extremes(), *(_at_random(chance) for _ in range(200))]
+    inputs += [one | {"stops": True} for one in (*_extremes(), *(_at_random(chance) for _ in range(50)))]
     return [one | {"expected": oracle(one)} for one in inputs]
 
 
@@ -86,17 +88,26 @@ def oracle(one: dict[str, Any]) -> dict[str, Any]:
     threads, busy = Fraction(one["threads"]), Fraction(one["busy_ratio"])
     idle = 1 - busy
 
+    stops = one.get("stops", False)
+
+    def used(cost_ns: Fraction) -> Fraction:
+        share = rate_hz * cost_ns / NS / busy
+        stopped = min(share, Fraction(MOST_STOPPED))
+        return busy * (stopped / (1 - stopped) if stops else share)
+
     def stretched(cost_ns: Fraction) -> Fraction:
-        return max(Fraction(0), rate_hz * cost_ns / NS - idle)
+        return max(Fraction(0), used(cost_ns) - idle)
 
     return {
         "rate_hz": float(rate_hz),
         "cost": _floats(cost),
-        "slowdown": _floats(_each(cost, lambda ns: rate_hz * ns / NS / busy)),
+        "slowdown": _floats(_each(cost, lambda ns: used(ns) / busy)),
         "delay": _floats(_each(cost, stretched)),
-        "cpu_s_per_s": _floats(_each(cost, lambda ns: threads * rate_hz * ns / NS / (1 + stretched(ns)))),
-        "event_hz": _floats(_swapped(_each(cost, lambda ns: threads * rate_hz / (1 + stretched(ns))))),
-        "thresholds": {str(percent): _threshold(cost, busy, percent) for percent in (1, 5, 30)},
+        "cpu_s_per_s": _floats(_each(cost, lambda ns: threads * used(ns) / (1 + stretched(ns)))),
+        "event_hz": _floats(
+            _swapped(_each(cost, lambda ns: threads * rate_hz / (1 + (0 if stops else stretched(ns)))))
+        ),
+        "thresholds": {str(percent): _threshold(cost, busy, percent, stops=stops) for percent in (1, 5, 30)},
     }
 
 
@@ -129,9 +140,9 @@ def _mean_cost(probes: list[tuple[Ends, Fraction]]) -> Ends:
     return value, low, high
 
 
-def _threshold(cost: Ends, busy: Fraction, percent: int) -> list[float | None] | None:
+def _threshold(cost: Ends, busy: Fraction, percent: int, *, stops: bool) -> list[float | None] | None:
     value, low, high = cost
-    budget = Fraction(percent, 100) * NS * busy
+    budget = Fraction(percent, 100 + percent * stops) * NS * busy
     if value <= 0:
         return None
     low_hz, high_hz = (budget / end if end is not None and end > 0 else None for end in (high, low))

@@ -13,10 +13,10 @@ PREDICTED = """
 const { predict, multiplied } = probeEffect.prediction;
 const taken = found => found && [found.value, found.low, found.high];
 const given = ([value, low, high]) => ({ value, low, high });
-console.log(JSON.stringify(asked[0].map(({ probes: [one], threads, busy_ratio: busy }) => {
+console.log(JSON.stringify(asked[0].map(({ probes: [one], threads, busy_ratio: busy, stops }) => {
     const cost = one.factor ? multiplied(given(one.cost), given(one.factor)) : given(one.cost);
     const rate = one.rate_hz;
-    const found = predict(cost, { rate, threads, busy });
+    const found = predict(cost, { rate, threads, busy, stops });
     return {
         rate_hz: [rate], cost: taken(cost), slowdown: taken(found.slowdown), delay: taken(found.delay),
         cpu_s_per_s: taken(found.cpu), event_hz: taken(found.events),

@@ -55,7 +55,8 @@ def worked_out(example: Mapping[str, Any]) -> dict[str, Any]:
         cost, factor = Estimate(*one["cost"]), one["factor"]
         probes.append(ProbeLoad(multiplied(cost, Estimate(*factor)) if factor else cost, one["rate_hz"]))
     whole = together(probes)
-    load = ThreadLoad(rate_hz=whole.rate_hz, threads=example["threads"], busy_ratio=example["busy_ratio"])
+    given = {name: example[name] for name in ("threads", "busy_ratio", "stops") if name in example}
+    load = ThreadLoad(rate_hz=whole.rate_hz, **given)
     found = predict(whole.cost, load)
     return {
         "cost": ends(whole.cost),

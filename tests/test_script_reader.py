@@ -60,6 +60,7 @@ def pasted() -> list[str]:
         *functions,
         *(f"k:f {{ {one} }}" for one in blocks),
         *(f"perf record {one}" for one in blocks[:300]),
+        *(f"py-spy {word} {one}" for word in ("record -p 1", "top", "dump -n") for one in blocks[:300]),
     ]
 
 

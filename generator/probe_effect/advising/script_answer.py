@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from probe_effect import units
@@ -61,7 +61,7 @@ class RunningSystem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptQuestion:
-    """A script, whose events are counted and for how long, and how much slower a thread may get."""
+    """A script, whose events are counted and for how long, how much slower a thread may get, how deep a stack is."""
 
     text: str
     target: Target
@@ -70,6 +70,7 @@ class ScriptQuestion:
     rates_hz: Mapping[str, float] = field(default_factory=dict)
     tracer: str | None = None
     machine: str | None = None
+    frames: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +115,7 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
         costs,
         here,
         tracer,
-        groups(probes, counted, question.rates_hz, here),
+        [replace(one, frames=question.frames) for one in groups(probes, counted, question.rates_hz, here)],
         _threads(counted, question.rates_hz),
         calls_hz=_calls(counted),
         whole=_whole(question.target, counted),

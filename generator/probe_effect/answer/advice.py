@@ -64,7 +64,7 @@ class Advised:
 
     def threshold(self, percent: int) -> Estimate | None:
         """The rate at which it alone slows a busy thread by so many per cent, events/s."""
-        return None if self.part is None else threshold(self.part.cost, percent)
+        return None if self.part is None else threshold(self.part.cost, percent, stops=self.part.stops)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,8 +44,8 @@ class Way:
 
 def alternatives(found: Evidence, key: CostKey) -> list[Alternative]:
     """What costs less than the cost at `key` on its machine: with the same tool first, then by cost."""
-    asked = found.costs[key]
-    if not asked.is_clear:
+    asked = found.costs.get(key)
+    if asked is None or not asked.is_clear:
         return []
     pairs = ((one, but, compare(asked, one)) for one, but in _candidates(found, key))
     lower = [Alternative(one, made, but) for one, but, made in pairs if made.outcome == "lower"]

@@ -216,7 +216,8 @@ def forecast(
 ) -> Forecast:
     """What these probes do together on the machine of `facts`; `apart` is how far real programs lie from loops."""
     whole = together([ProbeLoad(part.cost, part.rate_hz) for part in known])
-    load = ThreadLoad(rate_hz=whole.rate_hz, threads=question.threads, busy_ratio=question.busy_ratio)
+    stops = any(part.stops for part in known)
+    load = ThreadLoad(rate_hz=whole.rate_hz, threads=question.threads, busy_ratio=question.busy_ratio, stops=stops)
     return Forecast(
         facts=facts,
         tracer=tracer,

@@ -15,6 +15,7 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.names import tool_of
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number
+from probe_effect.stats import mover
 from probe_effect.stats.straight_line import StraightLine, straight_line
 
 FRAMES = "frames"
@@ -26,6 +27,14 @@ include/uapi/linux/perf_event.h). A user's stack and the kernel's share them."""
 
 WATCHES_PROCESSES = "perf-record"
 """The tool whose timer may belong to a process, and is then stopped and started at each of its context switches."""
+
+
+STOPS = "py-spy"
+"""The tool that stops the program while it reads a stack, which is wall time. What a sample took is in cases of the
+suite `language-profilers`, of 1,000 samples a second, where it is surest, and of 100 without a stop. Where nobody says
+how deep the stack is, it is as deep as in the loop of the suite `sampling`."""
+STOPPED, NOT_STOPPED, USUAL_FRAMES = "02-stopped-often", "03-not-stopped", 30
+READINGS = ("record-stack", "record-stack-once", "record-stack-native", "record-stack-running")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +85,30 @@ def in_program(found: Evidence, measured: Number, cost: Number) -> Estimate:
     law = sample_law(found, measured.submission.machine, measured.tracer, cost.case)
     frames = law.frames(measured.event_bytes) if law else None
     return cost.known_cost if law is None or frames is None else law.at(frames)
+
+
+def stopped(found: Evidence, machine: str, reading: str, frames: int | None, rate_hz: float) -> Part | None:
+    """A sample of py-spy that reads so many frames of Python; None where nobody measured two depths on the machine."""
+    case = NOT_STOPPED if reading == READINGS[-1] else STOPPED
+    levels = found.of_work.get((machine, STOPS, case), {}) if reading in READINGS else {}
+    known = sorted((int(name[7:]), one) for name, one in levels.items() if name.startswith("python-"))
+    if len(known) < 2:
+        return None
+    (shallow, least), (deep, most) = known[0], known[-1]
+    frames = max(shallow, frames or USUAL_FRAMES)
+    share = (min(frames, deep) - shallow) / (deep - shallow)
+    cost = mover.total([least.bounded_cost.times(1 - share), most.bounded_cost.times(share)])
+    return Part(
+        name=case,
+        title=found.titles.get(case),
+        rate_hz=rate_hz,
+        basis="measured",
+        added=(least, most),
+        cost=(Estimate(cost.value) if reading.endswith("native") else cost).times(max(1.0, frames / deep)),
+        is_clear=least.is_clear and most.is_clear,
+        note=WORDS[reading].format(frames=units.count(frames), shallow=shallow, deep=deep),
+        stops=True,
+    )
 
 
 def at_depth(found: Evidence, machine: str, tracer: str, part: Part, frames: int | None) -> Part:

@@ -24,6 +24,7 @@ class Evidence:
 
     `counts`: case to its sound counts of instructions, by whichever tracer and kernel, on the architectures of machines
     that have costs: no time comes of others. `folders`: suite to where its scripts lie. `titles`: case to its name.
+    `of_work`: what an event adds, by level, where a suite measures whole work.
     `sources`: what others published, read only where it is asked for. `keep`: what was made of the same evidence in an
     earlier run, or what is made now.
 
@@ -47,6 +48,7 @@ class Evidence:
         self.costs: OnDemand[CostKey, Number] = OnDemand(self._look)
         self.by_level: OnDemand[CostKey, dict[str, Number]] = OnDemand(self._look)
         self.refused: OnDemand[CostKey, str] = OnDemand(self._look)
+        self.of_work: OnDemand[CostKey, dict[str, Number]] = OnDemand(self._look)
         self.counts: OnDemand[str, list[Number]] = OnDemand(self._count)
         self.worked_out: dict[object, Any] = {}
         """What `numbers.once` remembers."""
@@ -67,7 +69,7 @@ class Evidence:
                     self.add(self._numbers.over_hosts(number), self.of[case][0].result_type.no_cost)
             return
         self._is_whole = True
-        for some in (self.costs, self.by_level, self.refused):
+        for some in (self.costs, self.by_level, self.refused, self.of_work):
             some.known.clear()
         for suite, one in self.cases:
             for number in self._numbers.of_case(one.id):
@@ -93,6 +95,8 @@ class Evidence:
         key = (one.submission.machine, one.tracer, one.case)
         if refused is not None:
             self.refused[key] = refused
+            if one.is_sound and one.level is not None:
+                self.of_work.known.setdefault(key, {})[one.level] = one
         elif one.cost is None:
             self.refused[key] = f"{one.status}: {one.note}"
         elif one.faults:

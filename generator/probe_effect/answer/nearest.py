@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from probe_effect.answer.cost_of import cost_of
-from probe_effect.answer.depth import at_depth
+from probe_effect.answer.depth import STOPS, at_depth, stopped
 from probe_effect.answer.entry_path import EntryPath
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.here import HereCosts
 from probe_effect.answer.over_machines import over_machines
 from probe_effect.answer.part import PLAIN_ACTION, Part, published
+from probe_effect.answer.question import SAMPLED
 from probe_effect.answer.setup import ON_CALLS, STANDS_FOR, own_actions, setup, single_cases
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts, Likeness, by_likeness, facts_of_submission
@@ -107,6 +108,8 @@ def nearest_cost(
 
 def part_of(found: Evidence, machine: str, tracer: str, group: ProbeGroup) -> Part | None:
     """A group's cost on a machine; behind a filter all events are taken to pass it, and at the low end none."""
+    if (tracer, group.kind) == (STOPS, SAMPLED):
+        return stopped(found, machine, "+".join(group.actions), group.frames, group.rate_hz or 0.0)
     part = _whole(found, machine, tracer, group)
     return part and at_depth(found, machine, tracer, _filtered(found, machine, tracer, group, part), group.frames)
 

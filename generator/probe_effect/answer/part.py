@@ -31,7 +31,7 @@ class Part:
     `printed`. `hardware`: what others measured without the hypervisor that the cost includes (`hardware.py`). `note`:
     what was assumed to get there, in sentences. `machines`: those whose range the cost is, the median one first, whose
     part it is otherwise; empty of one machine's cost (`over_machines.py`). `is_bounded`: whether an action of which
-    nothing tells is taken for the most expensive one.
+    nothing tells is taken for the most expensive one. `stops`: whether the tool stops the program by its own clock.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Part:
     note: str | None = None
     machines: tuple[str, ...] = ()
     is_bounded: bool = False
+    stops: bool = False
 
     @property
     def called(self) -> str:

@@ -1,8 +1,9 @@
 """What a probe will do to a thread: from its cost and the rate of its events to slowdown, CPU time and loss.
 
 One busy thread slows by rate x cost. A thread that waits part of the time pays from its idle time first, so its work
-takes longer only when that is used up; the CPU time is spent all the same. The page's script has the same arithmetic
-(site/assets/js/prediction.js), held to it by shared examples.
+takes longer only when that is used up; the CPU time is spent all the same. A tool that stops the program by a clock
+of its own takes a share of all time, since that clock goes on meanwhile. The page's script has the same
+arithmetic (site/assets/js/prediction.js), held to it by shared examples.
 """
 
 import math
@@ -18,6 +19,8 @@ from probe_effect.units import NS_PER_SECOND
 MIN_RATE_HZ = 1e-6
 MAX_RATE_HZ = 1e12
 MAX_THREADS = 1_000_000
+MOST_STOPPED = 0.96
+"""The share of time for which py-spy stops a program at most, as at 1,000 samples a second of 200 frames."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,12 +28,14 @@ class ThreadLoad:
     """What the traced program does while nobody looks.
 
     `rate_hz`: events per second of elapsed time, in each thread. `busy_ratio`: the share of its time that a thread
-    uses a CPU. Raises: UsageError for a value that no program has.
+    uses a CPU. `stops`: whether the tool stops the program by its own clock. Raises: UsageError for a value that no
+    program has.
     """
 
     rate_hz: float
     threads: int = 1
     busy_ratio: float = 1.0
+    stops: bool = False
 
     def __post_init__(self) -> None:
         if self.rate_hz != 0 and not MIN_RATE_HZ <= self.rate_hz <= MAX_RATE_HZ:
@@ -42,6 +47,12 @@ class ThreadLoad:
         if not 0 < self.busy_ratio <= 1:
             msg = f"busy share {self.busy_ratio}: expected a share above 0 and at most 1, such as 0.4"
             raise UsageError(msg)
+
+    def used(self, cost_ns: float) -> float:
+        """What events of that cost add to running time, per second of untraced time."""
+        most = self.busy_ratio * MOST_STOPPED if self.stops else math.inf
+        ratio = min(self.rate_hz * cost_ns / NS_PER_SECOND, most)
+        return ratio / (1 - ratio / self.busy_ratio) if self.stops else ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +87,18 @@ def predict(cost: Estimate, load: ThreadLoad) -> Prediction:
     Every figure rises or falls with the cost alone, so the ends of the cost give its ends.
     """
     idle_ratio = 1 - load.busy_ratio
-    used = cost.mapped(lambda cost_ns: load.rate_hz * cost_ns / NS_PER_SECOND)
+    used = cost.mapped(load.used)
     delay = used.mapped(lambda ratio: max(0.0, ratio - idle_ratio))
-    event_hz = delay.mapped(lambda ratio: load.threads * load.rate_hz / (1 + ratio))  # falls where the cost rises
+    event_hz = delay.mapped(lambda ratio: load.threads * load.rate_hz / (1 + ratio * (not load.stops)))
     return Prediction(
         slowdown=used.mapped(lambda ratio: ratio / load.busy_ratio),
         delay=delay,
         cpu_s_per_s=used.mapped(lambda ratio: load.threads * ratio / (1 + max(0.0, ratio - idle_ratio))),
-        event_hz=Estimate(event_hz.value, event_hz.high, event_hz.low),
+        event_hz=Estimate(event_hz.value, event_hz.high, event_hz.low),  # falls where the cost rises
         thresholds={
             percent: None if rate is None else rate.times(load.busy_ratio)
             for percent in THRESHOLDS
-            for rate in [threshold(cost, percent)]
+            for rate in [threshold(cost, percent, stops=load.stops)]
         },
     )
 

@@ -20,7 +20,7 @@ LONGEST_S = 3600.0
 
 @click.command()
 @click.argument("words", nargs=-1, metavar="[SCRIPT] [-- COMMAND...]")
-@click.option("-e", "program", metavar="PROGRAM", help="The script itself, or a command line of perf or strace.")
+@click.option("-e", "program", metavar="PROGRAM", help="The script, or a command line of perf, strace or py-spy.")
 @click.option("--pid", type=click.IntRange(min=1), help="Count the events of this process.")
 @click.option("--cgroup", type=click.Path(path_type=Path), help="Count those of the processes in this cgroup.")
 @click.option(
@@ -36,6 +36,7 @@ LONGEST_S = 3600.0
     metavar="PROBE=N",
     help="How often a probe fires per second in one thread; nothing is counted then. Repeat for several.",
 )
+@click.option("--depth", type=click.IntRange(1, 100_000), help="Frames of the stack that a sample finds. [default: 30]")
 @click.option("--tracer", help="The tracer that runs it. [default: the one that the script is for]")
 @click.option("--machine", help="A measured machine. [default: for each probe the nearest that has its cost]")
 @click.option("--no-calibrate", is_flag=True, help="Do not measure on this machine what the script's probes cost.")
@@ -91,6 +92,7 @@ def advise(
         rates_hz=dict(map(_rate, options["rates"])),
         tracer=options["tracer"],
         machine=options["machine"],
+        frames=options["depth"],
     )
     calibrate = None if options["no_calibrate"] else calibrated
     answer = answer_script(question, data, RunningSystem(facts=this_machine(), calibrate=calibrate, tell=output.say))

@@ -12,7 +12,7 @@ from probe_effect.errors import UsageError
 from probe_effect.numbers.names import tool_of
 
 PROFILER = "bpftrace"
-STACKS = {PROFILER: "count-by-user-stack", "perf-record": "record-stack"}
+STACKS = {PROFILER: "count-by-user-stack", "perf-record": "record-stack", "py-spy": "record-stack"}
 """What a profiler does with each sample where nobody says."""
 
 
@@ -56,6 +56,7 @@ def predict(
       probe-effect predict --rate 2k --probe uprobe --mechanism emulated --action count
       probe-effect predict --rate 5k --case 04-tracepoint-entry --calls 80k
       probe-effect predict --hz 99 --depth 60 --tracer perf-record
+      probe-effect predict --hz 100 --depth 60 --tracer py-spy
       probe-effect predict --rate 50k --case 04-tracepoint-entry --here
 
     Exit status 1 when nothing was measured that could guide.

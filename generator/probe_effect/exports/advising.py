@@ -17,12 +17,14 @@ from probe_effect.answer.alternatives import Alternative, alternatives
 from probe_effect.answer.bands import BANDS
 from probe_effect.answer.calibrated_proof import times_of_others
 from probe_effect.answer.cost_of import cost_of
+from probe_effect.answer.depth import READINGS, STOPS, stopped
 from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.answer.grounds import published as said
 from probe_effect.answer.nearest import ANOTHER_KIND, AS_PRINTED, FILTERED
 from probe_effect.answer.part import PLAIN_ACTION, Part, published
 from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
 from probe_effect.answer.proof import in_programs, program_spread
+from probe_effect.answer.question import SAMPLED
 from probe_effect.answer.setup import Setup, own_actions, setup
 from probe_effect.answer.standard_tools import tool_scripts
 from probe_effect.answer.words import WORDS
@@ -114,8 +116,18 @@ def _machine(
         "label": names.machine_name(newest),
         "href": addresses.machine(machine),
         "kind": facts_of_submission(newest).kind,
-        "tracers": {one: _tracer(setup(found, machine, one), kinds) for one in found.by_tracer(machine) if one in read},
+        "tracers": {one: _tracer(setup(found, machine, one), kinds) for one in found.by_tracer(machine) if one in read}
+        | _stopping(found, machine),
     }
+
+
+def _stopping(found: Evidence, machine: str) -> dict[str, Values]:
+    """The tool that stops a program for each sample, where it was measured, with what a sample costs."""
+    parts = {one: part for one in READINGS if (part := stopped(found, machine, one, None, 0.0)) is not None}
+    costs = {SAMPLED: {reading: _values(part) for reading, part in parts.items()}}
+    tools = [names.tool_with_version(part.added[0]) for part in parts.values()]
+    whole: Values = {"own": [], "dearest": None, "adds": {}, "costs": costs, "stops": True}
+    return {STOPS: whole | {"tool": tools[0]}} if tools else {}
 
 
 def _is_read(tracer: str) -> bool:

@@ -19,14 +19,14 @@ def slowdown_at(cost: Estimate, rate_hz: float) -> Estimate:
     return cost.times(rate_hz / NS_PER_SECOND)
 
 
-def threshold(cost: Estimate, percent: float) -> Estimate | None:
+def threshold(cost: Estimate, percent: float, *, stops: bool = False) -> Estimate | None:
     """The rate in events/s at which slowdown reaches `percent`; None for a cost that is not above 0.
 
-    A cost whose interval touches 0 has no upper end: no rate would be too high.
+    A cost whose interval touches 0 has no upper end: no rate would be too high. `stops`: as `ThreadLoad` has it.
     """
     if cost.value <= 0:
         return None
-    budget = percent / 100 * NS_PER_SECOND
+    budget = percent / (100 + percent * stops) * NS_PER_SECOND
     return Estimate(
         budget / cost.value,
         budget / cost.high if cost.high is not None and cost.high > 0 else None,

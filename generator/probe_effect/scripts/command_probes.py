@@ -1,24 +1,18 @@
-"""The probes of command lines of perf, strace and trace-cmd, and what they do at each event."""
+"""The probes of command lines of perf, py-spy, strace and trace-cmd, and what they do at each event."""
 
 import re
 from collections.abc import Iterable, Iterator
 
+from probe_effect.scripts import tables
 from probe_effect.scripts.commands import ToolCommand
 from probe_effect.scripts.form import Script, ScriptProbe, shortened
 from probe_effect.scripts.kinds import tracepoint_kind
-from probe_effect.scripts.tables import BY_NAME, CLOCKS, COUNT, NOTHING, PERF_HZ, PERF_KINDS, PRINT, SOFTWARE, TRACERS
+from probe_effect.scripts.tables import BY_NAME, CLOCKS, COUNT, NOTHING, PERF_KINDS, PRINT, SOFTWARE, TRACERS
 from probe_effect.scripts.tokens import failed
 
 _MODIFIERS = re.compile(r"^[ukhGHpPSDWeIb]+$")
 _LARGE_PAGES = 4096
 """The buffer of the suite's case `record-large-buffer`; perf's own default is far smaller."""
-
-_COSTLY = {
-    "perf": "a c F g m all-cpus call-graph count freq mmap-pages",
-    "strace": "c C f k count follow-forks seccomp-bpf stack-trace summary summary-only",
-    "trace-cmd": "T b p",
-}
-"""Options that change what events cost, or how many there are."""
 
 
 def read_command(text: str, command: ToolCommand) -> Script:
@@ -26,10 +20,9 @@ def read_command(text: str, command: ToolCommand) -> Script:
 
     Raises: ScriptError for a subcommand that does not trace, or that we do not read.
     """
-    read = {"perf": _perf, "strace": _strace, "trace-cmd": _trace_cmd}[command.tool]
+    read = {"perf": _perf, "py-spy": _py_spy, "strace": _strace, "trace-cmd": _trace_cmd}[command.tool]
     probes = tuple(read(text, command))
-    costly = _COSTLY[command.tool].split()
-    options = tuple(_written(name, value) for name, value in command.options if name in costly)
+    options = tuple(_written(*one) for one in command.options if one[0] in tables.COSTLY[command.tool])
     pid = next(iter(command.all("P")), None) if command.tool == "trace-cmd" else command.pid
     return Script(
         language=command.language, tracer=_tracer(command), text=text, probes=probes, pid_filter=pid, options=options
@@ -91,13 +84,13 @@ def _perf_events(subcommand: str, command: ToolCommand) -> Iterator[ScriptProbe]
     is_sampled = subcommand != "stat" and not command.has("c", "count")
     for event in list(_listed(command.all("e", "event"))) or ["cycles"]:
         kind = _perf_kind(event, is_sampled=is_sampled)
-        hz = _sampled_hz(command) if kind == "profile" else None
+        hz = _sampled_hz(command, "F", "freq") if kind == "profile" else None
         yield _probe(event, kind, action, has_filter=command.has("filter"), hz=hz)
 
 
-def _sampled_hz(command: ToolCommand) -> float | None:
-    """Samples per second, by -F or perf's default; None for `-F max`, which is the system's limit."""
-    (last,) = command.all("F", "freq")[-1:] or (str(PERF_HZ),)
+def _sampled_hz(command: ToolCommand, *names: str) -> float | None:
+    """Samples per second, by the option or as usual; None for perf's `-F max`, which is the system's limit."""
+    (last,) = command.all(*names)[-1:] or (str(tables.USUAL_HZ[command.tool]),)
     return float(last) if last.isascii() and last.isdigit() and int(last[:9]) else None
 
 
@@ -138,6 +131,19 @@ def _perf_probe(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
         function = one.partition("=")[2] or one
         name = function.split(" ", 1)[0]
         yield _probe(name, f"{where}{'ret' if name.endswith('%return') else ''}probe", NOTHING)
+
+
+def _py_spy(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
+    """The clock by which it reads stacks; a dump reads one, which is one in its second."""
+    subcommand, *traced = command.words or [""]
+    is_dump, is_running = subcommand == "dump", command.has("nonblocking")
+    if not is_dump and subcommand not in {"record", "top"}:
+        raise failed(text, 0, f"“py-spy {shortened(subcommand)}”", "py-spy record, top or dump")
+    if not traced and command.pid is None:
+        raise failed(text, 0, "no process", "py-spy with -p or a command to sample")
+    how = "-native" if command.has("n", "native") else "-running" if is_running else "-once" if is_dump else ""
+    hz = 1.0 if is_dump else _sampled_hz(command, "r", "rate")
+    yield _probe("sample", "profile", f"record-stack{how}", hz=hz)
 
 
 _TRACED = re.compile(r"^(?:trace=|t=)?([^=]*)$")

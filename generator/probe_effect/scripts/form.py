@@ -5,7 +5,7 @@ from typing import Literal
 
 from probe_effect.errors import UsageError
 
-Language = Literal["bpftrace", "d", "perf", "strace", "ftrace", "tool"]
+Language = Literal["bpftrace", "d", "perf", "strace", "ftrace", "py-spy", "tool"]
 Timing = Literal["start", "end"]
 
 SHORT = 40

@@ -21,8 +21,8 @@ _D_TEXT = re.compile(r"^#!.*dtrace|^[ \t]*#pragma[ \t]+D[ \t]|\b(?:self|this)->"
 def read_script(text: str) -> Script:
     """The script in a text: its probes, and the actions of each.
 
-    The text is a program in bpftrace's language or in D, or a command line of `bpftrace`, `dtrace`, `perf`, `strace` or
-    `trace-cmd`. `sudo`, a prompt or a path before the command does no harm.
+    The text is a program in bpftrace's language or in D, or a command line of `bpftrace`, `dtrace`, `perf`, `py-spy`,
+    `strace` or `trace-cmd`. `sudo`, a prompt or a path before the command does no harm.
 
     Raises: ScriptError for a text in none of the languages, with line, column, what was found and what was expected.
     """

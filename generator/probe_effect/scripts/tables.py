@@ -55,8 +55,11 @@ HZ = ("", "hz")
 """Units that are rates; every other one is a time, and so many of them are in a second:"""
 TIMES_PER_S: dict[str, float] = _WORDS["times-per-s"] | {name: 1 / one for name, one in _WORDS["seconds"].items()}
 
-PERF_HZ = 4000
-"""How often `perf record` and `perf top` sample when nobody says (perf-record(1), -F)."""
+USUAL_HZ: dict[str, int] = _WORDS["usual_hz"]
+"""Tool to how often it samples when nobody says."""
+
+COSTLY = {tool: options.split() for tool, options in _WORDS["costly"].items()}
+"""Tool to its options that change what events cost, or how many there are."""
 
 TRACERS = {
     command if " " in command else str(tool.language): tool.name for tool in TOOLS.values() for command in tool.commands
@@ -99,31 +102,11 @@ SYSTEM_CALL_WRAPPERS = tuple(_WORDS["system_call_wrappers"].split())
 """Functions of the C library that make the system call of their own name."""
 
 
+_SHARED = """
+MAX_DEPTH TOKENS ATTACH_POINT SHELL KINDS ALIASES PATHS TRACEPOINTS D_KINDS D_ONLY EFFECTS NAME_FIELD LANGUAGES
+BEFORE_TOOLS WITH_VALUE COSTLY SOFTWARE CLOCKS PERF_KINDS MANY TIMERS HZ TIMES_PER_S USUAL_HZ TRACERS"""
+
+
 def tables() -> dict[str, Any]:
-    """Everything here that the site's reader needs, of lists, dictionaries and strings only."""
-    return {
-        "max_depth": MAX_DEPTH,
-        "tokens": [list(one) for one in TOKENS],
-        "attach_point": ATTACH_POINT,
-        "shell": [list(one) for one in SHELL],
-        "kinds": KINDS,
-        "aliases": ALIASES,
-        "paths": list(PATHS),
-        "tracepoints": [list(one) for one in TRACEPOINTS],
-        "d_kinds": [list(one) for one in D_KINDS],
-        "d_only": D_ONLY,
-        "effects": EFFECTS,
-        "name_field": NAME_FIELD,
-        "tools": LANGUAGES,
-        "before_tools": list(BEFORE_TOOLS),
-        "with_value": WITH_VALUE,
-        "software": list(SOFTWARE),
-        "clocks": list(CLOCKS),
-        "perf_kinds": [list(one) for one in PERF_KINDS],
-        "many": MANY,
-        "timers": list(TIMERS),
-        "hz": list(HZ),
-        "times_per_s": TIMES_PER_S,
-        "perf_hz": PERF_HZ,
-        "tracers": TRACERS,
-    }
+    """Everything here that the site's reader needs, by its name in small letters, as JSON can hold it."""
+    return {name.lower(): globals()[name] for name in _SHARED.split()}

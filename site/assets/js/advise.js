@@ -120,9 +120,9 @@
       return filled(words.threshold, { rate: text });
     };
 
-    const thresholds = ({ cost, machines }) => {
+    const thresholds = ({ cost, machines, stops }) => {
       const widened = data.programs ? multiplied(cost, given(data.programs.ratio)) : cost;
-      return [...predict(widened, { rate: 1, threads: 1, busy: 1 }).thresholds].map(([percent, rate]) =>
+      return [...predict(widened, { rate: 1, threads: 1, busy: 1, stops }).thresholds].map(([percent, rate]) =>
         [`${percent}${gap}% (${data.thresholds[percent]})`, atRate(rate, machines)]);
     };
 

@@ -4,6 +4,7 @@
 (() => {
   const nsPerSecond = 1e9;
   const percents = [1, 5, 30];
+  const mostStopped = 0.96;
 
   const mapped = ({ value, low, high }, change) => ({
     value: change(value),
@@ -13,25 +14,29 @@
   const turned = ({ value, low, high }) => ({ value, low: high, high: low });
 
   // The rate at which a busy thread slows by so many per cent; null for a cost that is not above 0.
-  const threshold = ({ value, low, high }, percent) => {
+  const threshold = ({ value, low, high }, percent, stops = false) => {
     if (value <= 0) return null;
-    const budget = (percent / 100) * nsPerSecond;
+    const budget = (percent / (100 + (stops ? percent : 0))) * nsPerSecond;
     const at = (cost) => (cost !== null && cost > 0 ? budget / cost : null);
     return { value: budget / value, low: at(high), high: at(low) };
   };
 
   // What probes of `cost` ns an event do at `rate` events per second in each of `threads` threads, each busy `busy` of
   // its time: ratios of slowdown and delay, CPU seconds per second, events per second, and thresholds by per cent.
-  const predict = (cost, { rate, threads, busy }) => {
+  // A tool that `stops` the program by a clock of its own takes a share of all time.
+  const predict = (cost, { rate, threads, busy, stops = false }) => {
     const late = (used) => Math.max(0, used - (1 - busy));
-    const used = mapped(cost, (ns) => (rate * ns) / nsPerSecond);
+    const used = mapped(cost, (ns) => {
+      const ratio = Math.min((rate * ns) / nsPerSecond, stops ? busy * mostStopped : Infinity);
+      return stops ? ratio / (1 - ratio / busy) : ratio;
+    });
     const delay = mapped(used, late);
-    const limits = percents.map((percent) => [percent, threshold(cost, percent)]);
+    const limits = percents.map((percent) => [percent, threshold(cost, percent, stops)]);
     return {
       slowdown: mapped(used, (ratio) => ratio / busy),
       delay,
       cpu: mapped(used, (ratio) => (threads * ratio) / (1 + late(ratio))),
-      events: turned(mapped(delay, (ratio) => (threads * rate) / (1 + ratio))),
+      events: turned(mapped(delay, (ratio) => (threads * rate) / (1 + (stops ? 0 : ratio)))),
       thresholds: new Map(limits.map(([percent, found]) => [percent, found && mapped(found, (hz) => hz * busy)])),
     };
   };

@@ -8,11 +8,6 @@
   const traced = /^(?:trace=|t=)?([^=]*)$/;
   const ends = ["|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1", "&>"];
   const largePages = 4096;
-  const costly = {
-    perf: ["a", "c", "F", "g", "m", "all-cpus", "call-graph", "count", "freq", "mmap-pages"],
-    strace: ["c", "C", "f", "k", "count", "follow-forks", "seccomp-bpf", "stack-trace", "summary", "summary-only"],
-    "trace-cmd": ["T", "b", "p"],
-  };
   const plugins = { function: "function-tracer", function_graph: "function-graph" };
 
   const commands = (tables, { tracepointKind, firstKind }) => {
@@ -75,7 +70,7 @@
       const words = shellWords(text);
       const first = commandOf(words);
       const tool = first.slice(first.lastIndexOf("/") + 1);
-      const language = own(tables.tools, tool);
+      const language = own(tables.languages, tool);
       if (language === undefined || first.startsWith("#!")) return null;
       const rest = [...words];
       const { options, others } = split(rest, tables.with_value[`${tool} ${rest[0]}`] ?? tables.with_value[tool]);
@@ -121,9 +116,9 @@
       return /^[0-9]+$/.test(pages) && Number(pages.slice(0, 9)) >= largePages ? "record-large-buffer" : "record";
     };
 
-    // As often as -F says, or perf's default; null for `-F max`, which is the system's.
-    const sampledHz = ({ all }) => {
-      const last = all("F", "freq").at(-1) ?? String(tables.perf_hz);
+    // As often as was given last, or else as usual; null for perf's `-F max`, which is the system's.
+    const sampledHz = ({ tool, all }, ...names) => {
+      const last = all(...names).at(-1) ?? String(tables.usual_hz[tool]);
       return /^[0-9]+$/.test(last) && Number(last.slice(0, 9)) > 0 ? Number(last) : null;
     };
 
@@ -152,9 +147,24 @@
       const isSampled = !isStat && !has("c", "count");
       return listed(all("e", "event"), "cycles").map((event) => {
         const kind = perfKind(event, isSampled);
-        const hz = kind === "profile" ? sampledHz(command) : null;
+        const hz = kind === "profile" ? sampledHz(command, "F", "freq") : null;
         return probe(event, kind, isStat ? "count" : recordAction(command), { hasFilter, hz });
       });
+    };
+
+    // One probe, the clock by which py-spy reads stacks; a dump reads one, which is one in its second.
+    const pySpy = (text, command) => {
+      const { words: [subcommand = "", traced], has, pid } = command;
+      if (!["record", "top", "dump"].includes(subcommand)) {
+        throw failed(text, 0, `“py-spy ${shortened(subcommand)}”`, "py-spy record, top or dump");
+      }
+      if (traced === undefined && pid === null) {
+        throw failed(text, 0, "no process", "py-spy with -p or a command to sample");
+      }
+      const isDump = subcommand === "dump";
+      const reading = has("nonblocking") ? "record-stack-running" : `record-stack${isDump ? "-once" : ""}`;
+      const hz = isDump ? 1 : sampledHz(command, "r", "rate");
+      return [probe("sample", "profile", has("n", "native") ? "record-stack-native" : reading, { hz })];
     };
 
     const strace = (text, { words, options, has, all, pid }) => {
@@ -195,9 +205,9 @@
       language: command.language,
       tracer: tracerOf(command),
       text,
-      probes: { perf, strace, "trace-cmd": traceCmd }[command.tool](text, command),
+      probes: { perf, "py-spy": pySpy, strace, "trace-cmd": traceCmd }[command.tool](text, command),
       pid_filter: command.tool === "trace-cmd" ? command.all("P")[0] ?? null : command.pid,
-      options: command.options.filter(([name]) => costly[command.tool].includes(name)).map((one) => written(...one)),
+      options: command.options.filter(([name]) => tables.costly[command.tool].includes(name)).map((one) => written(...one)),
     });
 
     return { commandLine, commandName, readCommand };

@@ -62,6 +62,7 @@
       hardware,
       path: path && { each: given(path), calls: path[3] },
       unknown,
+      stops: tracer.stops,
     };
   };
 
@@ -136,7 +137,8 @@
     const rate = paid.reduce((sum, one) => sum + one.rate, 0);
     const each = paid.map(({ cost, rate: its }) => times(programs ? multiplied(cost, given(programs.ratio)) : cost, its / rate));
     const cost = total(each);
-    return { rate, cost, ...predict(cost, { rate, threads: 1, busy: 1 }) };
+    const stops = paid.some((one) => one.stops);
+    return { rate, cost, ...predict(cost, { rate, threads: 1, busy: 1, stops }) };
   };
 
   probeEffect.scriptCost = { total, times, tracerOf, costOf, nearest, together };
