@@ -4,8 +4,7 @@
 def __getattr__(name: str) -> str:
     """`__version__`, looked up when it is asked for: reading what is installed takes a fifth of a command's start."""
     if name != "__version__":
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib.metadata import version  # noqa: PLC0415
 
     return version("probe-effect")

@@ -47,5 +47,4 @@ def unknown(names: Iterable[str], known: Iterable[str], kind: str) -> None:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
             advice = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known) or 'none'}"
-            msg = f"{name}: no such {kind}; {advice}"
-            raise UsageError(msg)
+            raise UsageError(f"{name}: no such {kind}; {advice}")

@@ -42,11 +42,9 @@ class ThreadLoad:
             msg = f"rate {self.rate_hz}: expected events per second, 0 or from {MIN_RATE_HZ:.0e} to {MAX_RATE_HZ:.0e}"
             raise UsageError(msg)
         if not 1 <= self.threads <= MAX_THREADS:
-            msg = f"threads {self.threads}: expected a whole number from 1 to {MAX_THREADS}"
-            raise UsageError(msg)
+            raise UsageError(f"threads {self.threads}: expected a whole number from 1 to {MAX_THREADS}")
         if not 0 < self.busy_ratio <= 1:
-            msg = f"busy share {self.busy_ratio}: expected a share above 0 and at most 1, such as 0.4"
-            raise UsageError(msg)
+            raise UsageError(f"busy share {self.busy_ratio}: expected a share above 0 and at most 1, such as 0.4")
 
     def used(self, cost_ns: float) -> float:
         """What events of that cost add to running time, per second of untraced time."""

@@ -59,8 +59,7 @@ def rate_from(text: str) -> float:
     """Events per second as people write them: `50k`, `1.5M`, `200`, `1e5`, `50_000`, `300,000`. Raises: UsageError."""
     found = RATE.fullmatch(text.strip())
     if found is None:
-        msg = f"rate {text!r}: expected events per second, such as 50k, 1.5M, 200, 1e5 or 50_000"
-        raise UsageError(msg)
+        raise UsageError(f"rate {text!r}: expected events per second, such as 50k, 1.5M, 200, 1e5 or 50_000")
     return float(re.sub(r"[_, \u00a0\u202f]", "", found[1])) * PREFIXES[found[2]]
 
 
@@ -69,8 +68,7 @@ def share_from(text: str) -> float:
     found = SHARE.fullmatch(text.strip())
     value = float(found[1]) / (100 if found[2] else 1) if found else 0.0
     if not 0 < value <= 1:
-        msg = f"share {text!r}: expected more than 0 % and at most 100 %, such as 40% or 0.4"
-        raise UsageError(msg)
+        raise UsageError(f"share {text!r}: expected more than 0 % and at most 100 %, such as 40% or 0.4")
     return value
 
 

@@ -65,8 +65,7 @@ def advise(
     """  # noqa: D301 (click reads the \b)
     text, command = _script(words, options["program"])
     if sum(given is not None for given in (options["pid"], options["cgroup"])) + bool(command) > 1:
-        msg = "--pid, --cgroup and a command: expected one of them, or none for the whole machine"
-        raise UsageError(msg)
+        raise UsageError("--pid, --cgroup and a command: expected one of them, or none for the whole machine")
     data = data_folder(data_path, only_asks=True)
 
     from probe_effect.advising.machine import this_machine
@@ -108,8 +107,7 @@ def _script(words: Sequence[str], program: str | None) -> tuple[str, tuple[str, 
     if program is not None:
         return program, tuple(words)
     if not words:
-        msg = "no script: give a file of bpftrace or D, or the script itself with -e"
-        raise UsageError(msg)
+        raise UsageError("no script: give a file of bpftrace or D, or the script itself with -e")
     return script_text(Path(words[0])), tuple(words[1:])
 
 
@@ -117,6 +115,5 @@ def _rate(text: str) -> tuple[str, float]:
     """A probe with its rate: names of probes may have `=` in them, rates have none."""
     probe, sign, rate = text.rpartition("=")
     if not sign:
-        msg = f"--rate {text}: expected PROBE=N, such as uprobe:libc:malloc=20k"
-        raise UsageError(msg)
+        raise UsageError(f"--rate {text}: expected PROBE=N, such as uprobe:libc:malloc=20k")
     return probe, rate_from(rate)

@@ -17,8 +17,7 @@ def _shard(text: str) -> tuple[int, int]:
     """Which shard of how many. Raises: click.BadParameter for anything but two numbers, the first no larger."""
     found = re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})", text, re.ASCII)
     if found is None or not 1 <= int(found[1]) <= int(found[2]):
-        msg = f"{text!r} is not a shard. Expected one such as 3/8: the third of eight."
-        raise click.BadParameter(msg)
+        raise click.BadParameter(f"{text!r} is not a shard. Expected one such as 3/8: the third of eight.")
     return int(found[1]), int(found[2])
 
 

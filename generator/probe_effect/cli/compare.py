@@ -17,8 +17,7 @@ def _percent(text: str) -> float:
     """
     found = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?%?", text.strip(), re.ASCII)
     if found is None:
-        msg = f"{text!r} is not a percentage. Expected one such as 2%, 2 or 0.5%."
-        raise click.BadParameter(msg)
+        raise click.BadParameter(f"{text!r} is not a percentage. Expected one such as 2%, 2 or 0.5%.")
     return float(found[1]) / 100
 
 
@@ -63,8 +62,7 @@ def compare(
     """  # noqa: D301 (click reads the \b)
     data = data_folder(data_path, only_asks=True)
     if bool(two_tracers) is (second is not None) or (two_tracers and tracers):
-        msg = "expected A and B, or A and `--tracers T U` without `--tracer`"
-        raise UsageError(msg)
+        raise UsageError("expected A and B, or A and `--tracers T U` without `--tracer`")
 
     from probe_effect.cli import compare_output
     from probe_effect.compare import compared

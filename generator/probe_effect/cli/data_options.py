@@ -34,8 +34,7 @@ def data_folder(given: Path | None, *, may_be_new: bool = False, only_asks: bool
     """
     root = given or _around(Path.cwd().resolve(), may_be_new=may_be_new, only_asks=only_asks)
     if not root.is_dir() and (given or not may_be_new):
-        msg = f"{root}: is not a folder. Give a data folder with --data."
-        raise UsageError(msg)
+        raise UsageError(f"{root}: is not a folder. Give a data folder with --data.")
     return DataFolder(root, kept())
 
 

@@ -67,8 +67,7 @@ def _results(out: Path | None) -> Iterator[Path]:
         try:
             yield Path(folder)
         except Interrupted as stop:
-            msg = "stopped; no rows are kept without --out"
-            raise Interrupted(msg) from stop
+            raise Interrupted("stopped; no rows are kept without --out") from stop
 
 
 def _settings(laboratory: Laboratory, results: Path, blocks: int, seed: int) -> Settings:

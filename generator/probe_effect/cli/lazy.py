@@ -82,11 +82,10 @@ def _missing() -> str | None:
 
 def _refusing(name: str, missing: str) -> click.Command:
     def refuse(**_: object) -> NoReturn:
-        msg = (
+        raise HostNotReady(
             f"{name}: {missing} is not installed. Expected the part `site` of probe-effect: "
             "run this in a clone of the repository, after `make setup-site`."
         )
-        raise HostNotReady(msg)
 
     return click.Command(
         name,

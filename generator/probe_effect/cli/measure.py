@@ -95,8 +95,7 @@ def measure(*, out: Path | None, data_path: Path | None, **options: Unpack[Measu
     if options["fleet_name"] is not None:
         _check_fleet_name(options["fleet_name"], options["author"])
     if options["author"] == "hosted" and options["vm"] is not None:
-        msg = "--provenance hosted is of times of the runner itself; a machine of --vm is no runner"
-        raise click.UsageError(msg)
+        raise click.UsageError("--provenance hosted is of times of the runner itself; a machine of --vm is no runner")
     if options["vm"] == NEW:
         _check_new(click.get_current_context())
     elif options["resume"]:
@@ -130,10 +129,9 @@ def _check_new(context: click.Context) -> None:
 def _check_resumable(context: click.Context) -> None:
     """Raise click.UsageError unless every option given is one that the plan has not already."""
     if _given(context) - {"suites", "resume", "out", "data_path", "vm", "architecture", "accelerator"}:
-        msg = (
+        raise click.UsageError(
             "--resume takes suites, --vm, --arch and --out: what is measured, how and for whom, is in what it continues"
         )
-        raise click.UsageError(msg)
 
 
 def _check_fleet_name(name: str, author: str) -> None:

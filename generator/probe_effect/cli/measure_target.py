@@ -107,8 +107,7 @@ def _words_of_unfinished(machine: Sequence[str], results: Path) -> list[str]:
     commands = [read_unfinished(place).document.run.command for place in cut_short(results)]
     ours = [command for command in commands if _is_on(command, machine)]
     if not ours:
-        msg = f"{results}: no run with {' '.join(machine)} was cut short; start one without --resume"
-        raise UsageError(msg)
+        raise UsageError(f"{results}: no run with {' '.join(machine)} was cut short; start one without --resume")
     pairs = (pair for command in ours for pair in pairwise(command))
     return list(dict.fromkeys(word for option, word in pairs if option == "--tracer"))
 

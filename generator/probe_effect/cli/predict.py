@@ -74,11 +74,9 @@ def _question(words: dict[str, Any]) -> Question:
     if words["hz"] is not None:
         return _sampling(words)
     if words["depth"] is not None:
-        msg = "--depth says how deep the stack is that a sample finds: give --hz with it"
-        raise UsageError(msg)
+        raise UsageError("--depth says how deep the stack is that a sample finds: give --hz with it")
     if (probe is None) != (action is None):
-        msg = "--probe and --action belong together: give both, or a measured case with --case"
-        raise UsageError(msg)
+        raise UsageError("--probe and --action belong together: give both, or a measured case with --case")
     if not cases and probe is None:
         msg = "nothing to predict: give a case with --case, such as 06-uprobe; `probe-effect suites` lists them"
         raise UsageError(msg)
@@ -87,11 +85,9 @@ def _question(words: dict[str, Any]) -> Question:
         raise UsageError(msg)
     rate_hz = None if words["rate"] is None else rate_from(words["rate"])
     if probe is not None and rate_hz is None:
-        msg = f"{probe} with {action}: expected a rate, found none; give --rate 50k"
-        raise UsageError(msg)
+        raise UsageError(f"{probe} with {action}: expected a rate, found none; give --rate 50k")
     if words["mechanism"] is not None and probe is None:
-        msg = "--mechanism says how --probe is made: give --probe and --action with it; a case has its own"
-        raise UsageError(msg)
+        raise UsageError("--mechanism says how --probe is made: give --probe and --action with it; a case has its own")
     return Question(
         probes=tuple(asked_from(case, rate_hz) for case in cases),
         combination=None

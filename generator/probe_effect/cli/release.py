@@ -55,6 +55,5 @@ def release_notes(version: str, data_path: Path | None) -> None:
     catalogue = read_catalogue(data)
     found = {one.version: one for one in catalogue.releases}
     if version not in found:
-        msg = f"{version}: is no release. There are: {', '.join(found) or 'none'}."
-        raise UsageError(msg)
+        raise UsageError(f"{version}: is no release. There are: {', '.join(found) or 'none'}.")
     output.product(notes(found[version], catalogue).rstrip("\n"))

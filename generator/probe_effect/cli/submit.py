@@ -39,8 +39,7 @@ def submit(folders: tuple[Path, ...], data_path: Path | None, **options: Unpack[
     Example: probe-effect submit data/results/my-machine/2026-11-20-per-event --no-name
     """  # noqa: D301 (click reads the \b)
     if options["name"] is not None and options["nameless"]:
-        msg = "--name and --no-name: one of them"
-        raise click.UsageError(msg)
+        raise click.UsageError("--name and --no-name: one of them")
     data, chosen = data_folder(data_path, may_be_new=bool(folders)), given_folders(folders)
 
     from probe_effect.cli.submit_run import run

@@ -101,10 +101,9 @@ def _named(folders: Sequence[Path]) -> list[SubmissionFolder]:
         for path in sorted(folder.resolve().rglob(SubmissionFolder(folder).machine_file.name))
     ]
     if not found:
-        msg = (
+        raise UsageError(
             f"{folders[0]}: holds no submission. Expected a folder such as the one that `probe-effect measure` prints."
         )
-        raise UsageError(msg)
     return list(dict.fromkeys(found))
 
 
@@ -115,8 +114,7 @@ def _found(data: DataFolder, checkout: Path | None) -> list[SubmissionFolder]:
     for one in unfinished:
         output.say(f"left out: {one.folder} is not complete; to go on with it: {command_to_go_on(one)}")
     if not complete and (unfinished or not base):
-        msg = f"{data.results}: holds nothing that is complete. Measure first: {typed('measure')}"
-        raise UsageError(msg)
+        raise UsageError(f"{data.results}: holds nothing that is complete. Measure first: {typed('measure')}")
     return complete
 
 

@@ -42,11 +42,10 @@ def with_scripts(package: ToolPackage, folder: Path, version: str) -> ToolPackag
     found = {path.name: path for path in sorted(folder.glob(f"*{SUFFIX}"))}
     described = {tool.name for tool in package.tools}
     if unlike := sorted(found.keys() ^ described):
-        msg = (
+        raise UsageError(
             f"{folder} and the document of {package.package} differ in {', '.join(unlike)}. Expected the same tools: "
             "add a [[tools]] with name, answers and event for a new one, remove one that is gone."
         )
-        raise UsageError(msg)
     tools = tuple(
         tool.model_copy(update={"probes": probes_of(found[tool.name].read_text(encoding="utf-8"))})
         for tool in package.tools

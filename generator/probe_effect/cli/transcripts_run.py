@@ -33,8 +33,7 @@ def _wanted(data: DataFolder, ids: Sequence[str]) -> list[Transcript]:
         raise BadData(problems)
     found = {one.transcript.id: one.transcript for one in shown}
     if unknown := [one for one in ids if one not in found]:
-        msg = f"{', '.join(unknown)}: no transcript. Expected some of {', '.join(found)}."
-        raise UsageError(msg)
+        raise UsageError(f"{', '.join(unknown)}: no transcript. Expected some of {', '.join(found)}.")
     return [found[one] for one in ids] if ids else list(found.values())
 
 

@@ -105,8 +105,7 @@ def of_tracers(side: ReadSide, tracers: tuple[str, str], selection: Selection) -
     of = side.of(_common_metric([side], selection))
     first, second = tracers
     if first == second:
-        msg = f"{first}: the same tracer twice. Expected two tracers, such as --tracers bpftrace libbpf."
-        raise UsageError(msg)
+        raise UsageError(f"{first}: the same tracer twice. Expected two tracers, such as --tracers bpftrace libbpf.")
     _check_names(replace(selection, tracers=tracers), of.numbers)
     current = selection.among(of.current)
     ours, others = (
@@ -160,14 +159,12 @@ def _common_metric(sides: Sequence[ReadSide], selection: Selection) -> Metric:
     if metric is None:
         names = ", ".join(side.given.name for side in sides)
         words = " against ".join(", ".join(sorted(some)) for some in held)
-        msg = f"{names}: {words}. Times and instruction counts are never compared."
-        raise UsageError(msg)
+        raise UsageError(f"{names}: {words}. Times and instruction counts are never compared.")
     if metric == "time" and selection.fail_above_ratio is not None:
-        msg = (
+        raise UsageError(
             "--fail-above: these are times, which do not repeat closely enough on a shared machine to decide so. "
             "Expected instructions, as `probe-effect measure SUITE --vm KERNEL` counts them."
         )
-        raise UsageError(msg)
     return metric
 
 
@@ -183,8 +180,7 @@ def _compared(found: Sequence[Comparison], first: Half, second: Half, lacking: s
     ours, others = first.costs(), second.costs()
     if not found:
         has = (f"{name}: {_names(known.values())}" for name, known in ((first.name, ours), (second.name, others)))
-        msg = f"{lacking}. {'. '.join(has)}."
-        raise ProbeEffectError(msg)
+        raise ProbeEffectError(f"{lacking}. {'. '.join(has)}.")
     return Compared(
         first=first.name,
         second=second.name,

@@ -101,8 +101,7 @@ def compare(first: Number, second: Number, limit_ratio: float = REPEATABILITY_LI
     Raises: ValueError for a time and a count, or where one has no cost.
     """
     if first.is_time != second.is_time:
-        msg = f"{first.id} and {second.id}: a time and a count are never compared"
-        raise ValueError(msg)
+        raise ValueError(f"{first.id} and {second.id}: a time and a count are never compared")
     return _compare_times(first, second) if first.is_time else _compare_counts(first, second, limit_ratio)
 
 

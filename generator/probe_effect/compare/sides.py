@@ -60,8 +60,7 @@ def find_side(text: str, data: DataFolder) -> NamedSide:
     submissions = tuple(one for one in inside if one.machine_file.is_file())
     if not submissions:
         known = ", ".join(sorted({one.machine for one in data.submissions()})) or "none"
-        msg = f"{text}: neither the folder of a submission nor a machine with any; known machines: {known}"
-        raise UsageError(msg)
+        raise UsageError(f"{text}: neither the folder of a submission nor a machine with any; known machines: {known}")
     return NamedSide(folder.name, text, submissions, is_machine=True)
 
 

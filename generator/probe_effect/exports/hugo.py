@@ -122,8 +122,7 @@ def run_hugo(project: Path, work: Path, destination: Path, options: SiteOptions)
     said = [line for line in (finished.stdout + finished.stderr).splitlines() if line.startswith(("ERROR", "WARN"))]
     if finished.returncode or said:
         words = "\n".join(said) or finished.stdout + finished.stderr
-        msg = f"Hugo could not build the site from {work}:\n{words}"
-        raise ProbeEffectError(msg)
+        raise ProbeEffectError(f"Hugo could not build the site from {work}:\n{words}")
 
 
 def root_addresses(site: Path, base_path: str) -> None:

@@ -51,8 +51,7 @@ def _free_folder(data: DataFolder, version: str) -> Path:
         msg = f"{version}: is not a version. Expected year and month, such as 2026.11, or 2026.11.2 for a second one."
         raise UsageError(msg)
     if folder.exists():
-        msg = f"{data.relative(folder)}: was released before, and a release stays. Give the next version."
-        raise UsageError(msg)
+        raise UsageError(f"{data.relative(folder)}: was released before, and a release stays. Give the next version.")
     return folder
 
 

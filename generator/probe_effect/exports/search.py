@@ -26,8 +26,7 @@ def index_site(site: Path) -> None:
     command = [sys.executable, "-m", "pagefind", "--site", str(site), words, "--glob", searched, "--quiet"]
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     if finished.returncode:
-        msg = f"The search index of {site} could not be made:\n{finished.stdout}{finished.stderr}"
-        raise ProbeEffectError(msg)
+        raise ProbeEffectError(f"The search index of {site} could not be made:\n{finished.stdout}{finished.stderr}")
     for pattern in UNUSED:
         for path in (site / "pagefind").glob(pattern):
             path.unlink()

@@ -45,8 +45,7 @@ def open_tracepoint(category: str, name: str) -> int:
     """The descriptor of a tracepoint's event. Raises: OSError; FileNotFoundError without such a tracepoint."""
     found = read_text(tracefs(), f"events/{category}/{name}/id")
     if found is None:
-        msg = f"no tracepoint {category}:{name}"
-        raise FileNotFoundError(msg)
+        raise FileNotFoundError(f"no tracepoint {category}:{name}")
     return open_event(TRACEPOINT, int(found))
 
 
@@ -60,8 +59,7 @@ def open_dynamic(device: str, name: bytes, offset: int, *, is_return: bool, sema
     place = f"sys/bus/event_source/devices/{device}"
     number = read_text(ROOT, f"{place}/type")
     if number is None:
-        msg = f"no perf device {device}"
-        raise FileNotFoundError(msg)
+        raise FileNotFoundError(f"no perf device {device}")
     bit = re.search(r"config:(\d+)", read_text(ROOT, f"{place}/format/retprobe") or "config:0")
     config = (int(is_return) << int(bit[1] if bit else 0)) | semaphore << 32
     held = bytearray(name + b"\0")
@@ -73,8 +71,7 @@ def field_offset(category: str, name: str, field: str) -> int:
     text = read_text(tracefs(), f"events/{category}/{name}/format") or ""
     found = re.search(rf"\b{field};\s*offset:(\d+);", text)
     if found is None:
-        msg = f"no field {field} in tracepoint {category}:{name}"
-        raise FileNotFoundError(msg)
+        raise FileNotFoundError(f"no field {field} in tracepoint {category}:{name}")
     return int(found[1])
 
 

@@ -79,8 +79,7 @@ def places(attach: str, kind: str, root: Path, pid: int | None = None) -> list[P
     """
     need = NEEDS.get(kind)
     if need is not None and (why := missing(need, root)):
-        msg = f"{attach}: {why}"
-        raise NotHere(msg)
+        raise NotHere(f"{attach}: {why}")
     words = parts(attach)[1:]
     if kind in KERNEL_FUNCTIONS:
         found = [Place(kind=kind, name=name) for name in _kernel_functions(words[-1].partition("+")[0], root)]
@@ -91,21 +90,18 @@ def places(attach: str, kind: str, root: Path, pid: int | None = None) -> list[P
     else:
         found = [Place(kind=kind, name=name) for name in _tracepoints(attach, words, root)]
     if not found:
-        msg = f"{attach}: nothing here matches it; `bpftrace -l '{attach}'` lists what does"
-        raise NotHere(msg)
+        raise NotHere(f"{attach}: nothing here matches it; `bpftrace -l '{attach}'` lists what does")
     return found
 
 
 def _tracepoints(attach: str, words: list[str], root: Path) -> list[str]:
     """`sched:sched_switch` for each that matches; those of system calls whatever their category's name."""
     if why := tracefs_missing(root):
-        msg = f"{attach}: {why}"
-        raise NotHere(msg)
+        raise NotHere(f"{attach}: {why}")
     pattern = ":".join(words)
     if attach.startswith("software:"):
         if words[0] not in AS_TRACEPOINTS:
-            msg = f"{attach}: no static probe fires with it, so its rate cannot be counted without it"
-            raise NotHere(msg)
+            raise NotHere(f"{attach}: no static probe fires with it, so its rate cannot be counted without it")
         pattern = AS_TRACEPOINTS[words[0]]
     elif attach.startswith("rawtracepoint:"):
         pattern = f"*:{words[-1]}"
@@ -196,8 +192,7 @@ def _files(named: str, root: Path, pid: int | None) -> list[Path]:
         place = (library_of(pid, named) if pid else None) or shutil.which(named) or _library(named)
         files = [Path(place)] if place else []
     if not files:
-        msg = f"{named}: no such program or library here; name it by its path"
-        raise NotHere(msg)
+        raise NotHere(f"{named}: no such program or library here; name it by its path")
     return files
 
 

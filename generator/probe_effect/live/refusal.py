@@ -21,8 +21,7 @@ def explained(doing: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        msg = f"{doing}: the kernel refuses ({error.strerror or error}): {reason(error)}"
-        raise HostNotReady(msg) from error
+        raise HostNotReady(f"{doing}: the kernel refuses ({error.strerror or error}): {reason(error)}") from error
 
 
 def reason(error: OSError) -> str:

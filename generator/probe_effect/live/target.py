@@ -141,11 +141,10 @@ def _check_namespace() -> None:
     except OSError:
         return
     if here != INITIAL_PID_NAMESPACE:
-        msg = (
+        raise HostNotReady(
             f"this program is in a process namespace of its own ({here}), and the kernel counts by the ids of the "
             "first one. Run it on the host, or in a container that shares them (docker run --pid=host)"
         )
-        raise HostNotReady(msg)
 
 
 def stopped(command: tuple[str, ...], *, stdout: int = 2, stderr: int = 2) -> Child:

@@ -22,8 +22,7 @@ def interruptible() -> Iterator[None]:
     def stop(number: int, _: FrameType | None) -> None:
         for known in SIGNALS:
             signal.signal(known, signal.SIG_IGN)
-        msg = f"stopped by {signal.Signals(number).name}"
-        raise Interrupted(msg)
+        raise Interrupted(f"stopped by {signal.Signals(number).name}")
 
     before = {number: signal.signal(number, stop) for number in SIGNALS}
     try:

@@ -95,9 +95,8 @@ def written_rows(samples: Path, runs: Iterable[PlannedRun]) -> list[Sample]:
     for row in rows:
         if planned.get((row.block, row.position)) != (Key(row.case, row.tracer, row.level), row.arm):
             at = f" at level {row.level}" if row.level is not None else ""
-            msg = (
+            raise ProbeEffectError(
                 f"{samples}: block {row.block}, position {row.position} is {row.case} with {row.tracer}{at}, which is "
                 "not what its plan has there: it cannot be continued, and is kept; to measure again, omit --resume"
             )
-            raise ProbeEffectError(msg)
     return rows

@@ -84,8 +84,7 @@ def run_once(
         except (TracerFailed, WorkloadFailed) as error:
             return replace(row, events=None, operations=None, status=error.status, note=as_note(str(error)))
         except OSError as error:
-            msg = f"{error.filename or planned.subject.case}: {error.strerror}"
-            raise HostNotReady(msg) from error
+            raise HostNotReady(f"{error.filename or planned.subject.case}: {error.strerror}") from error
 
 
 @contextmanager

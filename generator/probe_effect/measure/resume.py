@@ -91,8 +91,7 @@ def work_of(one: OpenSubmission, suites: Iterable[tuple[Path, Suite]], known: Ma
     """
     found = {suite.id: (folder, suite) for folder, suite in suites}
     if one.document.run.suite not in found:
-        msg = f"{one.place.folder}: suite {one.document.run.suite} is not known here"
-        raise UsageError(msg)
+        raise UsageError(f"{one.place.folder}: suite {one.document.run.suite} is not known here")
     folder, suite = found[one.document.run.suite]
     names = list(dict.fromkeys(subject.tracer for subject in one.plan.subjects))
     tracers = {name: _tracer(name, one.plan, known) for name in names}
@@ -104,8 +103,7 @@ def _tracer(name: str, plan: PlanFile, known: Mapping[str, Tracer]) -> Tracer:
         return known[name]
     alike = [tracer for tracer in known.values() if name.startswith(f"{tracer.id}-")]
     if name not in plan.programs or not alike:
-        msg = f"{name}: no such tracer here, but the unfinished run has it; known: {', '.join(known)}"
-        raise UsageError(msg)
+        raise UsageError(f"{name}: no such tracer here, but the unfinished run has it; known: {', '.join(known)}")
     # `strace-seccomp-6-1` begins as `strace` does too.
     return at_path(max(alike, key=lambda tracer: len(tracer.id)), plan.programs[name])
 

@@ -84,8 +84,7 @@ def _run(bench: Bench, opened: OpenSubmission) -> SubmissionFolder:
         submission = opened.close(steal_ratio=steal, warnings=_warnings(bench, opened.document, steal, throttled))
     except (Interrupted, HostNotReady) as stop:
         again = command_to_go_on(opened.place)
-        msg = f"{stop}; the rows so far are kept in {opened.place.folder}\nto go on: {again}"
-        raise type(stop)(msg) from stop
+        raise type(stop)(f"{stop}; the rows so far are kept in {opened.place.folder}\nto go on: {again}") from stop
     bench.tell(replace(done, clock_jumped_s=opened.clock.jumped_s()))
     return submission
 

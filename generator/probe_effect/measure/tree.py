@@ -69,16 +69,13 @@ class Tree:
 def named_tree(folder: Path) -> Tree:
     """The tree in a folder that the user named. Raises: UsageError if there is none that `make` builds."""
     if not folder.is_dir():
-        msg = f"{folder}: no such folder; name that of a source tree which `make` builds"
-        raise UsageError(msg)
+        raise UsageError(f"{folder}: no such folder; name that of a source tree which `make` builds")
     if not any((folder / name).is_file() for name in MAKEFILES):
-        msg = f"{folder}: no Makefile in it; name the folder of a source tree which `make` builds"
-        raise UsageError(msg)
+        raise UsageError(f"{folder}: no Makefile in it; name the folder of a source tree which `make` builds")
     try:
         return Tree(folder.absolute(), _origin(folder), is_named=True)
     except OSError as error:
-        msg = f"{error.filename or folder}: {error.strerror}"
-        raise UsageError(msg) from error
+        raise UsageError(f"{error.filename or folder}: {error.strerror}") from error
 
 
 @contextmanager
@@ -118,11 +115,9 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copytree(source, target, symlinks=True, ignore=shutil.ignore_patterns(*HISTORY))
     except shutil.Error as error:
         file, _, why = error.args[0][0]
-        msg = f"{file}: cannot be copied: {why}"
-        raise HostNotReady(msg) from error
+        raise HostNotReady(f"{file}: cannot be copied: {why}") from error
     except OSError as error:
-        msg = f"{error.filename or target}: {error.strerror}"
-        raise HostNotReady(msg) from error
+        raise HostNotReady(f"{error.filename or target}: {error.strerror}") from error
 
 
 def _run(command: str, work: Path) -> None:
@@ -146,8 +141,7 @@ def _run(command: str, work: Path) -> None:
         raise HostNotReady(msg) from error
     if run.returncode != 0:
         said = "; ".join(run.stdout.strip().splitlines()[-LAST_LINES:])
-        msg = f"`{command}` in a copy of the source tree ended with status {run.returncode}: {said}"
-        raise HostNotReady(msg)
+        raise HostNotReady(f"`{command}` in a copy of the source tree ended with status {run.returncode}: {said}")
 
 
 def _origin(folder: Path) -> str:

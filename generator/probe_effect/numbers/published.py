@@ -104,8 +104,7 @@ def fill(sentence: str, figures: Mapping[str, Figure]) -> str:
     def replace(match: re.Match[str]) -> str:
         figure = figures.get(match[1])
         if figure is None:
-            msg = f"`{{{match[1]}}}` is not a figure of this source"
-            raise FormulaError(msg)
+            raise FormulaError(f"`{{{match[1]}}}` is not a figure of this source")
         return figure_text(figure) + (DERIVED_MARK if figure.is_derived else "")
 
     return PLACEHOLDER.sub(replace, sentence)

@@ -197,8 +197,7 @@ class Number:
     def known_cost(self) -> Estimate:
         """Its cost. Raises: ValueError where it has none."""
         if self.cost is None:
-            msg = f"{self.id} has no cost"
-            raise ValueError(msg)
+            raise ValueError(f"{self.id} has no cost")
         return self.cost
 
     @property

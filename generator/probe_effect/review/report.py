@@ -28,8 +28,7 @@ LEAST, GREATEST = 1e-9, 1e18
 
 def _writable(value: float) -> float:
     if not is_writable(value):
-        msg = f"expected 0, or a number from {LEAST:g} to {GREATEST:g}, of either sign"
-        raise ValueError(msg)
+        raise ValueError(f"expected 0, or a number from {LEAST:g} to {GREATEST:g}, of either sign")
     return value
 
 
@@ -205,8 +204,7 @@ def fitted(report: ReviewReport, write: Callable[[ReviewReport], str], most_byte
         text = write(_cut(report, most))
         if len(text.encode()) <= most_bytes:
             return text
-    msg = f"a review without rows is larger than {most_bytes} bytes"
-    raise ValueError(msg)
+    raise ValueError(f"a review without rows is larger than {most_bytes} bytes")
 
 
 def _cut(document: D, most: int) -> D:

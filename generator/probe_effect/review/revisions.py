@@ -73,11 +73,10 @@ def _commit(text: str) -> str:
     found = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{text}^{{commit}}")
     if found.returncode:
         said = found.stderr.strip() or "there is no such revision"
-        msg = (
+        raise UsageError(
             f"{printable(text, MAX_SHOWN)}: is not a folder, and git says: {printable(said, MAX_SHOWN)}. "
             "Expected a data folder, a checkout, or a revision such as `main`."
         )
-        raise UsageError(msg)
     return found.stdout.strip()
 
 
@@ -172,5 +171,4 @@ def _git(*arguments: str) -> subprocess.CompletedProcess[str]:
             check=False,
         )
     except FileNotFoundError as error:
-        msg = "git: is not installed, and a revision was named. Install git, or name folders."
-        raise UsageError(msg) from error
+        raise UsageError("git: is not installed, and a revision was named. Install git, or name folders.") from error

@@ -48,8 +48,7 @@ def kendall(first: Floats, second: Floats) -> Correlation | None:
     Raises: ValueError when the lengths differ.
     """
     if len(first) != len(second):
-        msg = f"{len(first)} values against {len(second)}; pairs need as many of each"
-        raise ValueError(msg)
+        raise ValueError(f"{len(first)} values against {len(second)}; pairs need as many of each")
     pairs = len(first) * (len(first) - 1) // 2
     score = concordance(first, second)
     untied = [pairs - sum(t * (t - 1) // 2 for t in _ties(values)) for values in (first, second)]

@@ -56,8 +56,7 @@ def holds(text: str, values: Mapping[str, Fraction]) -> bool:
     """Whether a comparison such as `tier_cost <= 2 * cost` is true. Raises: FormulaError."""
     node = _parse(text)
     if not isinstance(node, ast.Compare) or len(node.ops) != 1 or type(node.ops[0]) not in COMPARISONS:
-        msg = f"`{text}` is not one comparison"
-        raise FormulaError(msg)
+        raise FormulaError(f"`{text}` is not one comparison")
     left, right = (_computed(text, side, values) for side in (node.left, node.comparators[0]))
     return COMPARISONS[type(node.ops[0])](left, right)
 
@@ -71,16 +70,13 @@ def names(text: str) -> Iterator[str]:
 
 def _parse(text: str) -> ast.expr:
     if len(text) > MAX_LENGTH:
-        msg = f"formula longer than {MAX_LENGTH} characters"
-        raise FormulaError(msg)
+        raise FormulaError(f"formula longer than {MAX_LENGTH} characters")
     try:
         tree = ast.parse(text, mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        msg = f"`{text}` is not a formula"
-        raise FormulaError(msg) from None
+        raise FormulaError(f"`{text}` is not a formula") from None
     if sum(1 for _ in ast.walk(tree)) > MAX_NODES:
-        msg = f"`{text[:60]}…` has more than {MAX_NODES} parts"
-        raise FormulaError(msg)
+        raise FormulaError(f"`{text[:60]}…` has more than {MAX_NODES} parts")
     return tree.body
 
 
@@ -88,11 +84,9 @@ def _computed(text: str, node: ast.expr, values: Mapping[str, Fraction]) -> Frac
     try:
         value = _value(node, values)
     except ZeroDivisionError:
-        msg = f"`{text}` divides by zero"
-        raise FormulaError(msg) from None
+        raise FormulaError(f"`{text}` divides by zero") from None
     if abs(value) > MAX_VALUE:
-        msg = f"`{text}` is larger than any figure"
-        raise FormulaError(msg)
+        raise FormulaError(f"`{text}` is larger than any figure")
     return value
 
 
@@ -102,18 +96,15 @@ def _value(node: ast.expr, values: Mapping[str, Fraction]) -> Fraction:
             return Fraction(str(number))
         case ast.Name(id=name):
             if name not in values:
-                msg = f"`{name}` is not a figure of this source"
-                raise FormulaError(msg)
+                raise FormulaError(f"`{name}` is not a figure of this source")
             return values[name]
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
             return OPERATORS[type(op)](_value(left, values), _value(right, values))
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_value(operand, values)
         case ast.Call(func=ast.Name(id="abs"), args=[_, _, *_]):
-            msg = "abs takes one value"
-            raise FormulaError(msg)
+            raise FormulaError("abs takes one value")
         case ast.Call(func=ast.Name(id=name), args=[_, *_] as arguments, keywords=[]) if name in FUNCTIONS:
             return FUNCTIONS[name]([_value(argument, values) for argument in arguments])
         case _:
-            msg = f"a formula may not hold {type(node).__name__}"
-            raise FormulaError(msg)
+            raise FormulaError(f"a formula may not hold {type(node).__name__}")

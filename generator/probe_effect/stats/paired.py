@@ -37,8 +37,7 @@ def paired_estimate(differences: Floats) -> Estimate:
     columns = [column[~np.isnan(column)] for column in differences.T]
     found = [estimate(column) for column in columns if len(column)]
     if not found:
-        msg = "no block has both a traced run and a baseline"
-        raise TooFewBlocks(msg)
+        raise TooFewBlocks("no block has both a traced run and a baseline")
     ends = [(one.value, one.low, one.high) for one in found if one.low is not None and one.high is not None]
     if not ends:
         return Estimate(float(np.mean([one.value for one in found])))

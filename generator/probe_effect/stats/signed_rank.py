@@ -64,8 +64,7 @@ def estimate(differences: Floats) -> Estimate:
     Raises: TooFewBlocks when there are no differences.
     """
     if len(differences) == 0:
-        msg = "no block has both a traced run and a baseline"
-        raise TooFewBlocks(msg)
+        raise TooFewBlocks("no block has both a traced run and a baseline")
     averages = walsh_averages(differences)
     half = len(averages) // 2
     middle = float(averages[half] if len(averages) % 2 else (averages[half - 1] + averages[half]) / 2)

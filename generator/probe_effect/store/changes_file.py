@@ -34,8 +34,7 @@ class Change(Document):
         if (self.kind == "corrected") != (self.old is not None and self.new is not None) or (
             (self.old is None) != (self.new is None)
         ):
-            msg = "`old` and `new` come together, with a correction and only there"
-            raise ValueError(msg)
+            raise ValueError("`old` and `new` come together, with a correction and only there")
         return self
 
 

@@ -80,8 +80,7 @@ def sorted_by_id(entries: tuple[E, ...]) -> tuple[E, ...]:
     """The entries of a file as they are. Raises: ValueError unless they are sorted by id, each once."""
     for before, after in pairwise(entries):
         if before.id >= after.id:
-            msg = f"`{after.id}` after `{before.id}`: sort by id, each once"
-            raise ValueError(msg)
+            raise ValueError(f"`{after.id}` after `{before.id}`: sort by id, each once")
     return entries
 
 
@@ -117,8 +116,7 @@ def write_document(path: Path, document: Document) -> None:
             os.fsync(file.fileno())
         fresh.replace(path)
     except OSError as error:
-        msg = f"{path}: cannot be written: {error.strerror}"
-        raise HostNotReady(msg) from error
+        raise HostNotReady(f"{path}: cannot be written: {error.strerror}") from error
     finally:
         with suppress(OSError):
             fresh.unlink()
@@ -157,8 +155,7 @@ def _frozen(value: Any) -> Any:  # noqa: ANN401 (as the parsers give it)
 def _load_toml(text: str) -> dict[str, Any]:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.count(".") > MAX_DOTS_IN_LINE:
-            msg = f"more than {MAX_DOTS_IN_LINE} dots (at line {number}, column 1)"
-            raise ValueError(msg)
+            raise ValueError(f"more than {MAX_DOTS_IN_LINE} dots (at line {number}, column 1)")
     return tomllib.loads(text)
 
 
@@ -168,17 +165,14 @@ def _load_json(text: str) -> Any:  # noqa: ANN401 (JSON is anything until the mo
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         for key, times in Counter(key for key, _ in pairs).items():
             if times > 1:
-                msg = f"key `{printable(key)}` is there twice"
-                raise ValueError(msg)
+                raise ValueError(f"key `{printable(key)}` is there twice")
         return dict(pairs)
 
     def refuse(constant: str) -> None:
-        msg = f"{constant} is not JSON"
-        raise ValueError(msg)
+        raise ValueError(f"{constant} is not JSON")
 
     if _depth(text) > MAX_DEPTH:
-        msg = f"nested deeper than {MAX_DEPTH}"
-        raise ValueError(msg)
+        raise ValueError(f"nested deeper than {MAX_DEPTH}")
     return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
 
 

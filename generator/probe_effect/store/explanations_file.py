@@ -31,8 +31,7 @@ class Explanation(DocumentEntry):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if series_of(self.before) >= series_of(self.since):
-            msg = f"`before` {self.before} is no older than `since` {self.since}"
-            raise ValueError(msg)
+            raise ValueError(f"`before` {self.before} is no older than `since` {self.since}")
         return self
 
     def lies_between(self, first: str, second: str) -> bool:

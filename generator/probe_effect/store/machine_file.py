@@ -20,8 +20,7 @@ MOMENT_FORM = "%Y-%m-%dT%H:%M:%SZ"
 
 def _moment(text: str) -> str:
     if datetime.strptime(text, MOMENT_FORM).replace(tzinfo=UTC).strftime(MOMENT_FORM) != text:
-        msg = "is not written as 2026-11-20T16:20:00Z"
-        raise ValueError(msg)
+        raise ValueError("is not written as 2026-11-20T16:20:00Z")
     return text
 
 
@@ -33,11 +32,9 @@ Moment = Annotated[
 
 def _credit(text: str) -> str:
     if not text.isprintable() or not text.strip():
-        msg = "holds a character that cannot be seen; write the name as it is read"
-        raise ValueError(msg)
+        raise ValueError("holds a character that cannot be seen; write the name as it is read")
     if FORMULA_START.match(text.lstrip()):
-        msg = "would run as a formula in a spreadsheet; begin with a letter"
-        raise ValueError(msg)
+        raise ValueError("would run as a formula in a spreadsheet; begin with a letter")
     return text
 
 

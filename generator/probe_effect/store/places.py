@@ -145,9 +145,8 @@ def project_or_error(start: Path) -> Path:
     """The checkout around `start`. Raises: UsageError when there is none."""
     project = find_project(start.resolve())
     if project is None:
-        msg = (
+        raise UsageError(
             f"{start}: not inside a Probe Effect checkout, and nothing was measured here. "
             "Run this in a clone of the repository, or where `probe-effect measure` was run."
         )
-        raise UsageError(msg)
     return project

@@ -58,8 +58,7 @@ class Repetition(Document):
     @model_validator(mode="after")
     def _says_why_not(self) -> Self:
         if not self.suites and self.note is None:
-            msg = "expected suites that do it again, or a note that says why none does"
-            raise ValueError(msg)
+            raise ValueError("expected suites that do it again, or a note that says why none does")
         return self
 
 

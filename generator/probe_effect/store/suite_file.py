@@ -48,8 +48,7 @@ class Workload(Document):
 
 def _unlike(levels: tuple[int | str, ...]) -> tuple[int | str, ...]:
     if len({str(level) for level in levels}) < len(levels):
-        msg = "has a level twice"
-        raise ValueError(msg)
+        raise ValueError("has a level twice")
     return levels
 
 
@@ -68,8 +67,7 @@ class Factor(Document):
     @model_validator(mode="after")
     def _counts_threads(self) -> Self:
         if self.occupies_cpus and not all(isinstance(level, int) and level > 0 for level in self.levels):
-            msg = "occupies_cpus: expected levels that are numbers of threads, 1 or more"
-            raise ValueError(msg)
+            raise ValueError("occupies_cpus: expected levels that are numbers of threads, 1 or more")
         return self
 
 
@@ -177,11 +175,10 @@ class Suite(Document):
         is_fixed = self.workload.operations is not None and self.workload.events == "counted"
         of_tracer = self.result_type.of_tracer
         if calls != {of_tracer} or (of_tracer and not is_fixed):
-            msg = (
+            raise ValueError(
                 'measures: expected `tracer` with counted_by = "calls" in every case, workload.operations and '
                 'workload.events = "counted"; or another value and no such case'
             )
-            raise ValueError(msg)
         return self
 
     @property

@@ -44,11 +44,10 @@ class TableWriter:
         if not whole:
             self.put([names])
         elif whole.split(b"\n", 1)[0] != (header := csv_line(names).rstrip().encode()):
-            msg = (
+            raise HostNotReady(
                 f"{self._path}: begun by another version of probe-effect, its columns are not {header.decode()}\n"
                 "its rows are kept; to measure again, do without --resume"
             )
-            raise HostNotReady(msg)
 
     def __exit__(self, *_: object) -> None:
         self._file.close()

@@ -46,8 +46,7 @@ class StandardTool(Document):
     def _rate_with_its_source(self) -> Self:
         has_rate = self.usual_from_hz is not None or self.usual_to_hz is not None
         if has_rate != (self.usual_source is not None):
-            msg = "a usual rate and `usual_source` come together"
-            raise ValueError(msg)
+            raise ValueError("a usual rate and `usual_source` come together")
         return self
 
 

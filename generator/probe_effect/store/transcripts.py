@@ -30,8 +30,7 @@ def _pattern(text: str) -> str:
     try:
         re.compile(text)
     except re.error as error:
-        msg = f"is no regular expression: {error}"
-        raise ValueError(msg) from error
+        raise ValueError(f"is no regular expression: {error}") from error
     return text
 
 

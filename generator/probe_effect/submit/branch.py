@@ -50,8 +50,7 @@ def local_base(checkout: Path) -> str:
 def fetched_base(checkout: Path, remote: str) -> str:
     """The commit at the tip of the default branch of `remote`, fetched now. Raises: UsageError, Refused."""
     if remote.startswith("-"):
-        msg = f"{remote}: is no remote. Expected a name of `git remote`, a web address or a folder."
-        raise UsageError(msg)
+        raise UsageError(f"{remote}: is no remote. Expected a name of `git remote`, a web address or a folder.")
     ask = git(checkout)
     ask("fetch", "--quiet", "--no-tags", remote, "HEAD")
     return ask("rev-parse", "--verify", "FETCH_HEAD^{commit}")
@@ -66,13 +65,12 @@ def author(checkout: Path) -> str:
         for ident in ("GIT_COMMITTER_IDENT", "GIT_AUTHOR_IDENT"):
             said = git(checkout)("-c", "user.useConfigOnly=true", "var", ident)
     except Refused as error:
-        msg = (
+        raise HostNotReady(
             "git: does not know who you are, and a commit names its author in public. Tell it:\n"
             '  git config --global user.name "NAME"\n'
             "  git config --global user.email ADDRESS\n"
             "GitHub has an address for this that is not your own: Settings, Emails, `noreply`."
-        )
-        raise HostNotReady(msg) from error
+        ) from error
     return said.rsplit(" ", 2)[0]
 
 
@@ -110,11 +108,10 @@ def _stored(bundle: SubmissionBundle, checkout: Path) -> dict[str, str]:
 def _check_free(bundle: SubmissionBundle, checkout: Path, base: str) -> None:
     taken = sorted(published(checkout, base) & {item.submission.id for item in bundle.items})
     if taken:
-        msg = (
+        raise ProbeEffectError(
             f"{IN_REPOSITORY}/{taken[0]}: is published already, and a run is never changed once it is. "
             f"For another run of that day, rename its folder: {taken[0].rpartition('/')[2]}-2"
         )
-        raise ProbeEffectError(msg)
 
 
 def _tips(checkout: Path, name: str, remote: str | None) -> list[str]:

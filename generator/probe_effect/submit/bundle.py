@@ -119,5 +119,4 @@ def _copy(path: Path, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
     except OSError as error:
-        msg = f"{target}: cannot be written: {error.strerror}. Run this where you may write."
-        raise HostNotReady(msg) from error
+        raise HostNotReady(f"{target}: cannot be written: {error.strerror}. Run this where you may write.") from error

@@ -33,10 +33,9 @@ class FolderProgram:
         """
         found = shutil.which(self.name)
         if found is None:
-            msg = (
+            raise HostNotReady(
                 f"{self.name}: not found on the PATH. Install it, or send the folder by hand: --dry-run has the steps."
             )
-            raise HostNotReady(msg)
         ours = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
         done = subprocess.run(
             [found, *map(str, words)],
@@ -48,8 +47,7 @@ class FolderProgram:
         )
         if done.returncode:
             complaint = done.stderr.decode("utf-8", errors="replace").strip() or f"ended with {done.returncode}"
-            msg = f"{self.name} {words[0]}: {complaint}"
-            raise Refused(msg)
+            raise Refused(f"{self.name} {words[0]}: {complaint}")
         return done.stdout.decode("utf-8", errors="replace").removesuffix("\n")
 
     def answer(self, *words: str | Path) -> str | None:

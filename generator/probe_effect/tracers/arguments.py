@@ -21,8 +21,7 @@ def read_script(script: Path) -> str:
     try:
         return script.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{script.name}: expected text in UTF-8: {error}"
-        raise TracerFailed(msg) from error
+        raise TracerFailed(f"{script.name}: expected text in UTF-8: {error}") from error
 
 
 def split_arguments(text: str, name: str) -> list[str]:
@@ -30,8 +29,7 @@ def split_arguments(text: str, name: str) -> list[str]:
     try:
         return shlex.split(text, comments=True)
     except ValueError as error:
-        msg = f"{name}: expected words as on a command line, with # comments: {error}"
-        raise TracerFailed(msg) from error
+        raise TracerFailed(f"{name}: expected words as on a command line, with # comments: {error}") from error
 
 
 class ProbingSession(ToolSession):

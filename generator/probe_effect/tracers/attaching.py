@@ -123,8 +123,7 @@ class AttachingSession(ToolSession):
         text, lines = self._output(), re.compile(self._of.seen, re.MULTILINE)
         found = [int(match[1]) if lines.groups else 1 for match in lines.finditer(text)]
         if lines.groups and not found:
-            msg = f"expected a line with the count, `{lines.pattern}`"
-            raise ValueError(msg)
+            raise ValueError(f"expected a line with the count, `{lines.pattern}`")
         lost = re.search(self._of.lost, text, re.MULTILINE) if self._of.lost else None
         return sum(found), int(lost[1]) if lost else 0
 
@@ -150,6 +149,5 @@ def _only_child(pid: int) -> int:
     """The one program that the workload has started. Raises: TracerFailed without one, or with several."""
     found = children(pid)
     if len(found) != 1:
-        msg = f"the workload has started {len(found)} programs, expected one that can be watched"
-        raise TracerFailed(msg)
+        raise TracerFailed(f"the workload has started {len(found)} programs, expected one that can be watched")
     return found[0]

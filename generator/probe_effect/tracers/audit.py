@@ -88,6 +88,5 @@ class AuditSession(ToolSession):
         try:
             run = subprocess.run([self.tool, *words], capture_output=True, text=True, timeout=30, check=True)
         except (OSError, subprocess.SubprocessError) as error:
-            msg = f"auditctl {words[0]}: {getattr(error, 'stderr', None) or error}".strip()
-            raise TracerFailed(msg) from error
+            raise TracerFailed(f"auditctl {words[0]}: {getattr(error, 'stderr', None) or error}".strip()) from error
         return run.stdout

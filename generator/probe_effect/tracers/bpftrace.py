@@ -257,8 +257,7 @@ def _events(value: Any) -> int:  # noqa: ANN401 (JSON, of a shape that depends o
         return sum(int(bucket["count"]) for bucket in value)
     if isinstance(value, dict):
         return int(value["count"]) if value.keys() >= {"count", "average"} else sum(map(_events, value.values()))
-    msg = f"a map holds {type(value).__name__}, which is no count"
-    raise ValueError(msg)
+    raise ValueError(f"a map holds {type(value).__name__}, which is no count")
 
 
 def count_lines(lines: Iterable[str]) -> tuple[int, int]:

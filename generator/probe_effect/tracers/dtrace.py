@@ -185,8 +185,7 @@ def _has_target(script: Path) -> bool:
     try:
         text = script.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        msg = f"{script.name}: expected a D script that can be read: {error.strerror}"
-        raise TracerFailed(msg) from error
+        raise TracerFailed(f"{script.name}: expected a D script that can be read: {error.strerror}") from error
     return TARGET.search(COMMENT.sub("", text)) is not None
 
 

@@ -60,8 +60,7 @@ def parse_probe(line: str) -> DynamicProbe:
     match = PROBE.fullmatch(line.strip())
     target = TARGET.fullmatch(match["target"]) if match else None
     if match is None or target is None or not _agree_on_many(match["name"], target["function"], target["file"]):
-        msg = f"`{line.strip()}`: {EXPECTED}"
-        raise ValueError(msg)
+        raise ValueError(f"`{line.strip()}`: {EXPECTED}")
     kind: Literal["p", "r"] = "p" if match["kind"] == "p" else "r"
     file, function = target["file"], target["function"]
     return DynamicProbe(kind=kind, name=match["name"], file=file, function=function, arguments=match["arguments"] or "")
@@ -86,8 +85,7 @@ def split_probes(text: str, name: str) -> tuple[tuple[DynamicProbe, ...], str]:
         try:
             probes.append(parse_probe(line.partition(" #")[0]))
         except ValueError as error:
-            msg = f"{name}:{number}: {error}"
-            raise TracerFailed(msg) from error
+            raise TracerFailed(f"{name}:{number}: {error}") from error
     return tuple(probes), "\n".join(rest) + "\n"
 
 
@@ -177,8 +175,7 @@ def _places(probe: DynamicProbe, pid: int, folder: Path) -> dict[str, str]:
     try:
         offsets = _offsets(path, function, path.stat().st_mtime_ns)
     except OSError as error:
-        msg = f"{path}: {error.strerror}; expected the file that has the function `{function}`"
-        raise TracerFailed(msg) from error
+        raise TracerFailed(f"{path}: {error.strerror}; expected the file that has the function `{function}`") from error
     if not offsets:
         msg = f"{path} has no function `{function}`: expected one in its symbol table; is the file stripped?"
         raise TracerFailed(msg)
@@ -233,8 +230,7 @@ def remove(step: Callable[[], None], what: str, advice: str) -> None:
             return None
         except OSError as error:
             if error.errno != errno.EBUSY or time.monotonic() > deadline_s:
-                msg = f"{what}: {error.strerror}; {advice}"
-                raise TracerFailed(msg) from error
+                raise TracerFailed(f"{what}: {error.strerror}; {advice}") from error
             time.sleep(LOOK_EVERY_S)
 
 

@@ -182,8 +182,7 @@ class Instance:
         try:
             self.folder.mkdir()
         except OSError as error:
-            msg = f"{self.folder} cannot be made: {error.strerror}"
-            raise TracerFailed(msg) from error
+            raise TracerFailed(f"{self.folder} cannot be made: {error.strerror}") from error
 
     def write(self, file: str, value: str) -> None:
         """Write to one of its files. Raises: TracerFailed with the kernel's words."""
@@ -195,8 +194,7 @@ class Instance:
             finally:
                 os.close(descriptor)
         except OSError as error:
-            msg = f"`{value}` in {path}: {kernels_words(value, self.folder) or error.strerror}"
-            raise TracerFailed(msg) from error
+            raise TracerFailed(f"`{value}` in {path}: {kernels_words(value, self.folder) or error.strerror}") from error
 
     def read(self, file: str) -> str | None:
         """What one of its files says; None when it is absent."""
@@ -212,8 +210,7 @@ class Instance:
         folder = self.folder / "events"
         found = sorted(path.parent.relative_to(folder).as_posix() for path in folder.glob(f"{pattern}/enable"))
         if not found:
-            msg = f"{folder} has no event that matches {pattern}"
-            raise TracerFailed(msg)
+            raise TracerFailed(f"{folder} has no event that matches {pattern}")
         return found
 
     def counts(self, cpus: Collection[int]) -> RingBufferCounts:
@@ -226,8 +223,7 @@ class Instance:
                 kept_bytes=sum(stat["bytes"] for stat in stats),
             )
         except KeyError as error:
-            msg = f"{self.folder}/per_cpu/*/stats: expected a line {error}"
-            raise TracerFailed(msg) from error
+            raise TracerFailed(f"{self.folder}/per_cpu/*/stats: expected a line {error}") from error
 
     def remove(self) -> None:
         """Remove it with all that is enabled in it; once more does no harm. Raises: TracerFailed while it is in use."""

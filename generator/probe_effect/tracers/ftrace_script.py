@@ -75,14 +75,11 @@ def parse_script(text: str, name: str) -> FtraceScript:
             if words:
                 _take(script, words[0], words[1].strip() if len(words) > 1 else "")
         except ValueError as error:
-            msg = f"{name}:{number}: {error}"
-            raise TracerFailed(msg) from error
+            raise TracerFailed(f"{name}:{number}: {error}") from error
     if (script.tracer is None) != (script.function is None):  # all functions at once would stop the machine
-        msg = f"{name}: expected current_tracer and set_ftrace_filter together"
-        raise TracerFailed(msg)
+        raise TracerFailed(f"{name}: expected current_tracer and set_ftrace_filter together")
     if script.tracer is not None and (script.events or script.only_workload):  # their records could not be told apart
-        msg = f"{name}: expected no event and no set_event_pid beside current_tracer"
-        raise TracerFailed(msg)
+        raise TracerFailed(f"{name}: expected no event and no set_event_pid beside current_tracer")
     return script
 
 
@@ -101,5 +98,4 @@ def _take(script: FtraceScript, word: str, value: str) -> None:
     elif word == "set_ftrace_filter" and re.fullmatch(r"[A-Za-z_][\w.]*", value, re.ASCII):
         script.function = value
     else:
-        msg = f"`{word} {value}`: " + (f"expected {FORMS[word]}" if word in FORMS else EXPECTED)
-        raise ValueError(msg)
+        raise ValueError(f"`{word} {value}`: " + (f"expected {FORMS[word]}" if word in FORMS else EXPECTED))

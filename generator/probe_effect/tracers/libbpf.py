@@ -90,8 +90,7 @@ class Libbpf:
             return _object(script, self.cache)
         path = self.prebuilt / _prebuilt_name(script)
         if not path.is_file():
-            msg = f"{path} is absent: it was to be made of {script.name} beforehand"
-            raise TracerFailed(msg)
+            raise TracerFailed(f"{path} is absent: it was to be made of {script.name} beforehand")
         return path
 
     def _cannot_compile(self) -> str | None:

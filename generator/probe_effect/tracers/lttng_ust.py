@@ -153,8 +153,7 @@ class LttngSession(ToolSession):
         ended = self._lttng.call(*words, environment=self.environment())
         if ended.returncode != 0:
             said = " ".join(f"{ended.stdout} {ended.stderr}".split())
-            msg = f"`lttng {' '.join(words)}` ended with status {ended.returncode}: {said}"
-            raise TracerFailed(msg)
+            raise TracerFailed(f"`lttng {' '.join(words)}` ended with status {ended.returncode}: {said}")
         return ended.stdout
 
     def _offered(self) -> list[str] | None:
@@ -168,8 +167,7 @@ class LttngSession(ToolSession):
         for wanted in EVENT.findall(self.run("--mi=xml", "list", self._recording)):
             if not any(fnmatchcase(name, wanted) for name in offered):
                 own = ", ".join(name for name in offered if not name.startswith("lttng_ust_")) or "none"
-                msg = f"the workload has no tracepoint {wanted}; it has: {own}"
-                raise TracerFailed(msg)
+                raise TracerFailed(f"the workload has no tracepoint {wanted}; it has: {own}")
 
 
 def read_commands(script: Path) -> list[list[str]]:
@@ -188,6 +186,5 @@ def count_recorded(trace: Path) -> int:
     counted = COUNTED.search(run.stdout)
     if run.returncode != 0 or counted is None:
         said = " ".join(run.stderr.split()) or "no number of events"
-        msg = f"`{' '.join(command)}` ended with status {run.returncode}: {said}"
-        raise ValueError(msg)
+        raise ValueError(f"`{' '.join(command)}` ended with status {run.returncode}: {said}")
     return int(counted[1])

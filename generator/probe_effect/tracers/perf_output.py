@@ -35,8 +35,7 @@ def count_counters(text: str) -> int:
     """
     lines = counters(text)
     if not lines:
-        msg = "perf stat wrote no counter"
-        raise ValueError(msg)
+        raise ValueError("perf stat wrote no counter")
     return sum(map(_counter, lines))
 
 
@@ -49,16 +48,13 @@ def _counter(line: str) -> int:
     try:
         value, _, event, _, share, *_ = line.split(",")
     except ValueError:
-        msg = f"`{line}`, expected a value, its unit, its event, and how long it was counted"
-        raise ValueError(msg) from None
+        raise ValueError(f"`{line}`, expected a value, its unit, its event, and how long it was counted") from None
     if value.startswith("<"):
-        msg = f"perf stat says {value} for {event}"
-        raise TracerFailed(msg)
+        raise TracerFailed(f"perf stat says {value} for {event}")
     if float(share) < ALL_OF_IT:
-        msg = (
+        raise TracerFailed(
             f"perf stat counted {event} for {share} % of the time, so that its value is an estimate; count fewer events"
         )
-        raise TracerFailed(msg)
     return int(value)
 
 
@@ -101,8 +97,7 @@ def kernels_loss(text: str) -> int | None:
         elif (match := LOST_SAMPLES.match(line)) and event is not None:
             losses.append(0 if event.startswith(NOT_OURS) else int(match[1]))
     if event is None:
-        msg = "perf report printed no statistics"
-        raise ValueError(msg)
+        raise ValueError("perf report printed no statistics")
     return sum(losses) if losses else None
 
 

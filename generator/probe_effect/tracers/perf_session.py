@@ -134,8 +134,7 @@ class RecordSession(ControlledSession):
             reader.end()
         if ended is None or ended.exit_status != 0:
             found = f"status {ended.exit_status}" if ended else f"no end after {READ_TIMEOUT_S:.0f} s"
-            msg = f"perf {words[0]} on what was recorded, {found}: {self.complaint()}"
-            raise ValueError(msg)
+            raise ValueError(f"perf {words[0]} on what was recorded, {found}: {self.complaint()}")
         return self.work.out.open(encoding="utf-8", errors="replace")
 
 

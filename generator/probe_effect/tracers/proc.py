@@ -97,8 +97,7 @@ def wait_for_workload(pid: int) -> None:
     deadline_s = time.monotonic() + PATIENCE_S
     while (now := state(pid)) != "S":
         if is_gone(pid):
-            msg = f"the workload, process {pid}, ended before the tracer was attached"
-            raise TracerFailed(msg)
+            raise TracerFailed(f"the workload, process {pid}, ended before the tracer was attached")
         if time.monotonic() > deadline_s:
             msg = f"the workload, process {pid}, is in state {now} after {PATIENCE_S:.0f} s; expected S, waiting"
             raise TracerFailed(msg, status="timeout")

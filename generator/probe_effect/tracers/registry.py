@@ -53,8 +53,7 @@ def at_path(tracer: Tracer, program: str) -> Tracer:
     Raises: UsageError for a tool that has no program of its own, and for a program that does not say its version.
     """
     if not isinstance(tracer, Tool):
-        msg = f"{tracer.id} is no program that could lie elsewhere; give its name without a path"
-        raise UsageError(msg)
+        raise UsageError(f"{tracer.id} is no program that could lie elsewhere; give its name without a path")
     # Tools are started in the workload's folder, and a run that is continued may be so from elsewhere.
     path = Path(found).absolute() if (found := shutil.which(program)) else program
     other = replace(tracer, program=str(path))

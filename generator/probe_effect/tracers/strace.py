@@ -176,8 +176,7 @@ def count_table(text: bytes) -> int:
     The read in which the workload waits for its go is one of them. Raises: ValueError when there is no table.
     """
     if TABLE_HEAD not in text:
-        msg = f"`{text[:100].decode(errors='replace')}`, expected a table of calls"
-        raise ValueError(msg)
+        raise ValueError(f"`{text[:100].decode(errors='replace')}`, expected a table of calls")
     return sum(map(int, TABLE_ROW.findall(text)))
 
 

@@ -117,8 +117,7 @@ class SystemtapSession(ToolSession):
         """(events that the script printed, None). Raises: ValueError when it printed none."""
         counts = COUNTED.findall(self.work.out.read_text(encoding="utf-8", errors="replace"))
         if not counts:
-            msg = "expected a line `events N` from the script's end probe"
-            raise ValueError(msg)
+            raise ValueError("expected a line `events N` from the script's end probe")
         return sum(map(int, counts)), None
 
     def complaint(self) -> str:

@@ -161,8 +161,7 @@ class ToolSession(ABC):
                     environment=self.environment(),
                 )
             except OSError as error:
-                msg = f"{self.name} cannot be started: {error.strerror}"
-                raise TracerFailed(msg) from error
+                raise TracerFailed(f"{self.name} cannot be started: {error.strerror}") from error
 
     def ready(self, timeout_s: float) -> None:
         """Return when every probe is live. Raises: TracerFailed when the tool dies or does not get there."""
@@ -234,8 +233,7 @@ class ToolSession(ABC):
             seen, lost = self.count() if self.always_counts or self.counting != "nothing" else (None, None)
             probes = self.probes()
         except ValueError as error:
-            msg = f"the output of {self.name} is not understood: {error}"
-            raise TracerFailed(msg) from error
+            raise TracerFailed(f"the output of {self.name} is not understood: {error}") from error
         return Report(seen=seen, lost=lost, output_bytes=self.output_bytes(), attach_ns=self.attach_ns, probes=probes)
 
 

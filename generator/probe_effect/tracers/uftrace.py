@@ -98,6 +98,5 @@ class UftraceSession(ToolSession):
             raise ValueError(str(error)) from error
         if run.returncode != 0:
             said = " ".join(run.stderr.split())
-            msg = f"`{' '.join(command)}` ended with status {run.returncode}: {said}"
-            raise ValueError(msg)
+            raise ValueError(f"`{' '.join(command)}` ended with status {run.returncode}: {said}")
         return sum(map(int, ROW.findall(run.stdout)))

@@ -43,10 +43,9 @@ class TrialSettings:
     def check(self) -> None:
         """Raise UsageError or HostNotReady, with what to do, for what cannot be tried here."""
         if not self.command or shutil.which(self.command[0]) is None:
-            msg = (
+            raise UsageError(
                 f"{' '.join(self.command[:1]) or 'COMMAND'}: no such command; expected one behind --, such as make -j2"
             )
-            raise UsageError(msg)
         for script in self.scripts:
             script.check(self.tracer)
 

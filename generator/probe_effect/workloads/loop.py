@@ -96,12 +96,10 @@ class WorkloadProcess:
             raise WorkloadFailed(msg, status="timeout")
         out, err = self._child.output()
         if ended.exit_status != 0:
-            msg = f"the workload ended with status {ended.exit_status}: {err.strip()}"
-            raise WorkloadFailed(msg)
+            raise WorkloadFailed(f"the workload ended with status {ended.exit_status}: {err.strip()}")
         run = parse(out)
         if run.operations != self._operations:
-            msg = f"the workload performed {run.operations} operations, expected {self._operations}"
-            raise WorkloadFailed(msg)
+            raise WorkloadFailed(f"the workload performed {run.operations} operations, expected {self._operations}")
         said_ns, waited_ns = run.user_ns + run.sys_ns, ended.user_ns + ended.sys_ns
         if self._is_wrapped:  # wait4 adds up the tool and the workload; the workload says its own part
             return replace(run, wrapper_cpu_ns=max(waited_ns - said_ns, 0))
@@ -125,10 +123,9 @@ def parse(text: str) -> WorkloadRun:
         names = ("operations", "wall_ns", "user_ns", "sys_ns")
         operations, wall_ns, user_ns, sys_ns = (int(line[name]) for name in names)
     except (ValueError, KeyError, TypeError) as error:
-        msg = (
+        raise WorkloadFailed(
             f"the workload printed {text[:100]!r}, expected one line of JSON with operations, wall_ns, user_ns, sys_ns"
-        )
-        raise WorkloadFailed(msg) from error
+        ) from error
     if wall_ns <= 0:
         msg = f"the workload's monotonic clock moved by {wall_ns} ns in a run: such a clock cannot time anything"
         raise WorkloadFailed(msg)
@@ -153,8 +150,7 @@ def _histogram(text: str, operations: int) -> tuple[Bucket, ...]:
             raise WorkloadFailed(msg)
         before_ns = high_ns
     if (counted := sum(one.operations for one in found)) != operations:
-        msg = f"the workload's histogram has {counted} operations, expected {operations}"
-        raise WorkloadFailed(msg)
+        raise WorkloadFailed(f"the workload's histogram has {counted} operations, expected {operations}")
     return found
 
 
