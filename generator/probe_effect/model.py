@@ -1,7 +1,5 @@
 """The values that every layer speaks: frozen, checked once at the edge, without behaviour."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -151,12 +149,12 @@ class Estimate(NamedTuple):
     low: float | None = None
     high: float | None = None
 
-    def mapped(self, change: Callable[[float], float]) -> Estimate:
+    def mapped(self, change: Callable[[float], float]) -> "Estimate":
         """`change` of the value and of each end, in their places."""
         low, high = (None if end is None else change(end) for end in (self.low, self.high))
         return Estimate(change(self.value), low, high)
 
-    def times(self, factor: float) -> Estimate:
+    def times(self, factor: float) -> "Estimate":
         """Value and ends multiplied by a factor that is not below 0."""
         return self.mapped(lambda value: value * factor)
 

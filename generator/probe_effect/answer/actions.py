@@ -1,7 +1,5 @@
 """What actions add to a probe: differences of cases that were measured on one place, with one tracer on one machine."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -53,12 +51,12 @@ class Sum(NamedTuple):
     cost: Estimate = Estimate(0.0, 0.0, 0.0)
     suites: frozenset[str] = frozenset()
 
-    def plus(self, other: Sum) -> Sum:
+    def plus(self, other: "Sum") -> "Sum":
         """Both together."""
         cost = mover.total([self.cost, other.cost])
         return Sum(self.added + other.added, self.less + other.less, cost, self.suites | other.suites)
 
-    def from_low(self, low: float | None) -> Sum:
+    def from_low(self, low: float | None) -> "Sum":
         """The same with another low end, where both ends are known."""
         ends = (low, self.cost.high) if low is not None and self.cost.high is not None else (None, None)
         return self._replace(cost=Estimate(self.cost.value, *ends))

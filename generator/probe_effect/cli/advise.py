@@ -1,9 +1,8 @@
 """`probe-effect advise`: may this script run here?"""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,9 +10,6 @@ from probe_effect.answer.question import rate_from, share_from
 from probe_effect.cli import output
 from probe_effect.cli.data_options import data_folder, data_option, script_text
 from probe_effect.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LONGEST_S = 3600.0
 

@@ -1,7 +1,6 @@
 """`probe-effect check`: every problem, with file, line, column, rule, and how to mend it."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,12 +9,10 @@ import click
 
 from probe_effect.cli import output
 from probe_effect.cli.data_options import data_folder, data_option, given_folders
+from probe_effect.model import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from probe_effect.checks.autofix import Fixed
-    from probe_effect.model import Problem
 
 
 @click.command()
@@ -56,7 +53,7 @@ def check(
     context.exit(1 if any(problem.severity == "error" for problem in problems) else 0)
 
 
-def _show(problems: Sequence[Problem], fixed: Sequence[Fixed], output_format: str) -> None:
+def _show(problems: Sequence[Problem], fixed: "Sequence[Fixed]", output_format: str) -> None:
     for one in fixed:
         output.say(f"{one.file}: {one.what}")
     if output_format == "github":

@@ -1,9 +1,9 @@
 """`probe-effect cite`: text and BibTeX for a number, a submission, a machine, a case, a source, or all the data."""
 
-from __future__ import annotations
-
 import difflib
+from collections.abc import Iterator
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,14 +11,11 @@ import click
 from probe_effect.cli import output
 from probe_effect.cli.data_options import data_folder, data_option
 from probe_effect.errors import UsageError
+from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.numbers.citation import Citation
-    from probe_effect.store.places import DataFolder
 
 NEAREST = 3
 MAX_SHOWN = 200
@@ -54,7 +51,7 @@ def cite(what: str, data_path: Path | None, base_url: str, output_format: str) -
         output.product(f"{found.text}\n\n{found.bibtex}")
 
 
-def _citation(wanted: str, data: DataFolder, base_url: str) -> Citation:
+def _citation(wanted: str, data: DataFolder, base_url: str) -> "Citation":
     """How that id is cited. Raises: UsageError, with the nearest ids, where nothing has it."""
     from probe_effect.pages import citing
 
@@ -70,7 +67,7 @@ def _citation(wanted: str, data: DataFolder, base_url: str) -> Citation:
     raise UsageError(msg)
 
 
-def _catalogues(wanted: str, data: DataFolder, base_url: str) -> Iterator[Catalogue]:
+def _catalogues(wanted: str, data: DataFolder, base_url: str) -> "Iterator[Catalogue]":
     """Suites and the machine that the id begins with, of which most that is cited is; and then all."""
     from probe_effect.numbers.catalogue import read_catalogue, read_numbers
     from probe_effect.numbers.citation import Edition

@@ -1,7 +1,5 @@
 """What several commands take: the `data/` to work on, where what is made of it is kept, folders, and a credit."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,7 +78,7 @@ def given_folders(paths: tuple[Path, ...]) -> list[Path]:
     return list(paths)
 
 
-def credited(name: str | None, url: str | None) -> Submitter:
+def credited(name: str | None, url: str | None) -> "Submitter":
     """Who gets the credit for a submission. Raises: click.UsageError."""
     from probe_effect.store.machine_file import Submitter
 

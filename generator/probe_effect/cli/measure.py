@@ -1,21 +1,16 @@
 """`probe-effect measure`: run suites on this machine, or in an emulated one, and write submissions."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack, get_args
+from typing import Unpack, get_args
 
 import click
 from click.core import ParameterSource
 
 from probe_effect.cli.data_options import data_folder, data_option
-from probe_effect.cli.measure_settings import BLOCKS, QUICK_BLOCKS, VM_BLOCKS, VM_QUICK_BLOCKS
+from probe_effect.cli.measure_settings import BLOCKS, QUICK_BLOCKS, VM_BLOCKS, VM_QUICK_BLOCKS, MeasureOptions
 from probe_effect.emulated.architecture import ARCHITECTURES, DEFAULT
 from probe_effect.emulated.qemu import Accelerator
-
-if TYPE_CHECKING:
-    from probe_effect.cli.measure_settings import MeasureOptions
 
 AUTHORS = ("project", "third-party", "hosted")
 """Those of `store.machine_file`, which takes longer to import."""

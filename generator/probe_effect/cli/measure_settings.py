@@ -1,18 +1,14 @@
 """How to measure, as the command line has it, and the command that repeats a run."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from probe_effect.emulated.architecture import DEFAULT
-from probe_effect.measure.calibrate import COUNTED, COUNTED_QUICK, QUICK, THOROUGH
+from probe_effect.emulated.qemu import Accelerator
+from probe_effect.measure.calibrate import COUNTED, COUNTED_QUICK, QUICK, THOROUGH, Lengths
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probe_effect.emulated.qemu import Accelerator
-    from probe_effect.measure.calibrate import Lengths
     from probe_effect.store.machine_file import Author
 
 BLOCKS = 20
@@ -41,7 +37,7 @@ class MeasureOptions(TypedDict):
     accelerator: Accelerator
     name: str | None
     url: str | None
-    author: Author
+    author: "Author"
     fleet_name: str | None
     calibrate: bool
 

@@ -1,16 +1,11 @@
 """Products to stdout, progress and problems to stderr. Tables and sections are in `tables.py`."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 import click
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from probe_effect.model import Problem
+from probe_effect.model import Problem
 
 
 def format_of(*formats: str, to: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

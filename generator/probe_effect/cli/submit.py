@@ -1,7 +1,5 @@
 """`probe-effect submit`: from what was measured to a pull request, or to a folder that can be sent by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     "--allow", "allowed", multiple=True, metavar="WORD", help="A word that is a name here too, and may be published."
 )
 @data_option
-def submit(folders: tuple[Path, ...], data_path: Path | None, **options: Unpack[SubmitOptions]) -> None:
+def submit(folders: tuple[Path, ...], data_path: Path | None, **options: "Unpack[SubmitOptions]") -> None:
     """Propose the submissions in DIR for publication; without DIR, all that are not published yet.
 
     Shows what becomes public, looks for names of this machine and its user in it, and checks it. In a clone it then

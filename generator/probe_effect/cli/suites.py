@@ -1,8 +1,7 @@
 """`probe-effect suites`: what there is to measure, and what can be measured here."""
 
-from __future__ import annotations
-
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,8 +10,6 @@ from probe_effect.cli import output
 from probe_effect.cli.data_options import data_folder, data_option
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from probe_effect.store.suite_file import Suite
 
 
@@ -41,7 +38,7 @@ def suites(data_path: Path | None, output_format: str) -> None:
     show_section("\nWhy not", ([f"[{number}]", reason] for number, reason in enumerate(reasons, 1)))
 
 
-def _rows(folder: Path, suite: Suite) -> list[dict[str, Any]]:
+def _rows(folder: Path, suite: "Suite") -> list[dict[str, Any]]:
     """One row per case and tracer that the suite has a script for."""
     from probe_effect.machine.kernel import architecture
     from probe_effect.numbers import names

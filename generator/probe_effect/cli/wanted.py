@@ -4,8 +4,7 @@ The JSON has `machines`: `machine`, `cases`, `first` and `suite` of each kind th
 and `here`: each suite that this machine can measure as `wanted/order.py` has it, the most wanted first.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +16,6 @@ from probe_effect.cli.data_options import data_folder, data_option
 from probe_effect.cli.tables import show_section, show_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from probe_effect.wanted.order import SuiteTurn
 
 MINUTE_S = 60
@@ -57,12 +54,12 @@ def wanted(*, minutes: int | None, data_path: Path | None, output_format: str) -
     show_turns("This machine, the most wanted first", turns)
 
 
-def show_turns(title: str, turns: Iterable[SuiteTurn], *, aside: bool = False) -> None:
+def show_turns(title: str, turns: "Iterable[SuiteTurn]", *, aside: bool = False) -> None:
     """Each suite with how long it takes, and what is new in it."""
     show_section(title, map(_row, turns), aside=aside)
 
 
-def _row(one: SuiteTurn) -> tuple[str, ...]:
+def _row(one: "SuiteTurn") -> tuple[str, ...]:
     how = f"{one.blocks} blocks{', quick' if one.is_quick else ''}"
     first = f", {len(one.first)} that no machine has" if one.first else ""
     new = f"{len(one.own)} new on such a machine{first}" if one.own else "such a machine has all of them"

@@ -3,8 +3,6 @@
 Source: proc_stat(5). The kernel counts in ticks of 10 ms on most machines, so readings need seconds between them.
 """
 
-from __future__ import annotations
-
 import operator
 import os
 import time
@@ -68,7 +66,7 @@ def busy_ratio(before: CpuTimes | None, after: CpuTimes | None) -> float | None:
     return None if idle is None else 1 - idle
 
 
-def _share(before: CpuTimes | None, after: CpuTimes | None, part: operator.attrgetter[int]) -> float | None:
+def _share(before: CpuTimes | None, after: CpuTimes | None, part: "operator.attrgetter[int]") -> float | None:
     if before is None or after is None or after.total <= before.total:
         return None
     share = (part(after) - part(before)) / (after.total - before.total)

@@ -1,7 +1,5 @@
 """A submission and its numbers: what one run of a suite on one machine says, of times or of counted instructions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -37,14 +35,14 @@ class Submission:
     grade_reasons: tuple[str, ...] = ()
     noise_floor_ns: float | None = None
     baseline: Estimate | None = None
-    cases: Mapping[str, Sequence[Number]] = field(default_factory=dict, repr=False)
+    cases: "Mapping[str, Sequence[Number]]" = field(default_factory=dict, repr=False)
     """Case to its numbers, by tracer and level."""
     tails: Mapping[Key, Tail] = field(default_factory=dict, repr=False)
     """How long single operations took, where they were timed one by one; of the baselines of a level too."""
     read_blocks: Callable[[], Mapping[Key, BlockTable]] | None = field(default=None, repr=False)
     titles: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Case id to its name, as the catalogue that read it has them (`numbers.names.titles`)."""
-    of_machine: Sequence[Submission] = field(default=(), repr=False)
+    of_machine: "Sequence[Submission]" = field(default=(), repr=False)
     """All of its machine, as that catalogue has them; empty for one that was read alone."""
     shares_end: bool = False
     """Whether the id of another machine ends as its own does (`numbers.names.short_id`)."""
@@ -60,12 +58,12 @@ class Submission:
         return self.started[:10]
 
     @property
-    def numbers(self) -> tuple[Number, ...]:
+    def numbers(self) -> "tuple[Number, ...]":
         """All its numbers, by case, tracer and level."""
         return tuple(one for numbers in self.cases.values() for one in numbers)
 
     @numbers.setter
-    def numbers(self, every: Iterable[Number]) -> None:
+    def numbers(self, every: "Iterable[Number]") -> None:
         cases: dict[str, list[Number]] = {}
         for one in every:
             cases.setdefault(one.case, []).append(one)

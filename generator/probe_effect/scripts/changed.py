@@ -4,8 +4,6 @@ A predicate in place of an `if` around a block is no such change: bpftrace turns
 (`Parser::parse_probe`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -48,7 +46,7 @@ def _of_program(script: Script) -> Iterator[CheaperScript]:
         yield CheaperScript(_SAMPLE, None)
 
 
-def _moved(text: str, clauses: Sequence[Clause], sentence: str, places: Sequence[_Place]) -> Iterator[CheaperScript]:
+def _moved(text: str, clauses: Sequence[Clause], sentence: str, places: "Sequence[_Place]") -> Iterator[CheaperScript]:
     """Changes to another attach point; without a text if a clause uses what has another name there."""
     edits, uses = [], False
     for clause in clauses:

@@ -1,7 +1,5 @@
 """The content of a pull request: the submissions of one machine, under their paths in the repository."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -36,7 +34,7 @@ class Item:
         """The name that the submission credits."""
         return self.document.submitter.name
 
-    def credited(self, name: str | None) -> Item:
+    def credited(self, name: str | None) -> "Item":
         """The item with `name` as its credit, in memory; None removes the credit."""
         if name == self.credit:
             return self
@@ -62,7 +60,7 @@ class SubmissionBundle:
         newest = max(item.document.run.started[:10] for item in self.items)
         return f"submit/{self.machine}-{newest}"
 
-    def credited(self, name: str | None) -> SubmissionBundle:
+    def credited(self, name: str | None) -> "SubmissionBundle":
         """The bundle with `name` as the credit of each submission, in memory."""
         return SubmissionBundle(self.machine, [item.credited(name) for item in self.items])
 

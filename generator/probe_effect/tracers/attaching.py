@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 from probe_effect.host import ROOT
-from probe_effect.model import Need
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.proc import children, has_loaded, status, wait_for_workload, waits_for_go
 from probe_effect.tracers.protocol import Counting, Report, TracerFailed
@@ -47,15 +47,12 @@ class Attaching(Tool):
     """The same of what it says that it missed, where it says anything: austin does not of no sample at all."""
     advice: str = ""
     """What installs it, where no package of Debian does."""
+    sees: ClassVar[str] = "it watches from user space"
 
     def available(self) -> str | None:
         """None when it can run here, else why not and what to do."""
         is_absent = absent(self.program, self.advice) if self.advice else self.absent(self.program)
         return is_absent or (None if self.starts else scope_refuses(self.root, attaching=True))
-
-    def missing(self, need: Need) -> str | None:
-        """Why a case that needs this of the kernel cannot be measured with it."""
-        return f"{self.id} has no {need}: it watches from user space"
 
     def session(self, script: Path, counting: Counting, program: Path) -> "AttachingSession":
         """One run. Raises: TracerFailed when the script is not understood."""

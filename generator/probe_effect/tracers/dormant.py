@@ -5,8 +5,6 @@ workload installs on itself, a profiler that the program itself starts. A script
 is; the suite names the workload's variant.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +35,7 @@ class Dormant:
         """None when the kernel offers `need` to the workload, else why not."""
         return missing(need, self.root)
 
-    def session(self, script: Path, counting: Counting, program: Path) -> DormantSession:
+    def session(self, script: Path, counting: Counting, program: Path) -> "DormantSession":
         """A run of the workload alone."""
         del script, counting, program
         return DormantSession()

@@ -16,8 +16,6 @@ A script counts its events in one aggregation: DTrace prints aggregations withou
 not be distinguished, and would be added.
 """
 
-from __future__ import annotations
-
 import platform
 import re
 import shutil
@@ -108,7 +106,7 @@ class Dtrace(Tool):
             return f"DTrace on {self.system} has no {kernel.OPTIONS[need][0]}"
         return self._no_probes(PROVIDERS[need])
 
-    def session(self, script: Path, counting: Counting, program: Path) -> DtraceSession:
+    def session(self, script: Path, counting: Counting, program: Path) -> "DtraceSession":
         """One run of DTrace with `script`, or with its form for Linux there.
 
         Raises: TracerFailed when the script cannot be read.

@@ -8,8 +8,6 @@ buffer overwrites its oldest events, as a flight recorder does; those are counte
 Source: Documentation/trace/ftrace.rst and events.rst of the Linux kernel.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import time
@@ -52,7 +50,7 @@ class Ftrace:
         """None when the kernel offers `need`, else why not; its tracers of functions it must offer to an instance."""
         return missing(need, self.root) or (self._not_in_instances(need) if need in FTRACE_TRACERS else None)
 
-    def session(self, script: Path, counting: Counting, program: Path) -> FtraceSession:
+    def session(self, script: Path, counting: Counting, program: Path) -> "FtraceSession":
         """One run. Raises: TracerFailed when the script is not understood."""
         del counting  # the ring buffer always counts
         return FtraceSession(parse_script(read_script(script), script.name), program, self.root)

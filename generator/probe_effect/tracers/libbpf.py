@@ -8,8 +8,6 @@ line is the proof. Events of which the kernel says that it left the program out 
 Where nothing can be compiled, as in an emulated machine, `prebuild` has made everything on another one.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterable, Sequence
@@ -73,7 +71,7 @@ class Libbpf:
         """None when the kernel offers `need`, else why not."""
         return missing(need, self.root)
 
-    def session(self, script: Path, counting: Counting, program: Path) -> LibbpfSession:
+    def session(self, script: Path, counting: Counting, program: Path) -> "LibbpfSession":
         """One run of the BPF program `script`. Raises: TracerFailed with the compiler's words when it refuses it."""
         try:
             return LibbpfSession(str(self.loader()), self._object(script), counting, program)

@@ -16,8 +16,6 @@ It needs no root, but no other session daemon of the same user. What stays behin
 /dev/shm/lttng-ust-wait-*, on which every program with LTTng-UST waits for a daemon, and without root an empty ~/.lttng.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -25,8 +23,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import ClassVar
 
-from probe_effect.model import Need
 from probe_effect.tracers.arguments import read_script, split_arguments
 from probe_effect.tracers.protocol import Counting, TracerFailed
 from probe_effect.tracers.tool import Tool, ToolSession
@@ -52,6 +50,7 @@ class LttngUst(Tool):
     program: str = "lttng"
     id: str = "lttng-ust"
     tool: str = "lttng-ust"
+    sees: ClassVar[str] = "it traces programs that are built with its tracepoints"
 
     @property
     def daemon(self) -> str:
@@ -62,11 +61,7 @@ class LttngUst(Tool):
         """None when it can run here, else why not and what to do."""
         return self.absent(self.program, self.daemon, READER) or self._daemon_of_others()
 
-    def missing(self, need: Need) -> str | None:
-        """Why a case that needs this of the kernel cannot be measured with it."""
-        return f"LTTng-UST has no {need}: it traces programs that are built with its tracepoints"
-
-    def session(self, script: Path, counting: Counting, program: Path) -> LttngSession:
+    def session(self, script: Path, counting: Counting, program: Path) -> "LttngSession":
         """One run. Raises: TracerFailed when the script is not understood."""
         return LttngSession(self, script, counting, program)
 

@@ -7,6 +7,7 @@ that of our own reader of /proc, the lower bound, is the program.
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from probe_effect.compilers import Compiler, compiled
 from probe_effect.errors import ProbeEffectError
@@ -39,14 +40,11 @@ class Monitor(Tool):
     """Where its script goes below its home, for a tool that takes its interval from there."""
     is_started_again: bool = False
     """Whether it shows the processes once, and is started again for each refresh."""
+    sees: ClassVar[str] = "it reads /proc"
 
     def version(self) -> str | None:
         """What it prints first when it is asked."""
         return version_line(self.program, self.asks_version)
-
-    def missing(self, need: Need) -> str | None:
-        """Why a case that needs this of the kernel cannot be measured: a monitor reads /proc and needs none of it."""
-        return f"{self.id} has no {need}: it reads /proc"
 
     def session(self, script: Path, counting: Counting, program: Path) -> MonitorSession:
         """One run of its refreshes. Raises: TracerFailed when the script is not understood."""

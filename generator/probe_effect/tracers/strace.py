@@ -7,8 +7,6 @@ for: a filter in the kernel lets the others pass. A script holds strace's argume
 Source: strace(1); ptrace(2); proc(5) for TracerPid, Seccomp and Seccomp_filters.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +14,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from probe_effect.host import read_text
-from probe_effect.model import Need
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.proc import children, has_capability, processes, status, wait_for_workload
 from probe_effect.tracers.protocol import Counting, Report
@@ -54,19 +51,16 @@ class Strace(Tool):
     program: str = "strace"
     id: str = "strace"
     tool: str = "strace"
+    sees: ClassVar[str] = "it sees system calls and signals"
     attaches: ClassVar[bool] = True
 
     def available(self) -> str | None:
         """None when it can run here, else why not and what to do."""
         return self.absent(self.program) or scope_refuses(self.root, attaching=self.attaches)
 
-    def missing(self, need: Need) -> str | None:
-        """Why a case that needs this of the kernel cannot be measured with it."""
-        return f"strace has no {need}: it sees system calls and signals"
-
-    def session(self, script: Path, counting: Counting, program: Path) -> StraceSession:
+    def session(self, script: Path, counting: Counting, program: Path) -> "StraceSession":
         """One run. Raises: TracerFailed when the script is not understood."""
-        return StraceSession(self.program, script, counting, program)
+        return (StraceSession if self.attaches else SeccompSession)(self.program, script, counting, program)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +70,6 @@ class StraceSeccomp(Strace):
     id: str = "strace-seccomp"
     tool: str = "strace-seccomp"
     attaches: ClassVar[bool] = False
-
-    def session(self, script: Path, counting: Counting, program: Path) -> SeccompSession:
-        """One run. Raises: TracerFailed when the script is not understood."""
-        return SeccompSession(self.program, script, counting, program)
 
 
 def scope_refuses(root: Path, *, attaching: bool) -> str | None:

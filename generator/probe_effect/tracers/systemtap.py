@@ -11,8 +11,6 @@ A script prints `events N` at its end. This runtime keeps its counts in BPF maps
 kernel may have left out. It does not raise the semaphores of static user probes.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import resource
@@ -55,7 +53,7 @@ class Systemtap(Tool):
             return f"SystemTap's BPF runtime has no {need}"
         return kernel.missing(need, self.root)
 
-    def session(self, script: Path, counting: Counting, program: Path) -> SystemtapSession:
+    def session(self, script: Path, counting: Counting, program: Path) -> "SystemtapSession":
         """One run of SystemTap with `script`."""
         return SystemtapSession(self, script, counting, program)
 

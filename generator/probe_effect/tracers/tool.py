@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import ClassVar, Literal, NoReturn
 
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import missing
@@ -47,6 +47,8 @@ class Tool:
     id: str
     tool: str
     root: Path = ROOT
+    sees: ClassVar[str] = ""
+    """What it watches, for a tool that watches nothing by a facility of the kernel."""
 
     def version(self) -> str | None:
         """What `PROGRAM --version` prints first; None when it does not."""
@@ -58,7 +60,7 @@ class Tool:
 
     def missing(self, need: Need) -> str | None:
         """None when the kernel offers what a case needs to this tool, else why not."""
-        return missing(need, self.root)
+        return f"{self.id} has no {need}: {self.sees}" if self.sees else missing(need, self.root)
 
     def absent(self, *programs: str) -> str | None:
         """None when these programs are on the PATH, or are paths to programs; else which is not, and what brings it."""

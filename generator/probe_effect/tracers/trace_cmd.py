@@ -8,8 +8,6 @@ both ("Can't enable ftrace", "opening to set_ftrace_filter"). A script holds arg
 Source: trace-cmd-record(1); the order of its steps: tracecmd/trace-record.c, record_trace.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -34,7 +32,7 @@ class TraceCmd(Tool):
         """None when it can run here, else why not and what to do."""
         return self.absent(self.program) or instances_missing(self.root)
 
-    def session(self, script: Path, counting: Counting, program: Path) -> TraceCmdSession:
+    def session(self, script: Path, counting: Counting, program: Path) -> "TraceCmdSession":
         """One recording. Raises: TracerFailed when the script is not understood."""
         return TraceCmdSession(self.program, script, counting, program, self.root)
 

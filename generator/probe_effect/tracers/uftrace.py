@@ -13,14 +13,12 @@ which it shows as functions `linux:..`, are not. Lost are records for which no b
 Source: uftrace-record(1), uftrace-report(1); libmcount/dynamic.c and cmds/record.c of uftrace 0.13 for the messages.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
-from probe_effect.model import Need
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.proc import children, has_loaded, waits_for_go
 from probe_effect.tracers.protocol import Counting
@@ -45,12 +43,9 @@ class Uftrace(Tool):
     program: str = "uftrace"
     id: str = "uftrace"
     tool: str = "uftrace"
+    sees: ClassVar[str] = "it traces functions from inside the program"
 
-    def missing(self, need: Need) -> str | None:
-        """Why a case that needs this of the kernel cannot be measured with it."""
-        return f"uftrace has no {need}: it traces functions from inside the program"
-
-    def session(self, script: Path, counting: Counting, program: Path) -> UftraceSession:
+    def session(self, script: Path, counting: Counting, program: Path) -> "UftraceSession":
         """One run. Raises: TracerFailed when the script is not understood."""
         return UftraceSession(self.program, script, counting, program)
 
