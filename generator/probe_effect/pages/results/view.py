@@ -1,5 +1,7 @@
 """What every type of result gives its pages: columns, sections, sentences, charts and ranges."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -61,7 +63,7 @@ class ResultSection:
         groups = grouped_by(self.rows, lambda one: one.submission.machine).values()
         return [(own[0].submission, own) for own in groups]
 
-    def parted(self, most_rows: int, title: str) -> "tuple[ResultSection, ResultSection]":
+    def parted(self, most_rows: int, title: str) -> tuple[ResultSection, ResultSection]:
         """The section with the machines that have at most so many rows together, and one of the rest, with a title."""
         ends = list(accumulate(len(own) for _, own in self.by_machine))
         end = max((end for end in ends if end <= most_rows), default=most_rows)
