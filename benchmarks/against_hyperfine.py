@@ -44,8 +44,7 @@ from probe_effect.measure.request import choose_suites, choose_tracers, resolve
 from probe_effect.processes import Child
 from probe_effect.tracers.registry import known_tracers
 from probe_effect.tracers.tool import WORK_PREFIX, absent, version_line
-from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import clock_read_ns
+from probe_effect.workloads.loop import build, clock_read_ns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

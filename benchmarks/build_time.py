@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from probe_effect.exports.made_of import RECORD
+from probe_effect.exports.build import RECORD
 
 PROJECT = Path(__file__).resolve().parent.parent
 PROGRAM = Path(sys.executable).with_name("probe-effect")

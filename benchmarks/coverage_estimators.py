@@ -85,7 +85,7 @@ def _median_error(times_ns: Floats) -> Floats:
 
 
 def minima(runs: Runs) -> Estimates:
-    """The difference of minima: `stats.fastest.fastest`. It has no interval."""
+    """The difference of minima: `stats.outliers.fastest`. It has no interval."""
     value = runs.traced_ns.min(axis=1) - runs.untraced_ns.min(axis=(1, 2))
     none = np.full_like(value, np.nan)
     return Estimates(value, none, none)

@@ -40,7 +40,7 @@ from probe_effect.measure.run import measure, resume
 from probe_effect.numbers.names import tier
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.tools.record import TOOLS
-from probe_effect.workloads.build import build
+from probe_effect.workloads.loop import build
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

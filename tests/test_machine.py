@@ -12,8 +12,8 @@ from needs import needs
 from probe_effect import host
 from probe_effect.compilers import MACHINE
 from probe_effect.machine import cpu, kernel, virtual
+from probe_effect.machine.busy import KEYS, trap_times
 from probe_effect.machine.collect import choose_cpus, collect_machine, collect_system
-from probe_effect.machine.traps import KEYS, trap_times
 from probe_effect.store.machine_ids import HASH_DIGITS, with_id
 
 if TYPE_CHECKING:

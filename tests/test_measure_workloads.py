@@ -10,8 +10,15 @@ import pytest
 
 from needs import needs
 from probe_effect.errors import HostNotReady, ProbeEffectError
-from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask, clock_read_ns, parse
+from probe_effect.workloads.loop import (
+    NOT_PINNED,
+    WorkloadFailed,
+    WorkloadProcess,
+    WorkloadTask,
+    build,
+    clock_read_ns,
+    parse,
+)
 
 HERE = Path(__file__).parent
 SOURCE = HERE.parent / "data" / "suites" / "per-event" / "workload" / "dd-loop.c"

@@ -15,7 +15,7 @@ from needs import needs
 from probe_effect.host import ROOT
 from probe_effect.live.places import NotHere, places, same_function_elsewhere
 from probe_effect.live.static_probes import static_probes
-from probe_effect.workloads.build import build
+from probe_effect.workloads.loop import build
 
 EVENTS = (
     "sched:sched_switch\nsched:sched_wakeup\nraw_syscalls:sys_enter\nsyscalls:sys_enter_read\nsyscalls:sys_enter_write"

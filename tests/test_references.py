@@ -9,9 +9,8 @@ import pytest
 
 from builders import PROJECT, REAL_DATA
 from probe_effect.checks.run import check_all
-from probe_effect.store.explanations_file import read_explanations
+from probe_effect.store.explanations_file import read_explanations, read_references
 from probe_effect.store.places import DataFolder
-from probe_effect.store.references_file import read_references
 
 if TYPE_CHECKING:
     from pathlib import Path

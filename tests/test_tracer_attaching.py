@@ -15,8 +15,7 @@ from probe_effect.store.suite_file import read_suite
 from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.attaching import Attaching, AttachingSession
 from probe_effect.tracers.registry import known_tracers
-from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import NOT_PINNED, WorkloadTask
+from probe_effect.workloads.loop import NOT_PINNED, WorkloadTask, build
 
 if TYPE_CHECKING:
     from probe_effect.model import Sample

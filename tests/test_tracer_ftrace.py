@@ -19,8 +19,7 @@ from probe_effect.tracers.ftrace import Ftrace
 from probe_effect.tracers.ftrace_script import Event, parse_script
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.trace_cmd import TraceCmd
-from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import NOT_PINNED, WorkloadProcess, WorkloadTask
+from probe_effect.workloads.loop import NOT_PINNED, WorkloadProcess, WorkloadTask, build
 from site_build import absent
 
 if TYPE_CHECKING:

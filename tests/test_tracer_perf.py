@@ -19,8 +19,7 @@ from probe_effect.tracers.perf_session import sleeps_over_events
 from probe_effect.tracers.proc import status
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.registry import known_tracers
-from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import WorkloadProcess, WorkloadTask
+from probe_effect.workloads.loop import WorkloadProcess, WorkloadTask, build
 from site_build import absent
 
 if TYPE_CHECKING:

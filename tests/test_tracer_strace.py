@@ -15,8 +15,7 @@ from probe_effect.model import Key
 from probe_effect.tracers import proc, strace
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.strace import Strace, StraceSeccomp, count_calls, count_table
-from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import NOT_PINNED, WorkloadProcess, WorkloadTask
+from probe_effect.workloads.loop import NOT_PINNED, WorkloadProcess, WorkloadTask, build
 from site_build import absent
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from probe_effect.store.suite_file import read_suite
 from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.proc import children, wait_for_workload, waits_for_go
 from probe_effect.tracers.registry import known_tracers
-from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import SYSTEM_PATH, WorkloadFailed, WorkloadProcess, WorkloadTask
+from probe_effect.workloads.loop import SYSTEM_PATH, WorkloadFailed, WorkloadProcess, WorkloadTask, build
 
 SUITE = Path(__file__).parent.parent / "data" / "suites" / "language-profilers"
 SOURCE = SUITE / "workload" / "profiled-loop.c"

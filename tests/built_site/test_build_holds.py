@@ -15,9 +15,8 @@ import pytest
 from builders import write_counted_submission, write_data
 from probe_effect.errors import HostNotReady
 from probe_effect.exports import build as build_module
-from probe_effect.exports.build import BuildPlaces, build_site
+from probe_effect.exports.build import RECORD, BuildPlaces, build_site
 from probe_effect.exports.hugo import SiteOptions
-from probe_effect.exports.made_of import RECORD
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
 from site_build import PROJECT, build, digests, started_build, with_quoted_source

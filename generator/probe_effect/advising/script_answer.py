@@ -17,12 +17,12 @@ from probe_effect.advising.probes import (
     groups,
 )
 from probe_effect.answer.advice import Advice, Thread, advise
+from probe_effect.answer.asking import tracer_of
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.first_instruction import writes_red_zone
 from probe_effect.answer.here import HereCosts
 from probe_effect.answer.kind_spread import spread_of
 from probe_effect.answer.nearest import machines_for
-from probe_effect.answer.script_tracer import tracer_of
 from probe_effect.answer.standard_tools import tool_script
 from probe_effect.answer.starting import Starting, starting
 from probe_effect.calibration.asked import FindPlaces, PlacedProbe, asked, placed

@@ -1,14 +1,15 @@
 """What people ask in their own words, each a script; and a script as the probes of a question."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
+from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.nearest import ProbeGroup
+from probe_effect.errors import unknown
 from probe_effect.scripts.kinds import NO_EVENTS, matches_many
 from probe_effect.scripts.script import Script
+from probe_effect.toml import beside
 
-QUESTIONS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+QUESTIONS: dict[str, dict[str, str]] = beside(__file__)
 """By group, in the order in which they are offered: what somebody wants to see, to its script; the first is preset."""
 
 ANY_THREAD = 0
@@ -45,3 +46,13 @@ def groups(
         for at, one in enumerate(events)
         for rate_hz in [(rates_hz[at] if at < len(rates_hz) else None) if one.hz is None else one.hz]
     ]
+
+
+def tracer_of(costs: Evidence, script: Script, named: str | None) -> str:
+    """The tracer that runs the script, as the data calls it where it was measured. Raises: UsageError for a name."""
+    usual = script.tracer
+    if named is not None:
+        unknown([named], [*costs.tracers, usual], "tracer")
+        return named
+    fitting = [one for one in costs.tracers if one == usual or one.startswith(f"{usual}-")]
+    return usual if usual in fitting or not fitting else fitting[0]

@@ -19,14 +19,13 @@ and `arch/arm64/kernel/probes/decode-insn.c` (`arm_probe_decode_insn`, `aarch64_
   by three instructions (FEAT_MOPS) since 6.13 and in the stable kernels (c56c599d9002).
 """
 
-import tomllib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal
 
 from probe_effect.model import NOP10_CALLED_SINCE, series_of
 from probe_effect.reduce.submission import Number
 from probe_effect.store.suite_file import Case
+from probe_effect.toml import beside
 
 Mechanism = Literal["emulated", "stepped", "called"]
 KernelVersion = tuple[int, int]
@@ -113,7 +112,7 @@ def _is_branch(code: bytes) -> bool:
 
 
 _ARM64_NOP = 0xD503201F
-_ARM64 = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["arm64"]
+_ARM64 = beside(__file__)["arm64"]
 _SIMULATED, _REFUSED_ARM64 = _ARM64["simulated"], _ARM64["refused"]
 """Masks and values of instructions (arch/arm64/include/asm/insn.h)."""
 

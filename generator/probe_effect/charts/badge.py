@@ -1,18 +1,17 @@
 """A badge for a machine: one line that its owner can show anywhere, and that leads to its page."""
 
 import math
-import tomllib
 from collections.abc import Sequence
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from probe_effect.charts.svg import element, svg
 from probe_effect.charts.theme import INK, NAME, PAPER
+from probe_effect.toml import beside
 
 SIZE, HEIGHT, PAD, BASELINE = 13, 24, 8, 16.5
 """px."""
 
-EM_THOUSANDTHS: list[int] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["em_thousandths"]
+EM_THOUSANDTHS: list[int] = beside(__file__)["em_thousandths"]
 
 WIDEST, SPARE = 900, 1.02
 """The width of any other character; and how much wider than the typeface a stand-in for it may be."""

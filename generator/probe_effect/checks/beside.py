@@ -5,9 +5,8 @@ from probe_effect.checks.rule import broken, names_in
 from probe_effect.model import Problem
 from probe_effect.store.changes_file import read_changes
 from probe_effect.store.claims_file import read_claims
-from probe_effect.store.explanations_file import read_explanations
+from probe_effect.store.explanations_file import read_explanations, read_references
 from probe_effect.store.places import DataFolder
-from probe_effect.store.references_file import read_references
 from probe_effect.store.release_file import read_releases
 from probe_effect.store.suite_file import known_suites
 from probe_effect.store.tools_file import read_tools, tool_files

@@ -7,8 +7,7 @@ from pathlib import Path
 from probe_effect.checks.rule import Fault, rule
 from probe_effect.store.claims_file import Claim
 from probe_effect.store.documents import value_line
-from probe_effect.store.explanations_file import Explanation
-from probe_effect.store.references_file import Reference
+from probe_effect.store.explanations_file import Explanation, Reference
 from probe_effect.store.suite_file import Suite
 from probe_effect.tools.record import TOOLS
 

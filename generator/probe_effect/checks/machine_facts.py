@@ -1,18 +1,17 @@
 """The facts of a machine agree with each other and with what was measured, and its names are plain text."""
 
 import re
-import tomllib
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import FIRST_RELEASE, Need, series_of
 from probe_effect.store.machine_file import HOSTED, runs_add_up
 from probe_effect.store.machine_ids import is_hosted, runner_id
 from probe_effect.store.tables import printable
+from probe_effect.toml import beside
 
-KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+KNOWN = beside(__file__)
 FAMILIES = [(re.compile(one["words"], re.IGNORECASE), one["architectures"]) for one in KNOWN["families"]]
 """Words in a CPU's name, to the architectures that it can have."""
 

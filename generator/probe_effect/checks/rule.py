@@ -1,6 +1,5 @@
 """What a rule is, and what those of submissions are given to look at."""
 
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -15,10 +14,11 @@ from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.suite_file import Suite
 from probe_effect.store.tables import MAX_PROBLEMS_PER_FILE
+from probe_effect.toml import beside
 
 T = TypeVar("T")
 
-WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
+WORDS: dict[str, dict[str, str]] = beside(__file__, "rules")
 """Name of each rule to its `text`, and to an example that is `good` and one that is `bad`."""
 
 

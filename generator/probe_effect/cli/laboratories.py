@@ -1,9 +1,9 @@
 """The historical experiments that one command repeats, read from `laboratories.toml`."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+
+from probe_effect.toml import beside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +20,5 @@ class Laboratory:
     """What to try when it is done, and the command that does."""
 
 
-_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-LABORATORIES = {name: Laboratory(**table) for name, table in _TABLES.items()}
+LABORATORIES = {name: Laboratory(**table) for name, table in beside(__file__).items()}
 """Each by its name."""

@@ -13,7 +13,7 @@ from probe_effect.emulated.qemu import Emulator, Image, find_emulator
 from probe_effect.emulated.tracers import Wanted
 from probe_effect.measure.request import Work
 from probe_effect.tools.record import TOOLS
-from probe_effect.workloads.build import build
+from probe_effect.workloads.loop import build
 
 USERLAND = "bookworm"
 """The release inside, for every kernel, so that the probed C library is the same for all kernels."""

@@ -4,11 +4,9 @@ A script may do several things at each event, so the page adds: the probe with o
 each further action adds to a probe. Both are those of `answer.cost_of`, and so is what an unknown action is taken for.
 """
 
-import tomllib
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from probe_effect import units
@@ -41,6 +39,7 @@ from probe_effect.pages import addresses
 from probe_effect.reduce.submission import Submission
 from probe_effect.reduce.thresholds import THRESHOLDS
 from probe_effect.scripts.tables import KINDS, TRACEPOINTS, tables
+from probe_effect.toml import beside
 from probe_effect.tools.record import known_tool
 
 ADVISING = "advise.json"
@@ -63,9 +62,7 @@ SAID = """slows unclear unknown one threshold no-threshold counted hot band band
 up-to least on-machines over-machines range hardware-row switches""".split()
 """Keys of the words that the page has in common with `predict` and `advise`."""
 
-ADVISE_WORDS = {"filtered": FILTERED, "as-printed": AS_PRINTED, "another-kind": ANOTHER_KIND} | tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-)
+ADVISE_WORDS = {"filtered": FILTERED, "as-printed": AS_PRINTED, "another-kind": ANOTHER_KIND} | beside(__file__)
 """The words that only these forms have."""
 
 

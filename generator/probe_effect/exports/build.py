@@ -1,21 +1,24 @@
-"""The whole way from `data/` to a finished site."""
+"""The whole way from `data/` to a finished site, with the index of its search."""
 
 import fcntl
+import hashlib
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from importlib.metadata import distributions
 from pathlib import Path
 
 from probe_effect.checks.run import check_all
-from probe_effect.errors import BadData, HostNotReady
+from probe_effect.errors import BadData, HostNotReady, ProbeEffectError
 from probe_effect.exports.assemble import FOLDERS, assemble
-from probe_effect.exports.hugo import SiteOptions, root_addresses, run_hugo, swap
-from probe_effect.exports.made_of import RECORD, digest
-from probe_effect.exports.search import index_site
+from probe_effect.exports.hugo import SiteOptions, mounts, root_addresses, run_hugo, swap
 from probe_effect.exports.shard import make_shards
 from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.store.kept import code_version
 from probe_effect.store.places import DataFolder
-from probe_effect.store.version import data_version
+from probe_effect.store.version import data_version, folders_digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,3 +99,55 @@ def assemble_work(places: BuildPlaces, options: SiteOptions) -> Iterator[str]:
         shutil.rmtree(places.work / folder, ignore_errors=True)
         (places.work / folder).mkdir(parents=True)
     yield from assemble(catalogue, places.work, places.data.kept, places.project)
+
+
+RECORD = "made-of.txt"
+"""In the work folder: the digest of what the site beside it was made of."""
+
+
+def digest(project: Path, work: Path, data: Path, options: SiteOptions) -> str:
+    """A digest of everything that decides what a site is: data, hand-written parts, settings, code and libraries."""
+    written = [source for source in _sources(project, work) if source.exists()]
+    files = [path.read_bytes() for path in written if path.is_file()]
+    libraries = sorted(f"{one.name} {one.version}" for one in distributions())
+    parts = (
+        folders_digest([data, *(path for path in written if path.is_dir())]),
+        *(hashlib.sha256(content).hexdigest() for content in files),
+        code_version("."),
+        repr(options),
+        sys.version,
+        *libraries,
+    )
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _sources(project: Path, work: Path) -> list[Path]:
+    """What people write for Hugo: the settings and layouts, and all that is mounted but the work folder."""
+    paths = (Path(str(one["source"])) for one in mounts(project, work))
+    return [project / "site", *(path for path in paths if not path.is_relative_to(work.resolve()))]
+
+
+WORD_CHARACTERS = "-_:"
+"""Parts of words here: `sys_enter_read`, `raw_syscalls:sys_enter`, `trace-cmd`."""
+
+UNUSED = ("*-ui.css", "*-ui.js", "pagefind-highlight.js")
+"""Pagefind's own pages; ours is `site/assets/js/search.js`."""
+
+
+ALONE = frozenset({"charts", "results", "pagefind"})
+"""Folders with a page for each figure and number: many and alike, and not searched (layouts/baseof.html)."""
+
+
+def index_site(site: Path) -> None:
+    """Write `pagefind/` into the finished `site`. Raises: ProbeEffectError with Pagefind's own words."""
+    words = f"--include-characters={WORD_CHARACTERS}"  # a hyphen first would be an option
+    folders = ",".join(sorted(path.name for path in site.iterdir() if path.is_dir() and path.name not in ALONE))
+    # Of results only the pages of submissions.
+    searched = f"{{index.html,{{{folders}}}/**/*.html,{{charts,results}}/index.html,results/*/*/index.html}}"
+    command = [sys.executable, "-m", "pagefind", "--site", str(site), words, "--glob", searched, "--quiet"]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    if finished.returncode:
+        raise ProbeEffectError(f"The search index of {site} could not be made:\n{finished.stdout}{finished.stderr}")
+    for pattern in UNUSED:
+        for path in (site / "pagefind").glob(pattern):
+            path.unlink()

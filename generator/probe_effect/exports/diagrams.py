@@ -14,9 +14,9 @@ from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.part import Part
 from probe_effect.answer.parts import of_case
-from probe_effect.charts.diagram import diagram
 from probe_effect.charts.draw import picture
 from probe_effect.charts.framed import Inscription, framed
+from probe_effect.charts.svg import diagram
 from probe_effect.charts.theme import source
 from probe_effect.exports.files import write
 from probe_effect.exports.table import json_of

@@ -13,9 +13,8 @@ from probe_effect.store.changes_file import ChangesFile
 from probe_effect.store.claims_file import ClaimsFile
 from probe_effect.store.dictionary import FORM_RULES, KEYS, TABLES, document_keys, document_schema
 from probe_effect.store.documents import Document
-from probe_effect.store.explanations_file import ExplanationsFile
+from probe_effect.store.explanations_file import ExplanationsFile, ReferencesFile
 from probe_effect.store.machine_file import MachineFile
-from probe_effect.store.references_file import ReferencesFile
 from probe_effect.store.release_file import Manifest
 from probe_effect.store.source_file import SourceFile
 from probe_effect.store.suite_file import Suite

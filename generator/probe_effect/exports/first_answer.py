@@ -12,13 +12,12 @@ from typing import Any
 from probe_effect import units
 from probe_effect.answer import bands, hardware, sentences
 from probe_effect.answer.advice import Advice, Advised, Thread, advise
-from probe_effect.answer.asking import ANY_THREAD, QUESTIONS, groups
+from probe_effect.answer.asking import ANY_THREAD, QUESTIONS, groups, tracer_of
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.nearest import ProbeGroup
 from probe_effect.answer.part import Part
 from probe_effect.answer.prediction import ThreadLoad, multiplied, predict
 from probe_effect.answer.proof import program_spread
-from probe_effect.answer.script_tracer import tracer_of
 from probe_effect.answer.words import WORDS
 from probe_effect.exports.script_values import Values
 from probe_effect.numbers import names

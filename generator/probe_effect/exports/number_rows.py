@@ -4,9 +4,7 @@ Times and instructions are two tables, whose fields, in `number_fields.toml`, di
 Published figures are a third.
 """
 
-import tomllib
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 from probe_effect.exports.script_values import short
@@ -18,6 +16,7 @@ from probe_effect.numbers.index import Numbers
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.reduce.thresholds import THRESHOLDS
 from probe_effect.store.source_file import FIGURE_COLUMNS
+from probe_effect.toml import beside
 
 Cells = dict[str, "CellValue"]
 
@@ -27,7 +26,7 @@ ENDS = {
 }
 """The ends of a time and of a count: the end of the field's name, and its meaning."""
 
-_FILE = tomllib.loads(Path(__file__).with_name("number_fields.toml").read_text(encoding="utf-8"))
+_FILE = beside(__file__, "number_fields")
 
 
 def _fields(*tables: str) -> tuple[Field, ...]:

@@ -1,12 +1,11 @@
 """What is said of the data wherever it is published: what it is, what its files hold, under which terms."""
 
-import tomllib
-from pathlib import Path
 from typing import Any
 
 from probe_effect.pages.markdown import environment, render
+from probe_effect.toml import beside
 
-WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+WORDS: dict[str, Any] = beside(__file__)
 LICENCE: dict[str, str] = WORDS["licence"]
 
 

@@ -3,12 +3,16 @@
 Source: proc_stat(5). The kernel counts in ticks of 10 ms on most machines, so readings need seconds between them.
 """
 
+import json
 import operator
 import os
+import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from probe_effect.compilers import MACHINE, c_compiler, compiled
+from probe_effect.errors import ProbeEffectError
 from probe_effect.host import read_text
 
 FIELDS = 8
@@ -79,3 +83,22 @@ def load_average() -> float | None:
         return round(os.getloadavg()[0], 2)
     except OSError:
         return None
+
+
+SOURCE = Path(__file__).with_name("traps.c")
+FLAGS = ("-O2", "-std=gnu11", "-Wall", "-Wextra", "-mno-red-zone")
+KEYS = ("cpuid_ns", "breakpoint_ns", "step_ns")
+TIMEOUT_S = 60
+
+
+def trap_times(cpu: int, cache: Path | None = None) -> dict[str, float]:
+    """The median CPU times, ns, by their keys in `System`; empty without a compiler, and where this is no x86-64."""
+    if MACHINE != "x86_64":
+        return {}
+    try:
+        path = compiled(SOURCE, c_compiler(FLAGS), "machine/traps", cache).path
+        run = subprocess.run([str(path), str(cpu)], capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
+        found = json.loads(run.stdout)
+        return {key: float(found[key]) for key in KEYS}
+    except (ProbeEffectError, OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError):
+        return {}  # facts that a sandbox or another compiler does not give are missing, and stop no measurement

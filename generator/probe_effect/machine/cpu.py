@@ -1,19 +1,17 @@
 """Hardware: CPU, memory, and the settings of both."""
 
 import os
-import tomllib
 from pathlib import Path
 
 from probe_effect.host import read_text, sysctl
+from probe_effect.toml import beside
 
 CPU_FOLDER = "sys/devices/system/cpu"
 
 NUMBERS = ("cpu family", "model", "stepping", "CPU implementer", "CPU variant", "CPU part", "CPU revision")
 """Keys of `/proc/cpuinfo` whose numbers distinguish CPUs of one name, on x86 and on Arm."""
 
-CORES: dict[str, dict[str, dict[str, list[list[int]]]]] = tomllib.loads(
-    Path(__file__).with_name("cores.toml").read_text(encoding="utf-8")
-)
+CORES: dict[str, dict[str, dict[str, list[list[int]]]]] = beside(__file__, "cores")
 """Vendor and family, or `Arm` and implementer, to the name of each core and the ranges of its models or parts."""
 
 

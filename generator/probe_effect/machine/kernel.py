@@ -7,15 +7,13 @@ that change what a probe costs, from fixed lists.
 import os
 import platform
 import re
-import tomllib
 from itertools import chain
 from pathlib import Path
 
 from probe_effect.host import kernel_config, read_text, sysctl
+from probe_effect.toml import beside
 
-_RECORDED: dict[str, dict[str, list[str]]] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-)
+_RECORDED: dict[str, dict[str, list[str]]] = beside(__file__)
 BOOT_FLAGS = frozenset(chain.from_iterable(_RECORDED["boot_flags"].values()))
 CONFIG_OPTIONS = tuple(chain.from_iterable(_RECORDED["options"].values()))
 

@@ -4,15 +4,15 @@ import os
 import re
 import shutil
 import subprocess
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 from probe_effect.host import ROOT, read_text, sysctl
 from probe_effect.machine.cpu import cpuinfo
 from probe_effect.machine.kernel import offered_clocksources
+from probe_effect.toml import beside
 
-NAMES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+NAMES: dict[str, dict[str, str]] = beside(__file__)
 """Each kind of sign to its values, and the hypervisor that each of them names."""
 
 UNNAMED = "a hypervisor that does not say its name"

@@ -10,7 +10,6 @@ perf (kernel.perf_event_max_sample_rate) limits events that are sampled by time;
 ours, are not throttled (`perf_swevent_event` in kernel/events/core.c).
 """
 
-import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from probe_effect import units
 from probe_effect.host import ROOT, read_text
 from probe_effect.machine import cpu as cpus
 from probe_effect.machine import kernel, virtual
+from probe_effect.toml import beside
 
 STEAL_LIMIT_RATIO = 0.01
 SIBLING_LIMIT_RATIO = 0.05
@@ -32,7 +32,7 @@ FAST_CLOCKS = tuple(
 
 BOOST = f"{cpus.CPU_FOLDER}/cpufreq/boost"
 
-WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+WORDS: dict[str, dict[str, str]] = beside(__file__)
 """Id of each condition to its parts, with what was found of it in braces."""
 
 

@@ -11,10 +11,9 @@ from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import CLOSED, TRACEFS, missing, tracefs_missing
 from probe_effect.machine import collect
-from probe_effect.machine.busy import SINCE_BOOT, CpuTimes, busy_ratio, cpu_times, load_average, steal_ratio
+from probe_effect.machine.busy import SINCE_BOOT, CpuTimes, busy_ratio, cpu_times, load_average, steal_ratio, trap_times
 from probe_effect.machine.cpu import siblings
 from probe_effect.machine.kernel import aslr
-from probe_effect.machine.traps import trap_times
 from probe_effect.machine.warnings import MachineWarning, warnings
 from probe_effect.measure.request import Work, resolve
 from probe_effect.model import Need
@@ -22,8 +21,7 @@ from probe_effect.store.machine_file import Machine, System
 from probe_effect.store.suite_file import Suite, script_paths
 from probe_effect.tracers.packages import missing_packages
 from probe_effect.tracers.protocol import Tracer
-from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import clock_read_ns
+from probe_effect.workloads.loop import build, clock_read_ns
 
 NEEDS: tuple[Need, ...] = get_args(Need)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from probe_effect import __version__
 from probe_effect.errors import BadData, HostNotReady, UsageError
 from probe_effect.host import typed
-from probe_effect.machine.traps import KEYS
+from probe_effect.machine.busy import KEYS
 from probe_effect.measure.request import Work, choose_tracers
 from probe_effect.measure.submission import OpenSubmission, moment
 from probe_effect.measure.testbed import Testbed

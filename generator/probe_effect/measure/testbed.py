@@ -11,14 +11,12 @@ from probe_effect.compilers import CompiledProgram, cache_folder
 from probe_effect.errors import HostNotReady
 from probe_effect.host import ROOT, stay_on, usable_cpus
 from probe_effect.machine import collect
-from probe_effect.machine.busy import CpuTimes, cpu_times
-from probe_effect.machine.traps import trap_times
+from probe_effect.machine.busy import CpuTimes, cpu_times, trap_times
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, probed_functions, run_once
 from probe_effect.measure.request import Work
 from probe_effect.model import Metric, Sample
 from probe_effect.store.machine_file import Machine, System
-from probe_effect.workloads.build import build
-from probe_effect.workloads.loop import WorkloadTask, clock_read_ns
+from probe_effect.workloads.loop import WorkloadTask, build, clock_read_ns
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,9 @@ from probe_effect.reduce.reading import read_submissions
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.changes_file import Change, changed_ids, read_changes
 from probe_effect.store.claims_file import Claim, read_claims
-from probe_effect.store.explanations_file import Explanation, read_explanations
+from probe_effect.store.explanations_file import Explanation, Reference, read_explanations, read_references
 from probe_effect.store.kept import NOWHERE, Kept
 from probe_effect.store.places import DataFolder, SubmissionFolder
-from probe_effect.store.references_file import Reference, read_references
 from probe_effect.store.release_file import Release, read_releases
 from probe_effect.store.source_file import Figure, SourceFile, read_figures, read_source
 from probe_effect.store.suite_file import Case, Suite, read_suite, script_paths

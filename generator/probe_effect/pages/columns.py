@@ -3,10 +3,10 @@
 Headers link to their entry, `/data/dictionary/#<id>` (`head` in `templates/macros.j2`).
 """
 
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
+
+from probe_effect.toml import beside
 
 RULES = {"left": ":--", "right": "--:", "center": ":-:"}
 """How Markdown writes the alignment of a column."""
@@ -28,6 +28,6 @@ class TableColumn:
         return RULES[self.align]
 
 
-_FILE = tomllib.loads(Path(__file__).with_name("columns.toml").read_text(encoding="utf-8"))
+_FILE = beside(__file__, "columns")
 COLUMNS = {name: TableColumn(name, **own) for name, own in _FILE.items()}
 """Column id to column, in the order of the dictionary."""

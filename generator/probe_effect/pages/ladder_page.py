@@ -1,11 +1,9 @@
 """The ladder: what tracing takes on one machine of each kind, rung by rung; and the three costs of the home page."""
 
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from probe_effect import units
@@ -22,6 +20,7 @@ from probe_effect.numbers.kinds import one_of_each
 from probe_effect.numbers.once import once
 from probe_effect.pages.markdown import render
 from probe_effect.reduce.submission import Number
+from probe_effect.toml import beside
 
 SCALES = {
     "Each time": units.Scale((units.Unit(math.inf, 1, "ns"),), 3),
@@ -75,7 +74,7 @@ class RungTime(NamedTuple):
 
 
 def _read(kind: str) -> list[Rung]:
-    found: dict[str, list[dict[str, Any]]] = tomllib.loads(Path(__file__).with_name("ladder.toml").read_text("utf-8"))
+    found: dict[str, list[dict[str, Any]]] = beside(__file__, "ladder")
     return [Rung(**one | {"cases": tuple(one["cases"])}) for one in found[kind]]
 
 

@@ -112,7 +112,7 @@ def content_digest(files: SubmissionFolder) -> str | None:
 
 def code() -> str:
     """What decides, beside the files, what the numbers are."""
-    ours = code_version("model", "units", "errors", "stats", "store", "tools", "reduce")
+    ours = code_version("model", "units", "errors", "stats", "store", "tools", "toml", "reduce")
     return f"{ours} numpy {library_version('numpy')}"
 
 

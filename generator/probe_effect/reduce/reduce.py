@@ -1,13 +1,23 @@
 """Rows to numbers with their blocks: the one place where it is done, for a submission of times or of counts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from probe_effect.model import Key, Sample, Status
+from probe_effect import units
+from probe_effect.model import Estimate, Key, Sample, Status
 from probe_effect.reduce.blocks import BlockTable, block_tables
-from probe_effect.reduce.counts import count_number, median_and_range
-from probe_effect.reduce.rows import NO_RUNS, Baseline, baselines, by_case
+from probe_effect.reduce.rows import (
+    ADD_UP,
+    NO_RUNS,
+    Baseline,
+    bad_runs,
+    baselines,
+    by_case,
+    known,
+    middle,
+    reconcile_events,
+)
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.reduce.tails import tails
 from probe_effect.reduce.times import judge, time_number
@@ -67,3 +77,52 @@ def _without_number(submission: Submission, key: Key, rows: Sequence[Sample]) ->
     status: Status = next((row.status for row in rows if row.status != "ok"), "failed")
     note = next((row.note for row in rows if row.note), "no block has both a traced run and a baseline")
     return Number(submission=submission, **key._asdict(), status=status, blocks=0, note=note)
+
+
+MAX_LOSS_RATIO = 0.001
+"""Above this share of lost events a count is that of a tracer that drops: a dropped event takes fewer instructions.
+
+The same 0.1 % within which events must add up (METHOD.md, "Do the events add up?").
+"""
+
+
+def count_number(
+    submission: Submission, key: Key, rows: Sequence[Sample], table: BlockTable, mechanism: str | None
+) -> Number:
+    """Instructions of one case, tracer and level, and what is known of them.
+
+    It is made of its traced and check rows, and of the table of its blocks, of which one at least is usable.
+    `mechanism` is how the kernel made its kprobes.
+    """
+    counts = [(block.traced, float(np.mean(block.untraced))) for block in table.usable() if block.traced is not None]
+    reconciled, loss_ratio = reconcile_events(rows)
+    traced = [row for row in rows if row.arm == "traced"]
+    return Number(
+        submission=submission,
+        **key._asdict(),
+        status="ok",
+        blocks=len(counts),
+        baseline=median_and_range(untraced / table.events for _, untraced in counts),
+        cost=median_and_range((traced - untraced) / table.events for traced, untraced in counts),
+        loss_ratio=loss_ratio,
+        reconciled=reconciled,
+        mechanism=mechanism,
+        attach=median_and_range(known(row.attach_instructions for row in traced)),
+        detach=median_and_range(known(row.detach_instructions for row in traced)),
+        probes=middle(row.probes for row in traced),
+        faults=tuple(_faults(loss_ratio, reconciled=reconciled)),
+        note=bad_runs(rows),
+    )
+
+
+def median_and_range(counts: Iterable[float]) -> Estimate | None:
+    """The middle of repeated counts with the least and the greatest of them; None of nothing."""
+    known = list(counts)
+    return Estimate(float(np.median(known)), min(known), max(known)) if known else None
+
+
+def _faults(loss_ratio: float | None, *, reconciled: bool | None) -> Iterator[str]:
+    if loss_ratio is not None and loss_ratio > MAX_LOSS_RATIO:
+        yield f"it lost {units.percent(loss_ratio)} of its events, and a lost event takes fewer instructions"
+    if reconciled is False:
+        yield ADD_UP

@@ -21,8 +21,7 @@ from probe_effect.reduce.rows import (
 )
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.drift import Trend
-from probe_effect.stats.fastest import fastest
-from probe_effect.stats.outliers import outliers
+from probe_effect.stats.outliers import fastest, outliers
 from probe_effect.stats.paired import paired_estimate, ragged
 from probe_effect.stats.signed_rank import MIN_BLOCKS
 from probe_effect.store.machine_file import MachineFile

@@ -7,13 +7,12 @@ Sources: bpftrace's `docs/language.md`, `docs/stdlib.md`, `src/probe_types.h` an
 `man/adoc/bpftrace.adoc` and `src/lexer.l` (0.17) for what was called otherwise; of D, the *Dynamic Tracing Guide*.
 """
 
-import tomllib
-from pathlib import Path
 from typing import Any
 
+from probe_effect.toml import beside
 from probe_effect.tools.record import TOOLS
 
-_WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_WORDS: dict[str, Any] = beside(__file__)
 
 MAX_DEPTH = 100
 """The most brackets within brackets: no script has so many, and the reader recurses."""

@@ -1,4 +1,4 @@
-"""Values far from all others: named, so that somebody looks at them, and never removed."""
+"""Single values of runs: those far from all others, and the fastest ones."""
 
 import numpy as np
 
@@ -23,3 +23,15 @@ def outliers(values: Floats) -> tuple[int, ...]:
     first, third = np.quantile(values, [0.25, 0.75])
     reach = OUTER_FENCE * (third - first)
     return tuple(int(index) for index in np.flatnonzero((values < first - reach) | (values > third + reach)))
+
+
+def fastest(traced_ns: Floats, baseline_ns: Floats) -> float | None:
+    """The least traced time minus the least untraced time, ns per event; None where an arm has no run.
+
+    Args:
+        traced_ns: (n,) float64, ns per event.
+        baseline_ns: (m,) float64, ns per event: an operation's time over the events that it makes when traced.
+    """
+    if len(traced_ns) == 0 or len(baseline_ns) == 0:
+        return None
+    return float(traced_ns.min() - baseline_ns.min())

@@ -1,7 +1,5 @@
 """What every column and key means, and the schema of each document, which cannot differ from what the checks read."""
 
-import tomllib
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -11,6 +9,7 @@ from probe_effect.store.histogram import HISTOGRAM_COLUMNS
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.samples import SAMPLE_COLUMNS
 from probe_effect.store.source_file import FIGURE_COLUMNS
+from probe_effect.toml import beside
 
 TABLES = {
     "samples.csv": SAMPLE_COLUMNS,
@@ -19,10 +18,10 @@ TABLES = {
     "figures.csv": FIGURE_COLUMNS,
 }
 
-FORM_RULES: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+FORM_RULES: dict[str, str] = beside(__file__)
 """What reading a file demands of it, by the last part of a problem's rule."""
 
-KEYS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("keys.toml").read_text(encoding="utf-8"))
+KEYS: dict[str, dict[str, str]] = beside(__file__, "keys")
 """What each key of a document says, by the name of the model that has it."""
 
 

@@ -1,11 +1,15 @@
-"""`data/explanations.toml`: why counts of instructions changed between kernels, or between versions of a tracer."""
+"""`data/explanations.toml`: why counts changed between kernels, or between versions of a tracer; and `references.toml`.
 
+References are facts about kernels and tools that the guide states, each with where it can be checked.
+"""
+
+import re
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from probe_effect.model import series_of
-from probe_effect.store.documents import DocumentEntry, Slug, Text, entries_file
+from probe_effect.store.documents import DocumentEntry, Slug, Text, entries_file, without
 from probe_effect.store.suite_file import Architecture
 
 Certainty = Literal["bisected", "read", "inferred"]
@@ -40,3 +44,24 @@ class Explanation(DocumentEntry):
 
 
 ExplanationsFile, read_explanations = entries_file(Explanation, 500)
+
+
+PERMANENT = without(
+    re.compile(r"/(?:blob|tree|plain|source)/(?:master|main|HEAD|latest)/"),
+    "shows another text tomorrow: name a tag or a commit",
+)
+"""Of the address of a repository's file."""
+
+
+class Reference(DocumentEntry):
+    """One fact with its source."""
+
+    says: Text = Field(max_length=400)
+    project: Text = Field(max_length=60)
+    place: Text = Field(max_length=200)
+    url: Annotated[str, Field(pattern=r"^https://[^\s<>\"]+$", max_length=300), PERMANENT]
+    since: Text | None = Field(default=None, max_length=60)
+    architectures: tuple[Slug, ...] = Field(default=(), max_length=20)
+
+
+ReferencesFile, read_references = entries_file(Reference, 1000)

@@ -10,7 +10,6 @@ import errno
 import io
 import re
 import stat
-import tomllib
 from _csv import Reader as Lines
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from probe_effect.model import Problem
+from probe_effect.toml import beside
 
 Cell = int | Decimal | str | None
 ColumnKind = Literal["integer", "number", "string"]
@@ -63,7 +63,7 @@ class Column:
 
 def read_columns(table: str, **choices: tuple[str, ...]) -> tuple[Column, ...]:
     """The columns of a table as `columns.toml` has them; `choices` are those of a column that code knows."""
-    file = tomllib.loads(Path(__file__).with_name("columns.toml").read_text(encoding="utf-8"))
+    file = beside(__file__, "columns")
     return tuple(
         _column(name, own | ({"choices": choices[name]} if name in choices else {}))
         for name, own in file[table].items()

@@ -1,13 +1,11 @@
 """The machines that the site wants, and the cases that no such machine has a sound time of."""
 
 import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
-from pathlib import Path
 from statistics import median
 
 from probe_effect.model import Metric
@@ -16,6 +14,7 @@ from probe_effect.numbers.names import release_series
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.suite_file import Case
+from probe_effect.toml import beside
 from probe_effect.tools.record import TOOLS
 
 
@@ -51,7 +50,7 @@ class WantedKind:
         )
 
 
-KINDS = [WantedKind(**one) for one in tomllib.loads(Path(__file__).with_name("kinds.toml").read_text("utf-8"))["kind"]]
+KINDS = [WantedKind(**one) for one in beside(__file__, "kinds")["kind"]]
 
 
 def can_be_timed(folder: SuiteFolder, case: Case) -> bool:

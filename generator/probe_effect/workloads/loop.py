@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from probe_effect.compilers import CompiledProgram, Sysroot, c_compiler, compiled
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Bucket
 from probe_effect.processes import Child
+from probe_effect.store.suite_file import own_headers
 
 NOT_PINNED = -1
 
@@ -165,3 +167,20 @@ def clock_read_ns(program: Path, cpu: int) -> float | None:
         reads = parse(run.stdout)
         times.append(reads.wall_ns / reads.operations)
     return round(statistics.median(times), 2)
+
+
+FLAGS = ("-O2", "-std=c11", "-Wall", "-Wextra")
+
+
+def build(
+    source: Path, cache: Path | None = None, libraries: Sequence[str] = (), system: Sysroot | None = None
+) -> CompiledProgram:
+    """The path of the program compiled from one C source and the headers of ours that it includes.
+
+    It is kept in `cache`, the user's by default, links with `libraries` as `cc -l` takes their names, and runs on
+    `system`, this one by default.
+    Raises: HostNotReady without a compiler; ProbeEffectError with its message if it refuses the source.
+    """
+    compiler = c_compiler(FLAGS, [f"-l{name}" for name in libraries], system)
+    # The file keeps its plain name, because that is the name by which counting twins know the workload.
+    return compiled(source, compiler, f"workloads/{source.stem}", cache, own_headers(source))
