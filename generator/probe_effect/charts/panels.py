@@ -113,8 +113,12 @@ def _spec(
     x = {"type": "quantitative", "axis": None, "scale": {"domain": [0, WIDTHS[layout]], "nice": False, "zero": False}}
     y = {"type": "quantitative", "axis": None, "scale": {"domain": [rows * HEIGHT, 0], "nice": False, "zero": False}}
     texts = _texts(layout, corners, greatest, places, step)
+    # The line of 0 in each panel.
+    values = [{"x": left, "x2": left + width, "y": top + BASE} for left, top in corners.values()]
+    mark = {"type": "rule", "color": AXIS, "strokeWidth": 1, "aria": False}
+    encoding = {"x": x | {"field": "x"}, "x2": {"field": "x2"}, "y": y | {"field": "y"}}
     layers = [
-        _frame_lines(corners, width, x, y),
+        {"data": {"values": values}, "mark": mark, "encoding": encoding},
         *(_text(layout, some, x, y, **look) for some, look in texts),
         *_lines(layout, x, y, known, across),
     ]
@@ -151,14 +155,6 @@ def _texts(
 def _text(layout: Layout, values: list[Spec], x: Spec, y: Spec, **look: str) -> Spec:
     mark = {"type": "text", "baseline": "alphabetic", "fontSize": TEXT_SIZE[layout], "aria": False, **look}
     encoding = {"x": x | {"field": "x"}, "y": y | {"field": "y"}, "text": {"field": "text"}}
-    return {"data": {"values": values}, "mark": mark, "encoding": encoding}
-
-
-def _frame_lines(corners: Corners, width: float, x: Spec, y: Spec) -> Spec:
-    """The line of 0 in each panel."""
-    values = [{"x": left, "x2": left + width, "y": top + BASE} for left, top in corners.values()]
-    mark = {"type": "rule", "color": AXIS, "strokeWidth": 1, "aria": False}
-    encoding = {"x": x | {"field": "x"}, "x2": {"field": "x2"}, "y": y | {"field": "y"}}
     return {"data": {"values": values}, "mark": mark, "encoding": encoding}
 
 

@@ -3,7 +3,7 @@
 Tools of one family share a colour, and versions of one tool do; shape and dash tell them apart.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
@@ -73,11 +73,7 @@ def looks(tracers: Sequence[str | None]) -> list[TracerLook]:
     for place in sorted(range(len(tracers)), key=lambda place: (tracers[place] or "", place)):
         tracer = tracers[place]
         wish = look(tracer) if tracer else TracerLook(OTHER, 0)
-        found[place] = _free(wish, found.values())
+        used = {one.form for one in found.values() if one.series == wish.series}
+        after = chain(range(wish.form, len(SHAPES)), range(wish.form))
+        found[place] = TracerLook(wish.series, next((form for form in after if form not in used), wish.form))
     return [found[place] for place in range(len(tracers))]
-
-
-def _free(wish: TracerLook, taken: Iterable[TracerLook]) -> TracerLook:
-    used = {one.form for one in taken if one.series == wish.series}
-    after = chain(range(wish.form, len(SHAPES)), range(wish.form))
-    return TracerLook(wish.series, next((form for form in after if form not in used), wish.form))

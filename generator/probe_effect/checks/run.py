@@ -152,15 +152,11 @@ def _check_submission(
         return problems
     if copies := broken(duplicates.RULES, duplicates.CopiedRows(submission, known.copies), name):
         return [*problems, *copies]  # what such a copy has in common with the other is told by that
-    return [*problems, *broken(copied.RULES, _suspected(submission, found, known), name)]
-
-
-def _suspected(submission: SubmissionFolder, found: Iterable[Problem], known: DataContext) -> copied.Suspected:
-    """What a submission has in common with others, beside the signs that were found in its own files."""
+    # What a submission has in common with others, beside the signs that were found in its own files.
     common = known.alike.get(submission.folder, [])
     rules = [*(problem.rule for problem in found), *(rule for rule, _ in common)]
     named = [SIGNS[rule] for rule in rules if rule in SIGNS]
-    return copied.Suspected(common, named, submission.id in known.accepted)
+    return [*problems, *broken(copied.RULES, copied.Suspected(common, named, submission.id in known.accepted), name)]
 
 
 def _kept_content(

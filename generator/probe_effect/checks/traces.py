@@ -56,7 +56,8 @@ def read_traces(
         return _unpacked(document, text)
     made = traces_of(document, read_samples(files.samples, files.id)[0] if rows is None else rows)
     if content_digest(files) == digest:
-        kept.put(_packed(made), *made_from)
+        tables = [[table.rows, table.values.tolist()] for table in (made.of_runs, made.of_tools)]
+        kept.put(json.dumps([made.runs, made.order, made.operations, made.times.tolist(), tables]).encode(), *made_from)
     return made
 
 
@@ -94,11 +95,6 @@ def _noise(rows: Sequence[Sample], columns: Sequence[str], blocks: int) -> Noise
                 is_second = row.block in values[own]  # a block has two baselines
                 values[f"{own} again" if is_second else own][row.block] = value
     return noise_table(values, blocks)
-
-
-def _packed(traces: Traces) -> bytes:
-    tables = [[table.rows, table.values.tolist()] for table in (traces.of_runs, traces.of_tools)]
-    return json.dumps([traces.runs, traces.order, traces.operations, traces.times.tolist(), tables]).encode()
 
 
 def _unpacked(document: MachineFile, text: bytes) -> Traces:

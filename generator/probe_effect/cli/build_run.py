@@ -47,7 +47,13 @@ def serve(project: Path, data: DataFolder, repository: str, port: int) -> None:
     with subprocess.Popen([*hugo, "--port", str(port)], env=environment()) as server:
         try:
             for _ in watch(places.data.root, stop_event=None, raise_interrupt=False):
-                _rebuild(places, watched, options)
+                # Refresh after a change in the data; a fault is told and the last good pages stay.
+                try:
+                    _refresh(places, watched, options)
+                except BadData as error:
+                    output.show_problems(error.problems)
+                except ProbeEffectError as error:
+                    output.say(f"error: {error}")
         finally:
             with suppress(ProcessLookupError):
                 server.terminate()
@@ -58,16 +64,6 @@ def _refresh(places: BuildPlaces, watched: Path, options: SiteOptions) -> None:
     _tell(assemble_work(places, options))
     for part in FOLDERS:
         mirror(places.work / part, watched / part)
-
-
-def _rebuild(places: BuildPlaces, watched: Path, options: SiteOptions) -> None:
-    """Refresh after a change in the data; a fault is told and the last good pages stay."""
-    try:
-        _refresh(places, watched, options)
-    except BadData as error:
-        output.show_problems(error.problems)
-    except ProbeEffectError as error:
-        output.say(f"error: {error}")
 
 
 def _tell(steps: Iterable[str]) -> None:

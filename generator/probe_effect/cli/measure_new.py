@@ -29,7 +29,10 @@ def run_new(data: DataFolder, results: Path, options: MeasureOptions, architectu
     Raises: HostNotReady at the end, where archives could not be had or something could not be counted; Interrupted.
     """
     offers, faults = _offers(architectures)
-    runs = _known(data, results)
+    # The counts of the data, and those that lie with the results already.
+    folders = {place.folder.resolve(): place for place in (*data.submissions(), *submissions_in(results))}
+    read = (read_machine_file(place.machine_file, str(place.machine_file))[0] for place in folders.values())
+    runs = [one for one in read if one is not None and one.run.metric == "instructions"]
     suites = choose_suites(data, options["suites"] or SUITES)
     jobs = missing(offers, runs, {suite.id: set(tools_of(folder)) for folder, suite in suites})
     _show(jobs, runs, options)
@@ -60,13 +63,6 @@ def _offers(architectures: Sequence[str]) -> tuple[list[Offer], list[str]]:
                     faults.append(f"Debian {release} for {name}: {error}")
                     output.say(faults[-1])
     return found, faults
-
-
-def _known(data: DataFolder, results: Path) -> list[MachineFile]:
-    """The counts of the data, and those that lie with the results already."""
-    folders = {place.folder.resolve(): place for place in (*data.submissions(), *submissions_in(results))}
-    read = (read_machine_file(place.machine_file, str(place.machine_file))[0] for place in folders.values())
-    return [one for one in read if one is not None and one.run.metric == "instructions"]
 
 
 def _show(jobs: Sequence[Job], runs: Sequence[MachineFile], options: MeasureOptions) -> None:

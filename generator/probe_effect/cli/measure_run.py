@@ -110,6 +110,12 @@ def _measure(on: MeasurementTarget, data: DataFolder, results: Path, options: Me
 
 def _settings(work: Work, data: DataFolder, results: Path, options: MeasureOptions, submitter: Submitter) -> Settings:
     seed = secrets.randbits(32) if options["seed"] is None else options["seed"]
+    # The words that continue a run from whatever folder, after the program's name.
+    vm = options["vm"]
+    words = ["measure", work.suite.id, "--resume"]
+    if vm:
+        whole = str(Path(vm).resolve()) if Path(vm).is_file() else vm
+        words += machine_words(whole, options)
     return Settings(
         results=results,
         blocks=options["blocks"] or default_blocks(options),
@@ -119,19 +125,9 @@ def _settings(work: Work, data: DataFolder, results: Path, options: MeasureOptio
         submitter=submitter,
         author=options["author"],
         fleet_name=options["fleet_name"],
-        continued_by=_continued_by(work, data, results, options),
+        continued_by=(*words, "--out", str(results.resolve()), *data_words(data)),
         calibrate=recorded if options["calibrate"] and not options["vm"] else None,
     )
-
-
-def _continued_by(work: Work, data: DataFolder, results: Path, options: MeasureOptions) -> tuple[str, ...]:
-    """The words that continue a run from whatever folder, after the program's name."""
-    vm = options["vm"]
-    words = ["measure", work.suite.id, "--resume"]
-    if vm:
-        whole = str(Path(vm).resolve()) if Path(vm).is_file() else vm
-        words += machine_words(whole, options)
-    return (*words, "--out", str(results.resolve()), *data_words(data))
 
 
 def _resume(on: MeasurementTarget, data: DataFolder, results: Path, suites: Sequence[str]) -> None:

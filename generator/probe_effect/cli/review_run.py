@@ -34,7 +34,12 @@ def review(base: State, head: State, output_format: str, report_file: Path | Non
     elif output_format == "markdown":
         output.product(_markdown(found))
     elif output_format == "github":
-        _annotate(problems)
+        # The log has every problem, and GitHub's list of annotations each fault once.
+        output.show_problems(problems)
+        for line in annotate(problems):
+            output.product(line)
+        errors = sum(problem.severity == "error" for problem in problems)
+        output.product(f"{errors} new errors, {len(problems) - errors} new warnings")
     else:
         _show(found)
     # At the end, so that a review that fails leaves no file that only looks like one.
@@ -76,15 +81,6 @@ def _json(found: ReviewReport) -> str:
 
 def _markdown(found: ReviewReport) -> str:
     return fitted(found, markdown, MAX_SUMMARY_BYTES)
-
-
-def _annotate(problems: Sequence[Problem]) -> None:
-    """The log has every problem, and GitHub's list of annotations each fault once."""
-    output.show_problems(problems)
-    for line in annotate(problems):
-        output.product(line)
-    errors = sum(problem.severity == "error" for problem in problems)
-    output.product(f"{errors} new errors, {len(problems) - errors} new warnings")
 
 
 def _unsound(problems: Iterable[Problem]) -> set[str]:

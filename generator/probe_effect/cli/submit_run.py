@@ -51,7 +51,10 @@ def run(folders: Sequence[Path], data: DataFolder, options: SubmitOptions) -> No
         output.say(f"{data.results}: all in it is published already")
         return
     for bundle in bundles:
-        _show_bundle(bundle)
+        # On the side, all that one pull request makes public.
+        show_section(f"What will be published, in {IN_REPOSITORY}/{bundle.machine}", _files(bundle), aside=True)
+        newest = max(bundle.items, key=lambda item: item.document.run.started)
+        show_section("The machine, as its page will show it", facts(newest.document).items(), aside=True)
         show_numbers(bundle.items, data, checkout)
     marks, allowed = marks_of_host(), (*options["allowed"], options["name"] or "")
     if problems := find_private([item for one in bundles for item in one.items], marks, allowed, data):
@@ -116,13 +119,6 @@ def _found(data: DataFolder, checkout: Path | None) -> list[SubmissionFolder]:
     if not complete and (unfinished or not base):
         raise UsageError(f"{data.results}: holds nothing that is complete. Measure first: {typed('measure')}")
     return complete
-
-
-def _show_bundle(bundle: SubmissionBundle) -> None:
-    """On the side, all that one pull request makes public."""
-    show_section(f"What will be published, in {IN_REPOSITORY}/{bundle.machine}", _files(bundle), aside=True)
-    newest = max(bundle.items, key=lambda item: item.document.run.started)
-    show_section("The machine, as its page will show it", facts(newest.document).items(), aside=True)
 
 
 def _files(bundle: SubmissionBundle) -> Iterator[tuple[str, str]]:

@@ -53,7 +53,8 @@ def build_site(places: BuildPlaces, options: SiteOptions) -> Iterator[str]:
                 yield "waiting for another build here to end"
                 fcntl.flock(lock, fcntl.LOCK_EX)
             made_of, record = digest(places.project, places.work, places.data.root, options), places.work / RECORD
-            if _is_made_of(places.out, record, made_of):
+            is_whole = (places.out / "index.html").is_file() and record.is_file()
+            if is_whole and record.read_text(encoding="utf-8", errors="replace") == made_of:
                 yield "unchanged since the last build; to rebuild, delete the site"
                 return
             record.unlink(missing_ok=True)
@@ -62,11 +63,6 @@ def build_site(places: BuildPlaces, options: SiteOptions) -> Iterator[str]:
     except OSError as error:
         msg = f"{error.filename or places.work}: {error.strerror}. The site in {places.out} is as it was before."
         raise HostNotReady(msg) from error
-
-
-def _is_made_of(site: Path, record: Path, made_of: str) -> bool:
-    is_whole = (site / "index.html").is_file() and record.is_file()
-    return is_whole and record.read_text(encoding="utf-8", errors="replace") == made_of
 
 
 def _build_site(places: BuildPlaces, options: SiteOptions) -> Iterator[str]:

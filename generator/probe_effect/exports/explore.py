@@ -85,7 +85,9 @@ def _usual(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[st
 
 def _numbers(machine: MeasuredMachine) -> list[dict[str, Any]]:
     """The current costs of a machine, each with what a row of the table needs."""
-    places = _places(machine)
+    # Number's id to its place among the tracers that have its case and level there; counts have none.
+    groups = grouped_by(machine.numbers.values(), lambda one: (one.case, one.level))
+    places = {key: place for some in groups.values() for key, place in comparison.places(some).items()}
     return [
         number_values(one)
         | {
@@ -101,12 +103,6 @@ def _numbers(machine: MeasuredMachine) -> list[dict[str, Any]]:
         }
         for one in machine.numbers.values()
     ]
-
-
-def _places(machine: MeasuredMachine) -> dict[str, str]:
-    """Number's id to its place among the tracers that have its case and level there; counts have none."""
-    groups = grouped_by(machine.numbers.values(), lambda one: (one.case, one.level))
-    return {key: place for some in groups.values() for key, place in comparison.places(some).items()}
 
 
 def _chart(tracers: Iterable[str]) -> dict[str, Any]:

@@ -57,18 +57,14 @@ def asked_ratios(content: Path) -> list[str]:
 
 def _published(source: PublishedSource) -> Iterator[tuple[str, Fact]]:
     for figure in source.figures:
-        key, title = f"{source.id}.{figure.figure}", _title(source, figure)
+        known = ", known only from an excerpt" if source.from_excerpt else ""
+        whose = "worked out here from figures of " if figure.is_derived else ""
+        key, title = f"{source.id}.{figure.figure}", f"{figure.what}; {whose}{source.document.author}{known}"
         kind = "derived" if figure.is_derived else "published"
         yield key, fact(printed_text(figure), title, addresses.figure(source.id, figure.figure), kind)
         if recomputed := source.recomputed.get(figure.figure):
             text = with_unit(float(recomputed.value), figure.unit)
             yield f"{key}.recomputed", fact(text, f"{title}; computed again", addresses.figure(source.id), "derived")
-
-
-def _title(source: PublishedSource, figure: Figure) -> str:
-    known = ", known only from an excerpt" if source.from_excerpt else ""
-    whose = "worked out here from figures of " if figure.is_derived else ""
-    return f"{figure.what}; {whose}{source.document.author}{known}"
 
 
 def _ratio(first: tuple[PublishedSource, Figure], second: tuple[PublishedSource, Figure]) -> Fact | None:

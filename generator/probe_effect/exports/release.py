@@ -28,10 +28,18 @@ def make_release(data: DataFolder, catalogue: Catalogue, version: str, date: str
     manifest = Manifest(schema_version=1, version=version, date=date, data_version=catalogue.version, files=files)
     release = Release(folder.with_name(f".{version}"), manifest)
     shutil.rmtree(release.folder, ignore_errors=True)
-    beside = _beside(catalogue, manifest)
+    # The files beside the archive and in it, by name: every number as of then, and what the archive holds.
+    tables = whole_tables(rows(catalogue))
+    texts = {name: csv_text(tables[name.removesuffix(".csv")]) for name in release_file.TABLES}
+    texts[release_file.MANIFEST] = json.dumps(manifest.model_dump(), indent=1) + "\n"
+    beside = {name: text.encode() for name, text in texts.items()}
     for name, content in beside.items():
         write(release.folder / name, content)
-    _write_archive(release, beside, data)
+    top = archive_name(release.version).removesuffix(".zip")
+    names = [*(one.path for one in release.document.files), *EXPLAINING]
+    paths = {f"{top}/data/{name}": data.root / name for name in names}
+    inside = {name: path for name, path in paths.items() if path.is_file()}
+    write_zip(release.archive, inside | {f"{top}/{name}": content for name, content in beside.items()})
     lines = (f"{sha256(release.folder / name)}  {name}\n" for name in release.names if name != release_file.SUMS)
     write(release.folder / release_file.SUMS, "".join(lines))
     release.folder.rename(folder)
@@ -53,19 +61,3 @@ def _free_folder(data: DataFolder, version: str) -> Path:
     if folder.exists():
         raise UsageError(f"{data.relative(folder)}: was released before, and a release stays. Give the next version.")
     return folder
-
-
-def _beside(catalogue: Catalogue, manifest: Manifest) -> dict[str, bytes]:
-    """The files beside the archive and in it, by name: every number as of then, and what the archive holds."""
-    tables = whole_tables(rows(catalogue))
-    texts = {name: csv_text(tables[name.removesuffix(".csv")]) for name in release_file.TABLES}
-    texts[release_file.MANIFEST] = json.dumps(manifest.model_dump(), indent=1) + "\n"
-    return {name: text.encode() for name, text in texts.items()}
-
-
-def _write_archive(release: Release, beside: dict[str, bytes], data: DataFolder) -> None:
-    top = archive_name(release.version).removesuffix(".zip")
-    names = [*(one.path for one in release.document.files), *EXPLAINING]
-    paths = {f"{top}/data/{name}": data.root / name for name in names}
-    inside = {name: path for name, path in paths.items() if path.is_file()}
-    write_zip(release.archive, inside | {f"{top}/{name}": content for name, content in beside.items()})

@@ -76,11 +76,14 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     ]
     timed = (tuple(one.time for one in sides) for _, sides in pairs if all(one.time for one in sides))
     counts = (tuple(one.count for one in sides) for _, sides in pairs if all(one.count for one in sides))
+    # Program to its number of each kind of event, the program with most system calls first.
+    programs = dict.fromkeys(one.level or "" for kind in counted for one in kind.numbers)
+    by_kind = [{one.level: one for one in kind.numbers} for kind in counted]
     return {
         "event-rates.md": render(
             "fragments/event-rates.md.j2",
             counted=counted,
-            programs=_programs(counted),
+            programs={program: [found.get(program) for found in by_kind] for program in programs},
             rate=rate_hz,
             predicted=partial(_predicted, evidence(catalogue)),
             measured=wording.slowdown,
@@ -109,13 +112,6 @@ def event_rates(catalogue: Catalogue) -> list[EventFrequency]:
 def rate_hz(one: Number) -> float:
     """Events in a second of the untraced program; 0 where it made none."""
     return units.NS_PER_SECOND / one.baseline.value if one.baseline and one.baseline.value else 0.0
-
-
-def _programs(counted: Sequence[EventFrequency]) -> dict[str, list[Number | None]]:
-    """Program to its number of each kind of event, the program with most system calls first."""
-    programs = dict.fromkeys(one.level or "" for kind in counted for one in kind.numbers)
-    by_kind = [{one.level: one for one in kind.numbers} for kind in counted]
-    return {program: [found.get(program) for found in by_kind] for program in programs}
 
 
 def _predicted(found: Evidence, one: Number) -> Estimate | None:

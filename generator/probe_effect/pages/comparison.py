@@ -19,7 +19,6 @@ from probe_effect.compare.comparison import (
 from probe_effect.numbers.names import at_level, machine_name
 from probe_effect.pages import instructions
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.stats.ranking import Rank
 
 WORDS: dict[Outcome, tuple[str, str]] = {
     "higher": ("has higher overhead", "have higher overhead"),
@@ -111,7 +110,9 @@ def places(measurements: Iterable[Number]) -> dict[str, str]:
     found = ranked(measurements)
     if len(found) < 2:
         return {}
-    return {one.id: _place(rank) for one, rank in found}
+    return {
+        one.id: (str(rank.first) if rank.first == rank.last else f"{rank.first} to {rank.last}") for one, rank in found
+    }
 
 
 def place_of(one: Number) -> str:
@@ -143,7 +144,3 @@ def _among(tracers: Sequence[str]) -> str:
     if len(tracers) == 1:
         return f"{tracers[0]} has"
     return f"one of {instructions.listed(tracers)} (their intervals overlap) has"
-
-
-def _place(rank: Rank) -> str:
-    return str(rank.first) if rank.first == rank.last else f"{rank.first} to {rank.last}"

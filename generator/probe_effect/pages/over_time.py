@@ -3,7 +3,7 @@
 Every difference is a comparison of one case with one tracer in two runs, and its words come from `pages/comparison.py`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -120,7 +120,12 @@ def _chart(suite: str, found: History, catalogue: Catalogue) -> Chart | None:
     ]
     if not compared:
         return None
-    rows = _rows(compared)
+    # The rows that are drawn to their places: of too many those with a change first, then in the order of cases.
+    ordered = sorted(compared, key=lambda one: one.second.key.order)
+    labels = list(dict.fromkeys(_row(one.second) for one in ordered))
+    clear = {_row(one.second) for one in ordered if one.is_clear}
+    kept = set(sorted(labels, key=lambda label: label not in clear)[:MOST_ROWS])
+    rows = {label: place for place, label in enumerate(label for label in labels if label in kept)}
     shown = sorted((one for one in compared if _row(one.second) in rows), key=lambda one: rows[_row(one.second)])
     dots = [Dot(_row(one.second), newest[one.second.submission.id], one.ratio) for one in shown if one.ratio]
     machine, title = found.runs[-1].machine, catalogue.by_suite[suite].suite.title
@@ -139,15 +144,6 @@ def _chart(suite: str, found: History, catalogue: Catalogue) -> Chart | None:
         page=addresses.machine(machine),
     )
     return replace(chart, specs={layout: chart.specs[layout] for layout in LAYOUTS})
-
-
-def _rows(compared: Iterable[Comparison]) -> Mapping[str, int]:
-    """The rows that are drawn to their places: of too many those with a change first, then in the order of cases."""
-    ordered = sorted(compared, key=lambda one: one.second.key.order)
-    labels = list(dict.fromkeys(_row(one.second) for one in ordered))
-    clear = {_row(one.second) for one in ordered if one.is_clear}
-    kept = set(sorted(labels, key=lambda label: label not in clear)[:MOST_ROWS])
-    return {label: place for place, label in enumerate(label for label in labels if label in kept)}
 
 
 def _row(one: Number) -> str:

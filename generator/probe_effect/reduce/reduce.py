@@ -64,19 +64,15 @@ def _numbers(
         if table.own():
             yield tracer_number(submission, key, rows, table)
         elif not table.usable():
-            yield _without_number(submission, key, rows)
+            # A case without one usable block: skipped, failed or timed out, with the first reason given.
+            status: Status = next((row.status for row in rows if row.status != "ok"), "failed")
+            note = next((row.note for row in rows if row.note), "no block has both a traced run and a baseline")
+            yield Number(submission=submission, **key._asdict(), status=status, blocks=0, note=note)
         elif submission.metric == "time":
             baseline = levels.get(key.level) or levels.get(None) or NO_RUNS
             yield time_number(submission, key, rows, table, baseline)
         else:
             yield count_number(submission, key, rows, table, mechanisms.get(f"{key.case} {key.tracer}"))
-
-
-def _without_number(submission: Submission, key: Key, rows: Sequence[Sample]) -> Number:
-    """A case without one usable block: skipped, failed or timed out, with the first reason given."""
-    status: Status = next((row.status for row in rows if row.status != "ok"), "failed")
-    note = next((row.note for row in rows if row.note), "no block has both a traced run and a baseline")
-    return Number(submission=submission, **key._asdict(), status=status, blocks=0, note=note)
 
 
 MAX_LOSS_RATIO = 0.001

@@ -55,7 +55,9 @@ def states(base: str, head: str | DataFolder, work: Path, kept: Kept) -> tuple[S
         return _state(base, work / "base", kept), later
     branch = head if isinstance(head, str) and not Path(head).is_dir() else "HEAD"
     old, new = _commit(base), _commit(branch)
-    earlier = _revision(base, _fork(old, new), work / "base", kept)
+    # The last commit that both have; `base` itself where git knows of none, as in a clone of little depth.
+    found = _git("merge-base", old, new)
+    earlier = _revision(base, old if found.returncode else found.stdout.strip(), work / "base", kept)
     if branch == head and (merged := _merged(new, old)):
         return replace(earlier, name=f"the branch that it goes to, {old[:12]}"), replace(later, name=f"commit {merged}")
     return earlier, later
@@ -84,12 +86,6 @@ def _merged(commit: str, base: str) -> str | None:
     """The branch's own commit where `commit` is its merge into `base`, which GitHub makes and nobody knows."""
     parents = _git("rev-parse", f"{commit}^@").stdout.split()
     return parents[1] if len(parents) == 2 and parents[0] == base else None
-
-
-def _fork(base: str, head: str) -> str:
-    """The last commit that both have; `base` itself where git knows of none, as in a clone of little depth."""
-    found = _git("merge-base", base, head)
-    return base if found.returncode else found.stdout.strip()
 
 
 def _revision(name: str, commit: str, work: Path, kept: Kept) -> State:

@@ -5,7 +5,7 @@ broken here, because the text may be a stranger's.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypeVar
@@ -115,10 +115,16 @@ def _submission(one: SubmissionRow) -> Iterator[Section]:
     yield Section(title=one.id, lines=[*_facts(one), *one.shows])
     yield from _remarks(one.remarks)
     column = "Cost of one event (95 %)" if one.metric == "time" else "Instructions per event (range)"
+    # The cases without a number, by what kept them from having one.
+    without = (row for row in one.cases.rows if row.status != "ok")
+    reasons = grouped_by(without, lambda row: f"{row.status}: {row.note or units.MISSING}")
     new = Section(
         title="New rows",
         level=3,
-        lines=_skipped(one.cases.rows),
+        lines=[
+            f"{', '.join(f'{_subject(row)} with {row.tracer}' for row in own)}: {reason}."
+            for reason, own in reasons.items()
+        ],
         head=("Case", "Tracer", column, "Lost", "Blocks", "Grade", "Others print", "Estimated"),
         rows=[_case(row) for row in one.cases.rows if row.status == "ok"],
         more=one.cases.more,
@@ -170,16 +176,6 @@ def _case(row: CaseRow) -> tuple[str, ...]:
         row.printed or "",
         row.estimated or "",
     )
-
-
-def _skipped(rows: Iterable[CaseRow]) -> list[str]:
-    """The cases without a number, by what kept them from having one."""
-    without = (row for row in rows if row.status != "ok")
-    reasons = grouped_by(without, lambda row: f"{row.status}: {row.note or units.MISSING}")
-    return [
-        f"{', '.join(f'{_subject(row)} with {row.tracer}' for row in own)}: {reason}."
-        for reason, own in reasons.items()
-    ]
 
 
 def _cost(row: CaseRow) -> str:

@@ -87,7 +87,11 @@ class RunWriter(SampleWriter):
         super().__enter__()
         try:
             if self._beside.exists():
-                self._cut_unfinished()
+                # Keep what is of runs that have their row; both headers begin alike.
+                done = {_place(line) for line in self._path.read_bytes().splitlines()}
+                with TableWriter(self._beside, HISTOGRAM_COLUMNS) as table:
+                    lines = self._beside.read_bytes().splitlines(keepends=True)
+                    table.cut(sum(map(len, takewhile(lambda line: _place(line) in done, lines))))
         except BaseException:
             self.__exit__()
             raise
@@ -99,13 +103,6 @@ class RunWriter(SampleWriter):
             with TableWriter(self._beside, HISTOGRAM_COLUMNS) as table:
                 table.put((sample.block, sample.position, *bucket) for bucket in sample.histogram)
         super().write(sample)
-
-    def _cut_unfinished(self) -> None:
-        """Keep what is of runs that have their row; both headers begin alike."""
-        done = {_place(line) for line in self._path.read_bytes().splitlines()}
-        with TableWriter(self._beside, HISTOGRAM_COLUMNS) as table:
-            lines = self._beside.read_bytes().splitlines(keepends=True)
-            table.cut(sum(map(len, takewhile(lambda line: _place(line) in done, lines))))
 
 
 def _place(line: bytes) -> tuple[bytes, ...]:

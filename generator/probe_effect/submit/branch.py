@@ -81,7 +81,12 @@ def make_branch(bundle: SubmissionBundle, checkout: Path, base: str, remote: str
     Raises: HostNotReady, Refused, ProbeEffectError when `base` has one of its folders already.
     """
     files = _stored(bundle, checkout)
-    _check_free(bundle, checkout, base)
+    taken = sorted(published(checkout, base) & {item.submission.id for item in bundle.items})
+    if taken:
+        raise ProbeEffectError(
+            f"{IN_REPOSITORY}/{taken[0]}: is published already, and a run is never changed once it is. "
+            f"For another run of that day, rename its folder: {taken[0].rpartition('/')[2]}-2"
+        )
     for number in count(1):
         name = bundle.branch if number == 1 else f"{bundle.branch}-{number}"
         there = _tips(checkout, name, remote)
@@ -103,15 +108,6 @@ def _stored(bundle: SubmissionBundle, checkout: Path) -> dict[str, str]:
     ask = git(checkout)
     files = {item.target(path): path for item in bundle.items for path in item.files()}
     return {name: ask("hash-object", "-w", "--no-filters", "--", path.resolve()) for name, path in files.items()}
-
-
-def _check_free(bundle: SubmissionBundle, checkout: Path, base: str) -> None:
-    taken = sorted(published(checkout, base) & {item.submission.id for item in bundle.items})
-    if taken:
-        raise ProbeEffectError(
-            f"{IN_REPOSITORY}/{taken[0]}: is published already, and a run is never changed once it is. "
-            f"For another run of that day, rename its folder: {taken[0].rpartition('/')[2]}-2"
-        )
 
 
 def _tips(checkout: Path, name: str, remote: str | None) -> list[str]:

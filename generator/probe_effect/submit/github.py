@@ -86,7 +86,11 @@ def send(bundle: SubmissionBundle, branch: Branch, upstream: Repository, checkou
         if not MAY_NOT_WRITE.search(str(refusal)):
             raise
         head = f"{_push_to_fork(branch, upstream, checkout).owner}:{branch.name}"
-    known = _open_request(upstream, branch, head, checkout)
+    # The address of the pull request of `head` that is open already, or None.
+    owner = head.partition(":")[0] if ":" in head else upstream.owner
+    words = ("pr", "list", "--repo", upstream.web, "--state", "open", "--head", branch.name)
+    found = json.loads(gh(checkout)(*words, "--json", "url,headRepositoryOwner") or "[]")
+    known = next((str(one["url"]) for one in found if one["headRepositoryOwner"]["login"] == owner), None)
     return known or _new_request(bundle, upstream, head, checkout, body)
 
 
@@ -134,14 +138,6 @@ def _push_to_fork(branch: Branch, upstream: Repository, checkout: Path) -> Repos
         else:
             break
     return fork
-
-
-def _open_request(upstream: Repository, branch: Branch, head: str, checkout: Path) -> str | None:
-    """The address of the pull request of `head` that is open already, or None."""
-    owner = head.partition(":")[0] if ":" in head else upstream.owner
-    words = ("pr", "list", "--repo", upstream.web, "--state", "open", "--head", branch.name)
-    found = json.loads(gh(checkout)(*words, "--json", "url,headRepositoryOwner") or "[]")
-    return next((str(one["url"]) for one in found if one["headRepositoryOwner"]["login"] == owner), None)
 
 
 def _new_request(bundle: SubmissionBundle, upstream: Repository, head: str, checkout: Path, body: str) -> str:
