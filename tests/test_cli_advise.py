@@ -99,10 +99,6 @@ class Here:
             threads_s=1.0,
             elapsed_s=1.0,
             counting_cpu_s=0.001,
-            own_cpu_s=0.0,
-            attach_s=0.0,
-            detach_s=0.0,
-            stopped_early=False,
         )
 
     def answer(

@@ -40,8 +40,6 @@ class BpfProgram:
     tag: str
     runs: int
     run_ns: int
-    missed: int
-    """Runs that the kernel left out because a program ran already on that CPU."""
 
 
 def kind_name(kind: int) -> str:
@@ -58,7 +56,7 @@ def program(fd: int) -> BpfProgram:
     """A program by its descriptor. Raises: OSError."""
     info = information(fd, PROGRAM_INFO_BYTES)
     kind, number = struct.unpack_from("=2I", info)
-    run_ns, runs, missed = struct.unpack_from("=3Q", info, 192)
+    run_ns, runs = struct.unpack_from("=2Q", info, 192)
     return BpfProgram(
         id=number,
         kind=kind,
@@ -66,7 +64,6 @@ def program(fd: int) -> BpfProgram:
         tag=info[8:16].hex(),
         runs=runs,
         run_ns=run_ns,
-        missed=missed,
     )
 
 

@@ -75,9 +75,8 @@ class CountResult:
     of it, those that ended too; None where no clock tells. `counting_cpu_s`: CPU time that
     counting took from the watched programs, also while probes were attached and detached. It is the run time of our
     programs by the kernel, plus for each run the probe's own cost, as it was measured here before.
-    `own_cpu_s`: CPU time of our own process. `attach_s`, `detach_s`: how long that took. `stopped_early`: before its
-    time, because the target ended. `not_counted`: probe to the reason. `frames`: the mean
-    number on the stacks of events; None where nobody asked for it.
+    `not_counted`: probe to the reason. `frames`: the mean number on the stacks of events; None where nobody asked for
+    it.
     """
 
     rates: tuple[ProbeRate, ...]
@@ -85,10 +84,6 @@ class CountResult:
     threads_s: float
     elapsed_s: float
     counting_cpu_s: float
-    own_cpu_s: float
-    attach_s: float
-    detach_s: float
-    stopped_early: bool
     not_counted: Mapping[str, str] = field(default_factory=dict)
     target_cpu_s: float | None = None
     frames: float | None = None
@@ -114,18 +109,16 @@ def count(
     Raises: UsageError for a target that is not there; HostNotReady where the kernel refuses, with what would help.
     """
     chosen, left_out = _sampled(countables)
-    own_before_s = time.process_time()
     with (
         contextlib.closing(TargetProcesses(target)) as followed,
         contextlib.closing(CpuClock(followed)) as clock,
         explained("counting how often probes fire"),
     ):
         costs_ns, others_s = event_costs(chosen)
-        began_s = time.monotonic()
         with contextlib.closing(_attached(chosen, followed, stacks=stacks)) as attachments:
-            attach_s = time.monotonic() - began_s
+            attached_s = time.monotonic()
             attachments.detach()
-            detach_s = time.monotonic() - began_s - attach_s
+            detach_s = time.monotonic() - attached_s
             time.sleep(GRACE_S)
             again_s = time.monotonic()
             attachments.attach()
@@ -161,10 +154,6 @@ def count(
         frames=frames,
         elapsed_s=windows.elapsed_s,
         counting_cpu_s=counting_cpu_s,
-        own_cpu_s=time.process_time() - own_before_s,
-        attach_s=attach_s,
-        detach_s=detach_s,
-        stopped_early=windows.ended is not None,
         not_counted={**left_out, **refused},
     )
 

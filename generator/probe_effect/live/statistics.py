@@ -24,11 +24,6 @@ class OwnCost:
     counted_ns: float
     added_ns: float | None
 
-    @property
-    def unseen_ns(self) -> float:
-        """The ns that the statistics add to a run without counting them; 0 if not known."""
-        return max(0.0, (self.added_ns or 0.0) - self.counted_ns)
-
 
 def own_cost(trials: int = TRIALS) -> OwnCost:
     """The statistics' cost, from some ten thousand runs of an empty program (BPF_PROG_TEST_RUN).
