@@ -90,18 +90,14 @@ def _x86(code: bytes, kernel: KernelVersion) -> Mechanism | None:
     code = code.lstrip(b"\xf2\xf3")  # `prefix* + nop`, and branches with a prefix that they do not heed
     if not code or set(prefixes) & set(_REFUSED_PREFIXES) or code[0] in _REFUSED:
         return None
-    if _is_push(code):
+    # Whether a 64-bit register is pushed, with `41` before it for one of the newer eight.
+    opcode = code[1] if code[0] == 0x41 and len(code) > 1 else code[0]
+    if 0x50 <= opcode <= 0x57:
         return "emulated" if kernel >= (4, 16) else "stepped"
     if code[0] == 0x0F and len(code) < 2:
         return None
     is_nop = code[0] == 0x90 and (0xF3 not in prefixes or kernel < (6, 19))
     return "emulated" if is_nop or _is_branch(code) else "stepped"
-
-
-def _is_push(code: bytes) -> bool:
-    """Whether a 64-bit register is pushed, with `41` before it for one of the newer eight."""
-    opcode = code[1] if code[0] == 0x41 and len(code) > 1 else code[0]
-    return 0x50 <= opcode <= 0x57
 
 
 def _is_branch(code: bytes) -> bool:

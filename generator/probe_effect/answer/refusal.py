@@ -30,11 +30,7 @@ def _of_case(found: Evidence, case: str, tracer: str, machine: str | None) -> st
     others = _by_tracer((used, owner) for owner, used, one in found.costs if one == case)
     why = _why(found, case, tracer, machine)
     said = f"{case} with {tracer}{place}: no guidance: {why}. It has guidance with: {others or 'no tracer yet'}."
-    return " ".join([said, *_estimates(found, case), *_printed(found, case)])
-
-
-def _estimates(found: Evidence, case: str) -> list[str]:
-    """With which tracers its cost can be estimated, and where; nothing where nobody counted it."""
+    # With which tracers its cost can be estimated, and where; nothing where nobody counted it.
     question = Question(probes=(ProbeQuestion(case, 0.0),))
     told = _by_tracer(
         (tracer, machine)
@@ -42,7 +38,7 @@ def _estimates(found: Evidence, case: str) -> list[str]:
         for tracer in found.by_tracer(machine)
         if any(part.basis == "estimated" for part in parts(found, question, machine, tracer))
     )
-    return [f"It can be estimated with: {told}."] if told else []
+    return " ".join([said, *([f"It can be estimated with: {told}."] if told else []), *_printed(found, case)])
 
 
 def _printed(found: Evidence, case: str) -> list[str]:

@@ -133,10 +133,13 @@ def _tool_cost(found: Evidence, machine: str, package: ToolPackage, tool: Standa
     if missing or not sides:
         return ToolCost(tool=tool, missing=tuple(dict.fromkeys(missing)))
     dearest = [max(parts, key=lambda one: one.cost.value) for parts in sides.values()]
+    # The weakest: a sum is composed at best, and costs that stand in for another tool's are estimates.
+    order: tuple[Basis, ...] = get_args(Basis)
+    least: Basis = "estimated" if package.stands_in else "composed" if len(dearest) > 1 else "measured"
     return ToolCost(
         tool=tool,
         cost=_together(dearest),
-        basis=_basis(dearest, package),
+        basis=max([least, *(one.basis for one in dearest)], key=order.index),
         notes=tuple(dict.fromkeys(one.note for one in dearest if one.note)),
         points=tuple(_points(found, (machine, tracer, tool.case), dearest)) if tool.case else (),
     )
@@ -145,13 +148,6 @@ def _tool_cost(found: Evidence, machine: str, package: ToolPackage, tool: Standa
 def _together(parts: Sequence[Part], calls_per_event: float | None = None) -> Estimate:
     """One event of each: where several are on system calls, the longer way into the kernel is paid once."""
     return mover.total([one.cost for one in with_calls(parts, calls_per_event)])
-
-
-def _basis(parts: Sequence[Part], package: ToolPackage) -> Basis:
-    """The weakest: a sum is composed at best, and costs that stand in for another tool's are estimates."""
-    order: tuple[Basis, ...] = get_args(Basis)
-    least: Basis = "estimated" if package.stands_in else "composed" if len(parts) > 1 else "measured"
-    return max([least, *(one.basis for one in parts)], key=order.index)
 
 
 def _points(found: Evidence, key: CostKey, parts: Sequence[Part]) -> Iterator[tuple[Number, RatePoint]]:

@@ -4,7 +4,6 @@ import contextlib
 import hashlib
 import json
 import os
-from pathlib import Path
 from typing import Any
 
 from probe_effect.answer.here import HereCost, HereCosts
@@ -22,7 +21,17 @@ def calibrated(task: CalibrationTask) -> HereCosts:
 
     Raises: HostNotReady, as `measured` does.
     """
-    path = _path(task)
+    # The file, by the hash of all on which the costs depend, but for the CPUs, which are in it.
+    made_of = [
+        read_text(ROOT, BOOT),
+        os.uname().release,
+        task.tool.version(),
+        task.script.text,
+        [(probe.at, probe.key, [place.name for place in probe.places[:1]]) for probe in task.probes],
+        task.frames,
+    ]
+    digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
+    path = cache_folder() / "calibrations" / f"{digest}.json"
     with contextlib.suppress(OSError, ValueError, TypeError, LookupError):  # cut short, or of another version of ours
         kept = _read(json.loads(path.read_bytes()))
         if all(set(task.cpus) <= set(cost.by_cpu) for cost in kept.costs.values()):
@@ -34,20 +43,6 @@ def calibrated(task: CalibrationTask) -> HereCosts:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(_written(found)), encoding="utf-8")
     return found
-
-
-def _path(task: CalibrationTask) -> Path:
-    """The file, by the hash of all on which the costs depend, but for the CPUs, which are in it."""
-    made_of = [
-        read_text(ROOT, BOOT),
-        os.uname().release,
-        task.tool.version(),
-        task.script.text,
-        [(probe.at, probe.key, [place.name for place in probe.places[:1]]) for probe in task.probes],
-        task.frames,
-    ]
-    digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
-    return cache_folder() / "calibrations" / f"{digest}.json"
 
 
 def _written(found: HereCosts) -> dict[str, Any]:

@@ -40,7 +40,16 @@ def run_new(data: DataFolder, results: Path, options: MeasureOptions, architectu
         output.product(f"nothing is new: {len(offers)} kernels of Debian, with each bpftrace that is followed")
     for job in () if options["dry_run"] else jobs:
         try:
-            _count(job, data, results, options)
+            # Count one suite on one kernel.
+            tracers = [tracer.word for tracer in job.tracers]
+            wanted: MeasureOptions = {
+                **options,
+                "suites": [job.suite],
+                "tracers": tracers,
+                "vm": job.offer.release,
+                "architecture": job.offer.architecture,
+            }
+            run(data, results, wanted)
         except Interrupted:
             raise
         except ProbeEffectError as error:
@@ -91,16 +100,3 @@ def _about(seconds: float | None) -> str:
     return (
         f"about {minutes // HOUR_MIN} h {minutes % HOUR_MIN:02} min" if minutes > HOUR_MIN else f"about {minutes} min"
     )
-
-
-def _count(job: Job, data: DataFolder, results: Path, options: MeasureOptions) -> None:
-    """Count one suite on one kernel. Raises: ProbeEffectError."""
-    tracers = [tracer.word for tracer in job.tracers]
-    wanted: MeasureOptions = {
-        **options,
-        "suites": [job.suite],
-        "tracers": tracers,
-        "vm": job.offer.release,
-        "architecture": job.offer.architecture,
-    }
-    run(data, results, wanted)

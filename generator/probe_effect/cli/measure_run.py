@@ -36,7 +36,6 @@ from probe_effect.measure.tree import named_tree
 from probe_effect.numbers import names
 from probe_effect.store.machine_file import Submitter
 from probe_effect.store.places import DataFolder, SubmissionFolder
-from probe_effect.store.suite_file import Suite
 
 
 def run(data: DataFolder, results: Path, options: MeasureOptions) -> None:
@@ -60,21 +59,7 @@ def _run(data: DataFolder, results: Path, options: MeasureOptions) -> None:
         suites = without_builds(suites)
     if options["vm"]:
         suites = emulable(suites, are_named=bool(options["suites"]), are_counted=counts(options))
-    _check_cases(suites, options)
-    if not options["dry_run"]:
-        show_leftovers(progress)
-    with interruptible() if options["vm"] else nullcontext(), target(suites, results, options) as on:
-        if options["resume"]:
-            _resume(on, data, results, options["suites"])
-        else:
-            _measure(on, data, results, options)
-
-
-def _check_cases(suites: Sequence[tuple[Path, Suite]], options: MeasureOptions) -> None:
-    """Check that each named case belongs to a suite and to the architecture, which is known before a machine is.
-
-    Raises: UsageError for the first that does not.
-    """
+    # Check that each named case belongs to a suite and to the architecture, which is known before a machine is.
     cases = {case.id: case for _, suite in suites for case in suite.cases}
     unknown(options["cases"], cases, "case")
     architecture = ARCHITECTURES[options["architecture"]].machine if options["vm"] else kernel.architecture()
@@ -82,6 +67,13 @@ def _check_cases(suites: Sequence[tuple[Path, Suite]], options: MeasureOptions) 
         if not cases[name].is_of(architecture):
             msg = f"{name}: a case of another architecture; the machine is {names.architecture(architecture)}"
             raise UsageError(msg)
+    if not options["dry_run"]:
+        show_leftovers(progress)
+    with interruptible() if options["vm"] else nullcontext(), target(suites, results, options) as on:
+        if options["resume"]:
+            _resume(on, data, results, options["suites"])
+        else:
+            _measure(on, data, results, options)
 
 
 def _measure(on: MeasurementTarget, data: DataFolder, results: Path, options: MeasureOptions) -> None:

@@ -21,20 +21,16 @@ def run_all(data: DataFolder, ids: Sequence[str], *, write: bool) -> int:
         cannot be written.
     """
     mount_for_our_time()
-    wanted = _wanted(data, ids)
-    failed = [one.id for place, one in enumerate(wanted, 1) if not _one(data, one, f"{place}/{len(wanted)}", write)]
-    output.say(f"{len(wanted) - len(failed)} of {len(wanted)} {'recorded' if write else 'as they should be'}")
-    return 1 if failed else 0
-
-
-def _wanted(data: DataFolder, ids: Sequence[str]) -> list[Transcript]:
     shown, problems = read_transcripts(data)
     if problems:
         raise BadData(problems)
     found = {one.transcript.id: one.transcript for one in shown}
     if unknown := [one for one in ids if one not in found]:
         raise UsageError(f"{', '.join(unknown)}: no transcript. Expected some of {', '.join(found)}.")
-    return [found[one] for one in ids] if ids else list(found.values())
+    wanted = [found[one] for one in ids] if ids else list(found.values())
+    failed = [one.id for place, one in enumerate(wanted, 1) if not _one(data, one, f"{place}/{len(wanted)}", write)]
+    output.say(f"{len(wanted) - len(failed)} of {len(wanted)} {'recorded' if write else 'as they should be'}")
+    return 1 if failed else 0
 
 
 def _one(data: DataFolder, one: Transcript, place: str, write: bool) -> bool:  # noqa: FBT001

@@ -5,7 +5,7 @@ out itself (`site/assets/js/comparison.js`, the port of `compare.comparison`). T
 the interval of the difference takes the raw rows, which only this side has: it is made here.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -80,7 +80,18 @@ def _first_choice(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> 
 def _shards(machine: MeasuredMachine) -> dict[str, dict[str, Any]]:
     """Tracer to the file that it has with a machine."""
     own = {tracer: [one for one in machine.every if one.tracer == tracer] for tracer in machine.tools}
-    beside = _beside(machine, own)
+    # Every case and level that two tracers have, with both; from one submission where one has both.
+    places = {one: place for numbers in own.values() for place, one in enumerate(numbers)}
+    cases = {tracer: {one.case for one in numbers} for tracer, numbers in own.items()}
+    beside: TracerDifferences = {tracer: {} for tracer in own}
+    for first, second in combinations(own, 2):
+        common = [] if cases[first].isdisjoint(cases[second]) else between_tracers(machine, first, second)
+        for pair in common:
+            one, other = places[pair.first], places[pair.second]
+            there = ends(pair.difference) if pair.is_paired else None
+            back = there and [None if end is None else -end for end in (there[0], there[2], there[1])]
+            beside[first].setdefault(second, []).append((one, other, there))
+            beside[second].setdefault(first, []).append((other, one, back))
     return {
         tracer: _shard(machine, numbers) | {"tracer": tracer, "beside": beside[tracer]}
         for tracer, numbers in own.items()
@@ -114,19 +125,3 @@ def compared_values(one: Number) -> dict[str, Any]:
     counted = {"untraced": short(untraced), "architecture": one.submission.architecture}
     own = {"floor": short(one.noise_floor_ns)} if one.is_time else counted
     return {"cost": ends(one.cost), "faults": faults(one), **own}
-
-
-def _beside(machine: MeasuredMachine, own: Mapping[str, Sequence[Number]]) -> TracerDifferences:
-    """Every case and level that two tracers have, with both; from one submission where one has both."""
-    places = {one: place for numbers in own.values() for place, one in enumerate(numbers)}
-    cases = {tracer: {one.case for one in numbers} for tracer, numbers in own.items()}
-    found: TracerDifferences = {tracer: {} for tracer in own}
-    for first, second in combinations(own, 2):
-        common = [] if cases[first].isdisjoint(cases[second]) else between_tracers(machine, first, second)
-        for pair in common:
-            one, other = places[pair.first], places[pair.second]
-            there = ends(pair.difference) if pair.is_paired else None
-            back = there and [None if end is None else -end for end in (there[0], there[2], there[1])]
-            found[first].setdefault(second, []).append((one, other, there))
-            found[second].setdefault(first, []).append((other, one, back))
-    return found

@@ -4,7 +4,7 @@ Times and counted instructions never meet: a machine has one or the other.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
@@ -35,23 +35,7 @@ def explore_files(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> 
 
 def _form(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[str, Any]:
     tracers = sorted({number.tracer for one in machines for number in one.numbers.values()})
-    return {
-        "version": catalogue.version,
-        "cite": view_citation("explore", catalogue.edition),
-        "formula": FORMULA_START.pattern,
-        "unclear": wording.UNCLEAR,
-        "flag": instructions.FLAG,
-        "limits": {"rate_hz": [MIN_RATE_HZ, MAX_RATE_HZ]},
-        "suites": _suites(catalogue, machines),
-        **choice(machines, catalogue),
-        "tracers": tracers,
-        "usual": _usual(catalogue, machines),
-        "chart": _chart(tracers),
-    }
-
-
-def _suites(catalogue: Catalogue, machines: Iterable[MeasuredMachine]) -> list[dict[str, Any]]:
-    """Suites with the cases and levels that have a number, the first suite first."""
+    # Suites with the cases and levels that have a number, the first suite first.
     levels: dict[str, set[str]] = defaultdict(set)
     for key in (key for machine in machines for key in machine.numbers):
         levels[key.case].update([] if key.level is None else [key.level])
@@ -61,7 +45,27 @@ def _suites(catalogue: Catalogue, machines: Iterable[MeasuredMachine]) -> list[d
         cases = [[case, catalogue.titles[case], addresses.case(case)] for case in measured]
         known = sorted({level for case in measured for level in levels[case]}, key=level_order)
         suites.append({"id": suite.id, "title": suite.title, "levels": known, "cases": cases})
-    return [suite for suite in suites if suite["cases"]]
+    return {
+        "version": catalogue.version,
+        "cite": view_citation("explore", catalogue.edition),
+        "formula": FORMULA_START.pattern,
+        "unclear": wording.UNCLEAR,
+        "flag": instructions.FLAG,
+        "limits": {"rate_hz": [MIN_RATE_HZ, MAX_RATE_HZ]},
+        "suites": [suite for suite in suites if suite["cases"]],
+        **choice(machines, catalogue),
+        "tracers": tracers,
+        "usual": _usual(catalogue, machines),
+        "chart": {
+            "schema": theme.SCHEMA,
+            "config": theme.config(),
+            "widths": theme.WIDTHS,
+            "series": theme.SERIES,
+            "looks": {tracer: (look(tracer).series, look(tracer).form) for tracer in tracers},
+            "shapes": theme.SHAPES,
+            "paper": theme.PAPER,
+        },
+    }
 
 
 def _usual(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[str, dict[str, str]]:
@@ -103,16 +107,3 @@ def _numbers(machine: MeasuredMachine) -> list[dict[str, Any]]:
         }
         for one in machine.numbers.values()
     ]
-
-
-def _chart(tracers: Iterable[str]) -> dict[str, Any]:
-    """How all charts of the site look (`charts.theme`), for the one that the page makes."""
-    return {
-        "schema": theme.SCHEMA,
-        "config": theme.config(),
-        "widths": theme.WIDTHS,
-        "series": theme.SERIES,
-        "looks": {tracer: (look(tracer).series, look(tracer).form) for tracer in tracers},
-        "shapes": theme.SHAPES,
-        "paper": theme.PAPER,
-    }

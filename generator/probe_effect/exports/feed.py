@@ -29,20 +29,16 @@ def feed(catalogue: Catalogue) -> str:
     _add_link(root, "alternate", "text/html", _link(catalogue.edition, changes_page.PAGE))
     _add_link(root, "self", "application/atom+xml", _link(catalogue.edition, changes_page.FEED))
     for entry in found:
-        _add(root, entry, catalogue.edition)
+        element = ET.SubElement(root, "entry")
+        _text(element, "title", changes_page.heading(entry))
+        _text(element, "id", uuid.uuid5(NAMESPACE, entry.id).urn)
+        _text(element, "updated", _moment(entry))
+        path = changes_page.address(entry.what[0]) if len(entry.what) == 1 else changes_page.PAGE
+        _add_link(element, "alternate", "text/html", _link(catalogue.edition, path))
+        ET.SubElement(element, "category", term=entry.kind)
+        _text(element, "summary", changes_page.sentence(entry) or changes_page.heading(entry))
     ET.indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
-
-
-def _add(root: ET.Element, entry: Entry, edition: Edition) -> None:
-    element = ET.SubElement(root, "entry")
-    _text(element, "title", changes_page.heading(entry))
-    _text(element, "id", uuid.uuid5(NAMESPACE, entry.id).urn)
-    _text(element, "updated", _moment(entry))
-    path = changes_page.address(entry.what[0]) if len(entry.what) == 1 else changes_page.PAGE
-    _add_link(element, "alternate", "text/html", _link(edition, path))
-    ET.SubElement(element, "category", term=entry.kind)
-    _text(element, "summary", changes_page.sentence(entry) or changes_page.heading(entry))
 
 
 def _text(parent: ET.Element, name: str, text: str) -> None:

@@ -56,7 +56,17 @@ RUN_FIELDS = _fields("run")
 def number_rows(submissions: Iterable[Submission], numbers: Numbers) -> Iterator[TableRow]:
     """Every case of each of `submissions`, all of times or all of instructions; of one withdrawn, none is current."""
     for submission in submissions:
-        place = _place(submission)
+        # The cells that all rows of a submission share.
+        document = submission.document
+        place: Cells = {
+            "machine": submission.machine,
+            "machine_name": names.machine_name(submission),
+            "tier": names.tier(document.machine, submission.metric),
+            "kernel_release": document.system.kernel_release,
+            "submission": submission.id,
+            "date": submission.date,
+            "suite": submission.suite,
+        }
         fields = COST_FIELDS if submission.metric == "time" else COUNT_FIELDS
         for one in submission.numbers:
             made = place | {"tracer_version": one.tool_version, "current": numbers.is_current(one)}
@@ -77,20 +87,6 @@ def figure_rows(sources: Iterable[PublishedSource]) -> Iterator[TableRow]:
                 "verdict": found.verdict if found else None,
             }
             yield TableRow(place | own | again)
-
-
-def _place(submission: Submission) -> Cells:
-    """The cells that all rows of a submission share."""
-    document = submission.document
-    return {
-        "machine": submission.machine,
-        "machine_name": names.machine_name(submission),
-        "tier": names.tier(document.machine, submission.metric),
-        "kernel_release": document.system.kernel_release,
-        "submission": submission.id,
-        "date": submission.date,
-        "suite": submission.suite,
-    }
 
 
 def _time(one: Number) -> Cells:

@@ -128,12 +128,8 @@ def _event_ns(fire: Callable[[], object]) -> tuple[float, int]:
     """(CPU time of one event, the median of some loops, how many events they had)."""
     began_s, loops_ns = time.monotonic(), list[float]()
     while not loops_ns or time.monotonic() - began_s < TRIALS_S:
-        loops_ns.append(_loop_ns(fire))
+        began_ns = time.thread_time_ns()
+        for _ in range(CALLS):
+            fire()
+        loops_ns.append((time.thread_time_ns() - began_ns) / CALLS)
     return median(loops_ns), CALLS * len(loops_ns)
-
-
-def _loop_ns(fire: Callable[[], object]) -> float:
-    began_ns = time.thread_time_ns()
-    for _ in range(CALLS):
-        fire()
-    return (time.thread_time_ns() - began_ns) / CALLS

@@ -56,7 +56,8 @@ def switched_on() -> tuple[list[SwitchedOn], list[Buffer]]:
         here = list(_on(name, instance, probes))
         found += here
         if here:
-            buffers.append(Buffer(name, _written(instance)))
+            stats = (read_text(path, "stats") or "" for path in instance.glob("per_cpu/cpu*"))
+            buffers.append(Buffer(name, sum(int(number) for text in stats for number in WRITTEN.findall(text))))
     return found, buffers
 
 
@@ -95,8 +96,3 @@ def _hits(folder: Path, file: str, column: int) -> dict[str, int]:
     """How often each event fired, by its name; the file of uprobes has the path before it."""
     lines = (line.split() for line in (read_text(folder, file) or "").splitlines())
     return {words[column]: int(words[column + 1]) for words in lines if len(words) > column + 1}
-
-
-def _written(folder: Path) -> int:
-    stats = (read_text(path, "stats") or "" for path in folder.glob("per_cpu/cpu*"))
-    return sum(int(number) for text in stats for number in WRITTEN.findall(text))

@@ -79,7 +79,10 @@ def run_once(
     with _tidied() as leftovers:
         try:
             if watch is None:
-                return _untraced(row, load, limits, leftovers, hooks=hooks)
+                workload = WorkloadProcess(load)
+                leftovers.callback(workload.end)
+                hooks.before_go()
+                return _with_run(row, workload.go(limits.run_s), load.threads)
             return _traced(row, load, watch, limits, leftovers, hooks=hooks)
         except (TracerFailed, WorkloadFailed) as error:
             return replace(row, events=None, operations=None, status=error.status, note=as_note(str(error)))
@@ -101,13 +104,6 @@ def _tidied() -> Iterator[ExitStack]:
 def empty_row(planned: PlannedRun) -> Sample:
     """A row that says only which run it is."""
     return Sample(block=planned.block, position=planned.position, arm=planned.arm, **planned.subject._asdict())
-
-
-def _untraced(row: Sample, load: WorkloadTask, limits: Limits, leftovers: ExitStack, *, hooks: Hooks) -> Sample:
-    workload = WorkloadProcess(load)
-    leftovers.callback(workload.end)
-    hooks.before_go()
-    return _with_run(row, workload.go(limits.run_s), load.threads)
 
 
 def _traced(

@@ -45,14 +45,7 @@ def notes(release: Release, catalogue: Catalogue) -> str:
     """What `release` holds, and what was added, corrected and withdrawn since the one before, newest first."""
     place = catalogue.releases.index(release)
     before = catalogue.releases[place - 1] if place else None
-    news = _since(release, before, catalogue)
-    return render(
-        "release-notes.md.j2", release=release, before=before, held=held(release), news=news, log=changes_page
-    )
-
-
-def _since(release: Release, before: Release | None, catalogue: Catalogue) -> list[Entry]:
-    """Told from the files of both releases: a run may be older than the release before, and still be new in this."""
+    # Told from the files of both releases: a run may be older than the release before, and still be new in this.
     known = (released_changes(before), released_submissions(before)) if before else ((), frozenset[str]())
     new_submissions = released_submissions(release) - known[1]
     added = [one for one in entries(catalogue) if one.submission and one.submission.id in new_submissions]
@@ -60,7 +53,10 @@ def _since(release: Release, before: Release | None, catalogue: Catalogue) -> li
         Entry(one.date, one.kind, one.what, one.why, one.old, one.new)
         for one in reversed(released_changes(release)[len(known[0]) :])
     ]
-    return sorted([*logged, *added], key=lambda entry: entry.date, reverse=True)
+    news = sorted([*logged, *added], key=lambda entry: entry.date, reverse=True)
+    return render(
+        "release-notes.md.j2", release=release, before=before, held=held(release), news=news, log=changes_page
+    )
 
 
 def files(release: Release) -> list[tuple[str, str, int]]:

@@ -5,7 +5,6 @@ from typing import TypeVar
 
 from probe_effect import units
 from probe_effect.compare.comparison import Comparison
-from probe_effect.compare.nearest import Nearest
 from probe_effect.model import Estimate, Problem, interval_json, spread_json
 from probe_effect.numbers import names
 from probe_effect.pages import comparison, instructions, wording
@@ -90,7 +89,15 @@ def _submission(new: NewSubmission) -> report.SubmissionRow:
         cases=_listed(_case(number, new.shows.cells.get(number.key, {})) for number in one.numbers),
         remarks=_listed(_row(report.RemarkRow, flag.key, words=flag.words, is_odd=flag.is_odd) for flag in new.flags),
         shows=new.shows.lines,
-        nearest=_nearest(new.nearest) if new.nearest else None,
+        nearest=_row(
+            report.NearestRow,
+            new.nearest.likeness,
+            name=names.machine_name(new.nearest.newest),
+            sentences=_sentences([found for found in new.nearest.comparisons if found.first.is_time]),
+            compared=_listed(_compared(found) for found in new.nearest.comparisons),
+        )
+        if new.nearest
+        else None,
     )
 
 
@@ -98,16 +105,6 @@ def _case(one: Number, beside: Mapping[str, str]) -> report.CaseRow:
     notes = [one.note] if one.is_time else [*one.faults, one.note]
     cost = interval_json(one.cost, "cost", "ns") if one.is_time else spread_json(one.cost, "cost")
     return _row(report.CaseRow, one, note="; ".join(filter(None, notes)) or None, **cost, **beside)
-
-
-def _nearest(one: Nearest) -> report.NearestRow:
-    return _row(
-        report.NearestRow,
-        one.likeness,
-        name=names.machine_name(one.newest),
-        sentences=_sentences([found for found in one.comparisons if found.first.is_time]),
-        compared=_listed(_compared(found) for found in one.comparisons),
-    )
 
 
 def _sentences(comparisons: Sequence[Comparison]) -> tuple[str, ...]:

@@ -134,7 +134,14 @@ def _laid_beside(one: NoiseTable, others: Sequence[NoiseTable]) -> _Others:
 
 
 def _beside(one: NoiseTable, others: _Others, width: float) -> list[Shared | None]:
-    rows = _moments(one.values, others)
+    # The moments, (4, rows, tables): the number of common values, the sums of either's squares, of their products.
+    first = np.zeros((len(one.values), max(one.values.shape[1], others.blocks.max())))
+    first[:, : one.values.shape[1]] = one.values
+    block = np.arange(others.values.shape[1]) - np.repeat(others.starts, others.blocks)
+    first, second = first[:, block], others.values
+    there, here = first != 0, second != 0
+    parts = (1.0 * (there & here), first**2 * here, second**2 * there, first * second)
+    rows = np.stack([np.add.reduceat(part, others.starts, axis=1) for part in parts])
     whole = _deviations(rows.sum(axis=1, keepdims=True), LEAST_VALUES)
     found = np.concatenate([whole, _deviations(rows, LEAST_IN_ROW), _out_of_step(one.values, others, width)], axis=1)
     tried = np.isfinite(found[0])
@@ -152,17 +159,6 @@ def _scores(values: Floats) -> Floats:
     _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     return ((ends - counts / 2) / len(values) - 0.5)[which]
-
-
-def _moments(one: Floats, others: _Others) -> Floats:
-    """The moments, (4, rows, tables): the number of common values, the sums of either's squares, of their products."""
-    first = np.zeros((len(one), max(one.shape[1], others.blocks.max())))
-    first[:, : one.shape[1]] = one
-    block = np.arange(others.values.shape[1]) - np.repeat(others.starts, others.blocks)
-    first, second = first[:, block], others.values
-    there, here = first != 0, second != 0
-    parts = (1.0 * (there & here), first**2 * here, second**2 * there, first * second)
-    return np.stack([np.add.reduceat(part, others.starts, axis=1) for part in parts])
 
 
 def _deviations(moments: Floats, least: int) -> Floats:

@@ -89,7 +89,13 @@ def make_branch(bundle: SubmissionBundle, checkout: Path, base: str, remote: str
         )
     for number in count(1):
         name = bundle.branch if number == 1 else f"{bundle.branch}-{number}"
-        there = _tips(checkout, name, remote)
+        # The commits that a branch of this name is at, here and at the remote.
+        ask = git(checkout)
+        here = ask.answer("rev-parse", "--verify", "--quiet", f"refs/heads/{name}^{{commit}}")
+        there = [here] if here else []
+        if remote and ask("ls-remote", remote, f"refs/heads/{name}"):
+            ask("fetch", "--quiet", "--no-tags", remote, f"refs/heads/{name}")
+            there.append(ask("rev-parse", "--verify", "FETCH_HEAD^{commit}"))
         if not there:
             return Branch(name, _commit(bundle, files, checkout, base, name), is_new=True)
         if all(_holds(checkout, tip, files) for tip in there):
@@ -108,17 +114,6 @@ def _stored(bundle: SubmissionBundle, checkout: Path) -> dict[str, str]:
     ask = git(checkout)
     files = {item.target(path): path for item in bundle.items for path in item.files()}
     return {name: ask("hash-object", "-w", "--no-filters", "--", path.resolve()) for name, path in files.items()}
-
-
-def _tips(checkout: Path, name: str, remote: str | None) -> list[str]:
-    """The commits that a branch of this name is at, here and at the remote."""
-    ask = git(checkout)
-    here = ask.answer("rev-parse", "--verify", "--quiet", f"refs/heads/{name}^{{commit}}")
-    tips = [here] if here else []
-    if remote and ask("ls-remote", remote, f"refs/heads/{name}"):
-        ask("fetch", "--quiet", "--no-tags", remote, f"refs/heads/{name}")
-        tips.append(ask("rev-parse", "--verify", "FETCH_HEAD^{commit}"))
-    return tips
 
 
 def _holds(checkout: Path, commit: str, files: Mapping[str, str]) -> bool:

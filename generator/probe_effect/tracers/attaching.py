@@ -132,7 +132,11 @@ class AttachingSession(ToolSession):
     def _words(self, pid: int) -> list[str]:
         known = {"pid": pid, "script": self.script.absolute(), "written": self.written}
         if "{child}" in self._of.words:
-            known["child"] = _only_child(pid)
+            # The one program that the workload has started.
+            found = children(pid)
+            if len(found) != 1:
+                raise TracerFailed(f"the workload has started {len(found)} programs, expected one that can be watched")
+            known["child"] = found[0]
         words = ([word.format(**known)] if word != "{words}" else self._more for word in self._of.words)
         return [word for some in words for word in some]
 
@@ -140,11 +144,3 @@ class AttachingSession(ToolSession):
 def _sleeps(pid: int) -> int:
     """How often a process has given its CPU away by itself, to wait or because it was stopped."""
     return int(status(pid).get("voluntary_ctxt_switches", 0))
-
-
-def _only_child(pid: int) -> int:
-    """The one program that the workload has started. Raises: TracerFailed without one, or with several."""
-    found = children(pid)
-    if len(found) != 1:
-        raise TracerFailed(f"the workload has started {len(found)} programs, expected one that can be watched")
-    return found[0]

@@ -72,7 +72,15 @@ class UftraceSession(ToolSession):
     def count(self) -> tuple[int | None, int | None]:
         """(calls recorded, calls lost). Raises: ValueError when uftrace does not report."""
         lost = sum(map(int, LOST.findall(self.work.err.read_text(encoding="utf-8", errors="replace"))))
-        return self._calls(), -(-lost // RECORDS_PER_CALL)
+        command = [self.tool, "report", f"--data={self.written}", "--no-pager", "--color=no", "--output-fields=call"]
+        try:
+            run = subprocess.run(command, capture_output=True, text=True, timeout=REPORT_TIMEOUT_S, check=False)
+        except subprocess.TimeoutExpired as error:
+            raise ValueError(str(error)) from error
+        if run.returncode != 0:
+            said = " ".join(run.stderr.split())
+            raise ValueError(f"`{' '.join(command)}` ended with status {run.returncode}: {said}")
+        return sum(map(int, ROW.findall(run.stdout))), -(-lost // RECORDS_PER_CALL)
 
     def output_bytes(self) -> int:
         """Bytes recorded."""
@@ -84,14 +92,3 @@ class UftraceSession(ToolSession):
             for buffer in SHARED_MEMORY.glob(f"uftrace-{session.stem.removeprefix('sid-')}-*"):
                 buffer.unlink(missing_ok=True)
         super().end()
-
-    def _calls(self) -> int:
-        command = [self.tool, "report", f"--data={self.written}", "--no-pager", "--color=no", "--output-fields=call"]
-        try:
-            run = subprocess.run(command, capture_output=True, text=True, timeout=REPORT_TIMEOUT_S, check=False)
-        except subprocess.TimeoutExpired as error:
-            raise ValueError(str(error)) from error
-        if run.returncode != 0:
-            said = " ".join(run.stderr.split())
-            raise ValueError(f"`{' '.join(command)}` ended with status {run.returncode}: {said}")
-        return sum(map(int, ROW.findall(run.stdout)))
