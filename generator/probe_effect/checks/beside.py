@@ -1,16 +1,149 @@
-"""Checks of what is in a data folder beside submissions, sources and suites: change log, releases, tools and texts."""
+"""What is beside submissions, sources and suites in a data folder: change log, releases, standard tools and texts."""
 
-from probe_effect.checks import changes, explanations, releases, tools, transcripts
-from probe_effect.checks.rule import broken, names_in
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from probe_effect.checks import changes, releases
+from probe_effect.checks.rule import Fault, broken, names_in, rule
 from probe_effect.model import Problem
 from probe_effect.store.changes_file import read_changes
-from probe_effect.store.claims_file import read_claims
-from probe_effect.store.explanations_file import read_explanations, read_references
+from probe_effect.store.claims_file import Claim, read_claims
+from probe_effect.store.documents import value_line
+from probe_effect.store.explanations_file import Explanation, Reference, read_explanations, read_references
 from probe_effect.store.places import DataFolder
 from probe_effect.store.release_file import read_releases
-from probe_effect.store.suite_file import known_suites
-from probe_effect.store.tools_file import read_tools, tool_files
-from probe_effect.store.transcripts import read_transcripts
+from probe_effect.store.suite_file import Suite, known_suites
+from probe_effect.store.tables import printable
+from probe_effect.store.tools_file import ToolPackage, read_tools, tool_files, written
+from probe_effect.store.transcripts import Shown, read_transcripts, recorded_file, recorded_files
+from probe_effect.tools.record import TOOLS
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTools:
+    """A package of standard tools that could be read, and the suites that its cases are of."""
+
+    path: Path
+    package: ToolPackage
+    suites: Mapping[str, Suite]
+
+    def fault(self, keys: tuple[str | int, ...], found: str, hint: str) -> Fault:
+        """What is wrong at `keys`, with its line."""
+        return Fault(self.path.name, value_line(self.path, keys), found, hint)
+
+
+@rule("known-tools")
+def _known_tools(checked: CheckedTools) -> Iterator[Fault]:
+    times = Counter(tool.name for tool in checked.package.tools)
+    cases = {case.id for suite in checked.suites.values() for case in suite.cases}
+    if checked.package.tracer not in TOOLS:
+        yield checked.fault(("tracer",), "no suite has scripts for this tracer", _tracers())
+    for place, tool in enumerate(checked.package.tools):
+        at = ("tools", place)
+        if times[tool.name] > 1:
+            yield checked.fault(
+                (*at, "name"), f"there are two tools `{printable(tool.name)}`", "describe each tool once"
+            )
+        if tool.tracer is not None and tool.tracer not in TOOLS:
+            yield checked.fault((*at, "tracer"), "no suite has scripts for this tracer", _tracers())
+        if tool.case is not None and tool.case not in cases:
+            yield checked.fault((*at, "case"), "no suite has this case", "name one of `probe-effect suites`")
+
+
+@rule("tools-form")
+def _tools_form(checked: CheckedTools) -> Iterator[Fault]:
+    if checked.path.read_text(encoding="utf-8") != written(checked.package):
+        yield Fault(checked.path.name, None, "is not in its one form", "run `probe-effect tools --write`")
+
+
+@rule("explained-tools")
+def _explained_tools(checked: CheckedTools) -> Iterator[Fault]:
+    for place, tool in enumerate(checked.package.tools):
+        if not tool.probes and tool.remark is None:
+            found = f"`{printable(tool.name)}` has no probes, and no remark says why"
+            yield checked.fault(("tools", place), found, "add its probes, or a remark")
+
+
+def _tracers() -> str:
+    return f"name one of {', '.join(sorted(TOOLS))}"
+
+
+TOOL_RULES = (_known_tools, _tools_form, _explained_tools)
+"""Runs in this order over each package."""
+
+
+AGAIN = "run `probe-effect transcripts --write {}`"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTranscripts:
+    """All transcripts that could be read."""
+
+    data: DataFolder
+    shown: Sequence[Shown]
+
+    def fault(self, one: Shown, found: str, hint: str) -> Fault:
+        """What is wrong with a transcript, in the file of its chapter."""
+        return Fault(f"{one.chapter}.toml", None, f"`{printable(one.transcript.id)}` {found}", hint)
+
+
+@rule("transcript-ids")
+def _ids(checked: CheckedTranscripts) -> Iterator[Fault]:
+    times = Counter(one.transcript.id for one in checked.shown)
+    for one in checked.shown:
+        if times[one.transcript.id] > 1:
+            yield checked.fault(one, "is the id of several", "give each its own id")
+
+
+@rule("transcript-recorded")
+def _recorded(checked: CheckedTranscripts) -> Iterator[Fault]:
+    for one in checked.shown:
+        if one.recorded is None or not one.recorded.is_of(one.transcript):
+            found = "was never recorded" if one.recorded is None else "was recorded with another command"
+            yield checked.fault(one, found, AGAIN.format(one.transcript.id))
+    known = {recorded_file(checked.data, one.transcript.id) for one in checked.shown}
+    for path in recorded_files(checked.data):
+        if path not in known:
+            yield Fault(f"recorded/{printable(path.name)}", None, "is of no transcript", "remove it")
+
+
+@rule("transcript-shows")
+def _shows(checked: CheckedTranscripts) -> Iterator[Fault]:
+    for one in checked.shown:
+        for pattern in one.transcript.missing_from(one.recorded.output) if one.recorded else ():
+            yield checked.fault(one, f"does not show {printable(pattern)}", AGAIN.format(one.transcript.id))
+
+
+TRANSCRIPT_RULES = (_ids, _recorded, _shows)
+"""Runs in this order over all transcripts."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedExplanations:
+    """All explanations, or all claims, with their file; the suites, and all references."""
+
+    file: Path
+    known: Sequence[Explanation | Claim]
+    suites: Mapping[str, Suite]
+    references: Sequence[Reference]
+
+
+@rule("explanation-names")
+def _names(checked: CheckedExplanations) -> Iterator[Fault]:
+    known = {case.id for suite in checked.suites.values() for case in suite.cases}
+    known |= {*TOOLS, *(one.id for one in checked.references)}
+    for place, one in enumerate(checked.known):
+        named = one.names if isinstance(one, Claim) else {*one.cases, *one.tools, *one.references}
+        if unknown := named - known:
+            found = f"`{one.id}` names what is not there: {', '.join(sorted(unknown))}"
+            line = value_line(checked.file, (type(one).__name__.lower(), place))
+            yield Fault(checked.file.name, line, found, "mend the name, or add what it names")
+
+
+EXPLANATION_RULES = (_names,)
+"""Runs over all explanations, and over all claims."""
 
 
 def check_changes(data: DataFolder) -> list[Problem]:
@@ -38,16 +171,16 @@ def check_tools(data: DataFolder) -> list[Problem]:
         package, faults = read_tools(path, data.relative(path))
         problems += faults
         if package is not None:
-            checked = tools.CheckedTools(path, package, suites_here)
-            problems += broken(tools.RULES, checked, names_in(path.parent, data))
+            checked = CheckedTools(path, package, suites_here)
+            problems += broken(TOOL_RULES, checked, names_in(path.parent, data))
     return problems
 
 
 def check_transcripts(data: DataFolder) -> list[Problem]:
     """Every problem of the transcripts of the guide."""
     shown, problems = read_transcripts(data)
-    checked = transcripts.CheckedTranscripts(data, shown)
-    return [*problems, *broken(transcripts.RULES, checked, names_in(data.root / "transcripts", data))]
+    checked = CheckedTranscripts(data, shown)
+    return [*problems, *broken(TRANSCRIPT_RULES, checked, names_in(data.root / "transcripts", data))]
 
 
 def check_references(data: DataFolder) -> list[Problem]:
@@ -55,8 +188,8 @@ def check_references(data: DataFolder) -> list[Problem]:
     references, problems = read_references(data)
     for file, read in (("explanations.toml", read_explanations), ("claims.toml", read_claims)):
         known, faults = read(data)
-        checked = explanations.CheckedExplanations(data.root / file, known, known_suites(data), references)
-        problems += [*faults, *broken(explanations.RULES, checked, names_in(data.root, data))]
+        checked = CheckedExplanations(data.root / file, known, known_suites(data), references)
+        problems += [*faults, *broken(EXPLANATION_RULES, checked, names_in(data.root, data))]
     return problems
 
 

@@ -3,11 +3,11 @@
 from typing import Any
 
 from probe_effect.checks import (
+    beside,
     changes,
     copied,
     dates,
     duplicates,
-    explanations,
     further_tables,
     layout,
     machine_facts,
@@ -18,8 +18,6 @@ from probe_effect.checks import (
     signs,
     sources,
     suites,
-    tools,
-    transcripts,
 )
 from probe_effect.checks.rule import CheckedSubmission, Rule
 
@@ -55,9 +53,9 @@ ALL_RULES: dict[str, tuple[Rule[Any], ...]] = {
     "a suite": suites.RULES,
     "the change log": changes.RULES,
     "a release": releases.RULES,
-    "a package of standard tools": tools.RULES,
-    "the transcripts": transcripts.RULES,
-    "the explanations": explanations.RULES,
+    "a package of standard tools": beside.TOOL_RULES,
+    "the transcripts": beside.TRANSCRIPT_RULES,
+    "the explanations": beside.EXPLANATION_RULES,
     "a change of the data": changes.DIFFERENCE_RULES,
 }
 """What each rule is of, as the dictionary has them."""

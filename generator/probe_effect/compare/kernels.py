@@ -56,10 +56,6 @@ class Matrix:
         """The cells of a row and tracer from kernel to kernel."""
         return [cell for kernel in self.kernels if (cell := self.cell(row, kernel, tracer))]
 
-    def along_tracers(self, row: CountedCase, kernel: str) -> list[Number]:
-        """The cells of a row and kernel from tracer to tracer."""
-        return [cell for tracer in self.tracers if (cell := self.cell(row, kernel, tracer))]
-
     def events(self) -> tuple[CountedCase, ...]:
         """The rows of cases that have events at all, so that there is a count for each of them."""
         silent = {case.id for case in self.suite.cases if case.counted_by == "nothing"}
@@ -149,7 +145,12 @@ def between_kernels(found: Matrix) -> list[Comparison]:
 
 def between_versions(found: Matrix) -> list[Comparison]:
     """Each sound count against that of the older version of the same tool, of the same case and kernel."""
-    lines = (found.along_tracers(row, kernel) for row in found.events() for kernel in found.kernels)
+    cells = (
+        [found.cell(row, kernel, tracer) for tracer in found.tracers]
+        for row in found.events()
+        for kernel in found.kernels
+    )
+    lines = (filter(None, line) for line in cells)
     tools = (versions for line in lines for _, versions in groupby(line, key=lambda one: tool_of(one.tracer)))
     return [one for versions in tools for one in _changes(versions)]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.reduce.submission import Submission
-from probe_effect.store.changes_file import Change, ChangeKind
+from probe_effect.store.changes_file import ChangeKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,3 @@ def entries(catalogue: Catalogue) -> list[Entry]:
     written = [Entry(one.date, one.kind, one.what, one.why, one.old, one.new) for one in reversed(catalogue.changes)]
     added = [Entry(one.date, "added", (one.id,), submission=one) for one in catalogue.everything]
     return sorted([*written, *added], key=lambda entry: entry.date, reverse=True)  # stable within a day
-
-
-def withdrawal(catalogue: Catalogue, submission_id: str) -> Change | None:
-    """Why and when a submission was withdrawn, or None."""
-    found = (one for one in catalogue.changes if one.kind == "withdrawn" and submission_id in one.what)
-    return next(found, None)

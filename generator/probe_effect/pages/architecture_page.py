@@ -82,15 +82,10 @@ def _over_all(found: Matrix, kernels: Mapping[str, str]) -> list[str]:
 def since(found: Matrix, kernels: Mapping[str, str]) -> list[str]:
     """Which cases could be counted from some kernel on, and not on the older ones here, where they were tried."""
     head = instructions.said_of(found.suite, "what could not be counted on older kernels here.")
-    late = late_titles(found, found.events())
-    return [head, *(f"From {kernels[kernel]} on: {', '.join(titles)}." for kernel, titles in late.items())]
-
-
-def late_titles(found: Matrix, rows: Iterable[CountedCase]) -> dict[str, list[str]]:
-    """Kernel to the titles, quoted, of those of `rows` that could be counted from there on only; kernels in order."""
-    late = grouped_by(rows, lambda row: _first_kernel(found, row))
+    late = grouped_by(found.events(), lambda row: _first_kernel(found, row))
     titles = {row: names.quoted(one.title) for (row, _), one in found.cells.items()}
-    return {kernel: [titles[row] for row in late[kernel]] for kernel in found.kernels if kernel in late}
+    told = {kernel: ", ".join(titles[row] for row in late[kernel]) for kernel in found.kernels if kernel in late}
+    return [head, *(f"From {kernels[kernel]} on: {some}." for kernel, some in told.items())]
 
 
 def _first_kernel(found: Matrix, row: CountedCase) -> str | None:

@@ -2,7 +2,7 @@
 
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.changes import Entry, withdrawal
+from probe_effect.numbers.changes import Entry
 from probe_effect.pages import addresses
 
 PAGE, FEED = "/data/changes/", "/data/changes.xml"
@@ -28,11 +28,11 @@ def sentence(entry: Entry) -> str:
 
 def withdrawn(submission_id: str, catalogue: Catalogue) -> dict[str, str]:
     """Front matter `withdrawn`, which the page's header prints, where the submission is; else none."""
-    found = withdrawal(catalogue, submission_id)
-    if found is None:
-        return {}
-    said = f"Withdrawn on {names.date_words(found.date)}: {found.why} No table, chart or guidance of this site has it."
-    return {"withdrawn": said}
+    for one in catalogue.changes:
+        if one.kind == "withdrawn" and submission_id in one.what:
+            why = f"Withdrawn on {names.date_words(one.date)}: {one.why}"
+            return {"withdrawn": f"{why} No table, chart or guidance of this site has it."}
+    return {}
 
 
 def address(what: str) -> str:

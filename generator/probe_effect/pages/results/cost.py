@@ -70,8 +70,9 @@ def sections(of: CaseResults) -> list[ResultSection]:
     calls = calls_of_event(of.found, of.case.id)
     unit = [f" An event here is an iteration of {calls} system calls, and rates are of iterations."] if calls else []
     notes = (INTERVALS, " ", wording.THRESHOLD_COLUMN, *unit, *other_instructions(timed, of.case.functions))
-    compared = [] if factor else rankings(of.measured)
-    return [of.table((TOOL, COST, cells.RATE_5, LOSS, GRADE), *notes), ResultSection(title=RANKED, items=compared)]
+    machines = [] if factor else grouped_by(of.measured, lambda one: one.submission.machine).values()
+    ranked = [said for own in machines if (said := comparison.ranking(own, comparison.place_of(own[0])))]
+    return [of.table((TOOL, COST, cells.RATE_5, LOSS, GRADE), *notes), ResultSection(title=RANKED, items=ranked)]
 
 
 def charts(of: CaseResults) -> list[Chart]:
@@ -106,12 +107,6 @@ def _event_of(case: Case, number: Number) -> Sequence[str]:
         return ()
     title = number.submission.titles.get(case.like, case.like)
     return (" The event is that of ", Markup("["), title, Markup("](/costs/{}/).").format(case.like))
-
-
-def rankings(measured: Sequence[Number]) -> list[str]:
-    """A sentence for each machine with several tracers: which has the lowest overhead, as far as intervals show."""
-    machines = grouped_by(measured, lambda one: one.submission.machine).values()
-    return [said for own in machines if (said := comparison.ranking(own, comparison.place_of(own[0])))]
 
 
 def other_instructions(measured: Sequence[Number], functions: Sequence[str]) -> list[str]:
