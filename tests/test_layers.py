@@ -80,7 +80,7 @@ NAMES_FILES_TOO = {
     "checks",  # a problem says in which file it is
     "exports/assemble.py",  # copies raw data for download
     "exports/dictionary.py",  # describes them
-    "exports/data_package.py",  # likewise
+    "exports/data_folder.py",  # likewise
     "numbers/catalogue.py",  # names the file of a problem
     "measure/request.py",  # likewise
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from builders import REAL_DATA, changed, machine_values, write_submission
 from evidence_builder import rows_of
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages.results.sampling_law import of_suite
+from probe_effect.pages.results.cost import of_suite
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

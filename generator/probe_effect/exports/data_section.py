@@ -89,7 +89,10 @@ def _answer(data: Path) -> list[tuple[str, ...]]:
 
 
 def dataset(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -> str:
-    """The data set as JSON, with its downloads in the folder `data`."""
+    """The data set as search engines know it, with its downloads in `data`, as JSON; only layouts know addresses.
+
+    https://schema.org/Dataset, and Google: https://developers.google.com/search/docs/appearance/structured-data/dataset
+    """
     whole = (path for name in tables for path in forms(name, data))
     days = sorted(one.date for one in catalogue.active)
     described = {

@@ -92,7 +92,10 @@ TIMEOUT_S = 60
 
 
 def trap_times(cpu: int, cache: Path | None = None) -> dict[str, float]:
-    """The median CPU times, ns, by their keys in `System`; empty without a compiler, and where this is no x86-64."""
+    """What an exit to the hypervisor takes here: evidence for what a guest's hypervisor runs on.
+
+    The median CPU times, ns, by their keys in `System`; empty without a compiler, and where this is no x86-64.
+    """
     if MACHINE != "x86_64":
         return {}
     try:

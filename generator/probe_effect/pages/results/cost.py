@@ -5,19 +5,23 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from probe_effect import units
+from probe_effect.answer.depth import FRAMES, WALKED, SampleLaw, sample_law
 from probe_effect.answer.entry_path import calls_of_event
+from probe_effect.answer.evidence import evidence
 from probe_effect.charts.dots import NANOSECONDS
 from probe_effect.charts.slowdown import CostLine, slowdown_chart
 from probe_effect.charts.theme import Chart
 from probe_effect.model import Estimate
+from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.grouping import grouped_by
 from probe_effect.pages import addresses, comparison, wording
 from probe_effect.pages.factors import dots, tested
-from probe_effect.pages.results import cells, sampling_law
-from probe_effect.pages.results.cells import AT, AT_5, COST, GRADE, LOSS, SLOWDOWN, TOOL, of_levels
+from probe_effect.pages.results import cells
+from probe_effect.pages.results.cells import AT, AT_5, COST, GRADE, LOSS, SLOWDOWN, TOOL, NumberColumn, of_levels
 from probe_effect.pages.results.view import CaseResults, ResultSection, ResultView
 from probe_effect.reduce.submission import Number
-from probe_effect.store.suite_file import Case
+from probe_effect.store.suite_file import Case, Suite
 
 QUANTITIES = (
     COST,
@@ -119,6 +123,40 @@ def other_instructions(measured: Sequence[Number], functions: Sequence[str]) -> 
     ]
 
 
+SAID = (
+    f"The cost of a sample is a line over the frames that are walked, {WALKED} at most. "
+    "A thread is slowed by the samples a second that hit it times that cost."
+)
+
+
+def of_suite(suite: Suite, catalogue: Catalogue) -> ResultSection | None:
+    """The laws of all its cases on all machines; None of another suite, and where nothing was measured."""
+    if suite.factor is None or suite.factor.name != FRAMES:
+        return None
+    found = evidence(catalogue)
+    laws = {
+        cost: law
+        for like in dict.fromkeys(case.like for case in suite.cases if case.like)
+        for machine in found.machines
+        for tracer, cost in found.with_tracers(machine, like).items()
+        if (law := sample_law(found, machine, tracer, like))
+    }
+    columns = (
+        NumberColumn("tracer", names.tool_with_version),
+        NumberColumn("machine", lambda cost: names.machine_name(cost.submission)),
+        NumberColumn("sample-base", lambda cost: units.interval(laws[cost].at(0), units.DURATION)),
+        NumberColumn("sample-frame", lambda cost: units.interval(laws[cost].line.per_x, units.DURATION)),
+        NumberColumn("sample-residuals", lambda cost: _residuals(laws[cost])),
+    )
+    return ResultSection(sentences=[SAID], columns=columns, rows=list(laws)) if laws else None
+
+
+def _residuals(law: SampleLaw) -> str:
+    """`1: +0.5 %, 10: −1.2 %`: measured less fitted at each depth, over fitted."""
+    signs = {frames: "+" if ratio > 0 else "" for frames, ratio in law.residuals.items()}
+    return ", ".join(f"{frames}: {signs[frames]}{units.percent(ratio)}" for frames, ratio in law.residuals.items())
+
+
 VIEW = ResultView(
     heading="Costs",
     heading_of_machine="What an event costs here",
@@ -146,7 +184,7 @@ VIEW = ResultView(
     alone=wording.cost,
     sections=sections,
     charts=charts,
-    of_suite=sampling_law.of_suite,
+    of_suite=of_suite,
     counts_template="results/counts.md.j2",
     has_costs=True,
     has_chart=True,
