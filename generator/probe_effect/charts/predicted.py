@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from probe_effect import units
 from probe_effect.charts.framed import in_layouts
-from probe_effect.charts.theme import AXIS, MUTED, PAPER, Chart, Datum, Layout, Spec, TextForm, frame
+from probe_effect.charts.theme import AXIS, MUTED, PAPER, Chart, Datum, Layout, Spec, TextForm, channel, frame
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
 from probe_effect.model import Estimate, interval_json
 
@@ -67,17 +67,9 @@ def _ends(rows: Sequence[Datum]) -> tuple[float, float]:
 
 def _axis(name: str, title: str, least: float, most: float) -> Spec:
     every, told = ([tick for tick in ROUND[::3] if low <= tick <= most] for low in (FOOT, least))
-    return {
-        "field": f"{name}_ratio",
-        "type": "quantitative",
-        "scale": {"type": "log", "domainMin": {"expr": f"{HIDDEN} ? {FOOT} : {least}"}, "domainMax": most},
-        "axis": {
-            "values": {"expr": f"{HIDDEN} ? {every} : {told}"},
-            "labelExpr": "format(datum.value * 100, ',~r') + ' %'",
-            "labelOverlap": "greedy",
-        },
-        "title": title,
-    }
+    log = {"type": "log", "domainMin": {"expr": f"{HIDDEN} ? {FOOT} : {least}"}, "domainMax": most}
+    label = {"labelExpr": "format(datum.value * 100, ',~r') + ' %'", "labelOverlap": "greedy"}
+    return channel(f"{name}_ratio", title, log, {"values": {"expr": f"{HIDDEN} ? {every} : {told}"}, **label})
 
 
 def _said(name: str) -> Spec:

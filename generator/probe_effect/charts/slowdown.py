@@ -26,13 +26,12 @@ TEN_PERCENT = 0.1
 """A decade without a label: it is too near to two thresholds."""
 HEIGHTS: dict[Layout, int] = {"wide": 430, "narrow": 400, "card": 0}
 
-X = {
-    "field": "rate_hz",
-    "type": "quantitative",
-    "scale": {"type": "log", "domain": [RATES[0], RATES[-1]]},
-    "axis": {"values": [10**n for n in range(2, 8)], "labelExpr": "format(datum.value, '~s')", "grid": False},
-    "title": "events per second in one busy thread",
-}
+X = theme.channel(
+    "rate_hz",
+    "events per second in one busy thread",
+    {"type": "log", "domain": [RATES[0], RATES[-1]]},
+    {"values": [10**n for n in range(2, 8)], "labelExpr": "format(datum.value, '~s')", "grid": False},
+)
 WORDS = {percent / 100: word for percent, word in THRESHOLDS.items()}
 """Each threshold, as a ratio, to what is said beside it."""
 
@@ -133,7 +132,7 @@ def _slowdowns(layout: Layout, highest: float) -> Spec:
         "labelOverlap": False,
     }
     scale = {"type": "log", "domain": [SLOWDOWNS[0], top], "nice": False}
-    return {"field": "slowdown_ratio", "type": "quantitative", "scale": scale, "axis": axis, "title": "slowdown"}
+    return theme.channel("slowdown_ratio", "slowdown", scale, axis)
 
 
 def _only(made: str, layer: Spec) -> Spec:

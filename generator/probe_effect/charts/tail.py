@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from probe_effect import units
 from probe_effect.charts.ends import named
 from probe_effect.charts.framed import in_layouts
-from probe_effect.charts.theme import SERIES, Chart, Datum, Layout, Spec, TextForm, curves, hover
+from probe_effect.charts.theme import SERIES, Chart, Datum, Layout, Spec, TextForm, channel, curves, hover
 from probe_effect.charts.tracer_look import TracerLook, looks, scale
 
 HEIGHTS: dict[Layout, int] = {"wide": 430, "narrow": 400, "card": 0}
@@ -65,10 +65,5 @@ def _axis(field: str, title: str, rows: Sequence[Datum], label: str) -> Spec:
     values = [float(row[field] or 0) for row in rows]
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
     ticks = [10.0**power for power in range(low, max(high, low + 1) + 1)]
-    return {
-        "field": field,
-        "type": "quantitative",
-        "scale": {"type": "log", "domain": [ticks[0], ticks[-1]]},
-        "axis": {"values": ticks, "labelExpr": label},
-        "title": title,
-    }
+    log = {"type": "log", "domain": [ticks[0], ticks[-1]]}
+    return channel(field, title, log, {"values": ticks, "labelExpr": label})

@@ -135,6 +135,11 @@ def frame(layout: Layout, height: int, body: Spec) -> Spec:
     }
 
 
+def channel(field: str, title: str, scale: Spec, axis: Spec) -> Spec:
+    """A quantity along an axis of Vega-Lite."""
+    return {"field": field, "type": "quantitative", "scale": scale, "axis": axis, "title": title}
+
+
 def curves(layout: Layout, x: Spec, y: Spec, colour: Spec, dash: Spec) -> Spec:
     """The layer of the lines of all series; pointing at one makes the others faint."""
     faint = {"condition": {"param": "series_pick", "value": 1}, "value": 0.12}

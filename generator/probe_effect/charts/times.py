@@ -70,20 +70,9 @@ def _spec(layout: Layout, values: Sequence[Datum], seen: dict[str, TracerLook], 
     numbers = sorted({float(row["number"] or 0) for row in values})
     times = [float(row[f"{axes.quantity}_s"] or 0) for row in values]
     low, high = min(times) / MARGIN, max(times) * MARGIN
-    x = {
-        "field": "number",
-        "type": "quantitative",
-        "scale": {"type": "log", "nice": False, "domain": [numbers[0] / MARGIN, numbers[-1] * MARGIN]},
-        "axis": {"values": numbers, "format": ",.0f", "grid": False},
-        "title": axes.number,
-    }
-    y = {
-        "field": f"{axes.quantity}_s",
-        "type": "quantitative",
-        "scale": {"type": "log", "nice": False, "domain": [low, high]},
-        "axis": Y_AXIS,
-        "title": axes.time,
-    }
+    log, own = {"type": "log", "nice": False}, {"values": numbers, "format": ",.0f", "grid": False}
+    x = theme.channel("number", axes.number, log | {"domain": [numbers[0] / MARGIN, numbers[-1] * MARGIN]}, own)
+    y = theme.channel(f"{axes.quantity}_s", axes.time, log | {"domain": [low, high]}, Y_AXIS)
     series = {"field": "series", "type": "nominal", "sort": labels}
     colour = series | scale(seen, "colour") | {"legend": None}
     shape, dash = colour | scale(seen, "shape"), colour | scale(seen, "dash")
