@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -138,6 +140,30 @@ def test_what_was_cut_short_is_continued_and_nothing_is_lost(
     assert "cut short earlier, and continued first" in outcome.stderr
     assert begun.samples.read_bytes().startswith(rows)
     assert len(project.data.submissions()) == 2
+    assert not any(one.plan_file.exists() for one in project.data.submissions())
+
+
+def test_a_suite_that_is_not_done_when_the_time_is_over_is_cut_short_and_continued_later(
+    project: FakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, made = one_run._traced, 0
+
+    def late(*arguments: object, **named: object) -> object:
+        nonlocal made
+        made += 1
+        if made == 12:  # trials of the first suite, its runs, and those of the second
+            os.kill(os.getpid(), signal.SIGALRM)  # what the timer does
+        return whole(*arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(one_run, "_traced", late)
+    timers = []
+    monkeypatch.setattr(signal, "setitimer", lambda which, seconds: timers.append((which, seconds)))
+    with pytest.raises(HostNotReady, match="nothing was measured to its end"):
+        run(project, "--minutes", "5")
+    assert timers == [(signal.ITIMER_REAL, pytest.approx(330)), (signal.ITIMER_REAL, 0)]
+    assert [one.plan_file.exists() for one in project.data.submissions()] == [True]
+    outcome = run(project, "--minutes", "5")
+    assert "cut short earlier, and continued first" in outcome.stderr
     assert not any(one.plan_file.exists() for one in project.data.submissions())
 
 

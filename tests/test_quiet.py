@@ -71,14 +71,32 @@ def test_the_old_values_are_on_disk_before_anything_is_set(root: Path) -> None:
     assert sorted(values.values()) == sorted(BEFORE)
 
 
-def test_ctrl_c_puts_them_back(root: Path) -> None:
+@pytest.mark.parametrize(
+    "ends", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM], ids=lambda one: one.name
+)
+def test_whatever_ends_it_in_order_puts_them_back(root: Path, ends: signal.Signals) -> None:
     with (
         pytest.raises(Interrupted),
         interruptible(),
         quiet_machine(lambda _: None, is_wanted=True, root=root),
     ):
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), ends)
     assert settings(root) == BEFORE
+
+
+NOHUP = """
+import os, signal
+from probe_effect.measure.interrupt import interruptible
+signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup(1) has it
+with interruptible():
+    os.kill(os.getpid(), signal.SIGHUP)
+    print("went on")
+"""
+
+
+def test_under_nohup_a_terminal_that_is_gone_ends_nothing() -> None:
+    run = subprocess.run([sys.executable, "-c", NOHUP], capture_output=True, text=True, check=False)
+    assert run.stdout == "went on\n"
 
 
 KILLED = """

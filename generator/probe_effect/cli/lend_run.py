@@ -20,7 +20,7 @@ from probe_effect.host import ROOT, typed
 from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.machine.cpu import throttles
 from probe_effect.machine.warnings import warnings
-from probe_effect.measure.interrupt import Interrupted, interruptible
+from probe_effect.measure.interrupt import Interrupted, TimeIsOver, interruptible, within
 from probe_effect.measure.quiet import quiet_machine
 from probe_effect.measure.resume import cut_short, ids_of, read_unfinished
 from probe_effect.measure.testbed import ThisMachine
@@ -29,6 +29,9 @@ from probe_effect.wanted.order import SuiteTurn, fitted
 
 TOLD = ("battery", "throttled")
 """What may begin while a suite is measured, and can be mended before the next."""
+
+OVERTIME = 1.1
+"""Of its time, when a suite that is not done yet is cut short: most of those that were fitted in end a little late."""
 
 LEAST_PACE = 0.3
 """A suite that took less than this share of its planned time says nothing of how long the next takes."""
@@ -62,8 +65,12 @@ def run(
     if asks:
         click.confirm("Begin?", default=True, abort=True, err=True)
     before, places = _complete(results), ["--out", str(results), *data_words(data)]
-    with interruptible(), quiet_machine(output.say, is_wanted=is_quiet):
-        _measure(turns, begun, time.monotonic() + minutes * MINUTE_S, credit, places)
+    given_s = minutes * MINUTE_S
+    with interruptible(), quiet_machine(output.say, is_wanted=is_quiet), within(OVERTIME * given_s):
+        try:
+            _measure(turns, begun, time.monotonic() + given_s, credit, places)
+        except TimeIsOver as over:
+            output.say(str(over))
     if not (made := [folder for folder in _complete(results) if folder not in before]):
         msg = "nothing was measured to its end; the reasons are above"
         raise HostNotReady(msg)
@@ -132,8 +139,7 @@ def _try(words: Sequence[str], places: Sequence[str]) -> bool:
     try:
         measure.main(list(words), standalone_mode=False)
     except Interrupted as stop:
-        msg = f"{stop}\nor all of it: {typed('lend', *places)}"
-        raise Interrupted(msg) from stop
+        raise type(stop)(f"{stop}\nor all of it: {typed('lend', *places)}") from stop
     except ProbeEffectError as error:
         output.say(f"not measured: {words[0]}: {error}")
         return False
