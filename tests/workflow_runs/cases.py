@@ -144,7 +144,7 @@ KEPT = "results-ubuntu-24.04"
 def hosted(hub: Hub) -> Iterator[Outcome]:
     """A hosted runner is measured in two jobs, attested, and proposed by one pull request."""
     hub.told("requests")
-    run = act.run(hub, "bench-hosted.yml", act.dispatch(minutes="20"), only=ONE_IMAGE)
+    run = act.run(hub, "bench-hosted.yml", act.dispatch(suites="wanted", minutes="20"), only=ONE_IMAGE)
     asked = hub.told("sudo")
     folders = submissions(hub, run)
     yield outcome(
