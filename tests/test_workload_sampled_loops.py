@@ -21,6 +21,7 @@ LOOPS = {
     "rate-loop": "sampling-rates",
     "switch-loop": "sampling-switches",
     "busy-loop": "sampling-threads",
+    "system-call-loop": "sampling-system-calls",
 }
 OPERATIONS, FRAMES = 5000, 60
 LONG_S = 30.0
@@ -39,7 +40,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
 
 
-def run_of(program: Path, level: int) -> WorkloadRun:
+def run_of(program: Path, level: int | str) -> WorkloadRun:
     workload = WorkloadProcess(WorkloadTask(program=program, operations=OPERATIONS, cpu=CPU, level=str(level)))
     try:
         return workload.go(LONG_S)
@@ -55,7 +56,7 @@ def switches() -> int:
 
 @pytest.mark.parametrize("name", LOOPS)
 def test_a_loop_performs_its_operations(programs: dict[str, Path], name: str) -> None:
-    run = run_of(programs[name], 1 if name == "busy-loop" else 99)
+    run = run_of(programs[name], {"busy-loop": "1", "system-call-loop": "own-code"}.get(name, "99"))
     assert run.operations == OPERATIONS
     assert run.wall_ns > 0
 
@@ -74,20 +75,35 @@ def test_an_operation_of_the_switching_loop_takes_the_cpu_from_a_process_and_giv
     assert switches() - before >= OPERATIONS
 
 
-@pytest.mark.tracer
-def test_a_sample_finds_as_many_frames_as_the_level_says(programs: dict[str, Path], tmp_path: Path) -> None:
+def stacks(program: Path, level: int | str, folder: Path) -> list[str]:
+    """The stacks of perf's samples of a run: a line for each frame, the program's own functions by their names."""
     perf = Perf(tool="perf-record", id="perf-record")
     if reason := perf.available():
         pytest.skip(f"cannot trace here: {reason}")
     data, load = (
-        tmp_path / "perf.data",
-        WorkloadTask(program=programs["stack-loop"], operations=200_000, cpu=CPU, level=str(FRAMES)),
+        folder / "perf.data",
+        WorkloadTask(program=program, operations=200_000, cpu=CPU, level=str(level)),
     )
     record = ["perf", "record", "-N", "-q", "-g", "-e", "cpu-clock", "-F", "999", "-o", str(data), "--", *load.words()]
     subprocess.run(record, input=b"g", capture_output=True, timeout=LONG_S, check=True)
     script = ["perf", "script", "-i", str(data), "-F", "ip,sym"]
     said = subprocess.run(script, capture_output=True, text=True, timeout=LONG_S, check=True).stdout
-    found = [stack.split().count("below") for stack in said.split("\n\n") if "time_operations" in stack]
+    return [stack for stack in said.split("\n\n") if "below" in stack]
+
+
+@pytest.mark.tracer
+@pytest.mark.parametrize(("place", "is_inside"), [("own-code", False), ("system-call", True)])
+def test_most_samples_have_a_kernel_stack_where_the_loop_is_in_a_system_call(
+    programs: dict[str, Path], tmp_path: Path, place: str, is_inside: bool
+) -> None:
+    found = ["vfs_read" in stack for stack in stacks(programs["system-call-loop"], place, tmp_path)]
+    assert found
+    assert (sum(found) * 2 > len(found)) == is_inside
+
+
+@pytest.mark.tracer
+def test_a_sample_finds_as_many_frames_as_the_level_says(programs: dict[str, Path], tmp_path: Path) -> None:
+    found = [stack.split().count("below") for stack in stacks(programs["stack-loop"], FRAMES, tmp_path)]
     assert found
     assert sorted(found)[len(found) // 2] == FRAMES
 

@@ -28,6 +28,11 @@
 #define LINES 8192
 #define SITES 128 /* branches of a function */
 
+/* What a pass does besides: nothing, unless a workload says so before it includes this. */
+#ifndef AND_MORE
+#define AND_MORE()
+#endif
+
 /* Taking the address has the compiler set the frame pointer up in this function (GCC and Clang). */
 #define KEEP_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)) : "memory")
 
@@ -99,6 +104,7 @@ static void pass(unsigned int number)
 			(void)*(volatile char *)(memory + next_chance() % LINES * LINE);
 	if (uses_code)
 		functions[function](ways + function * SITES);
+	AND_MORE();
 }
 
 /* What passes take in the median, of how many took so many nanoseconds, whose places within theirs are taken to be even. */
