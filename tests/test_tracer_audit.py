@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from fakes.project import on_the_path
+from needs import needs
 from probe_effect.errors import UsageError
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key, Sample
@@ -17,7 +18,7 @@ from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.audit import ONLY_INSIDE, Audit
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.registry import at_path, known_tracers
-from probe_effect.workloads.loop import NOT_PINNED, WorkloadTask
+from probe_effect.workloads.loop import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask, build
 
 HERE = Path(__file__).parent
 SUITE = HERE.parent / "data" / "suites" / "audit"
@@ -168,3 +169,20 @@ def test_every_script_switches_auditing_on_and_has_as_many_rules_as_its_name_say
 
 def test_a_tool_that_spoils_a_machine_is_not_offered_for_installation() -> None:
     assert [(tool.name, tool.packages) for tool in TOOLS.values() if tool.spoils] == [("audit", ())]
+
+
+@needs("cc")
+def test_the_workload_says_when_its_daemon_ends_and_does_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    auditd = tmp_path / "auditd"
+    auditd.write_text("#!/bin/sh\nexit 6\n", encoding="utf-8")
+    auditd.chmod(0o755)
+    program = build(SUITE / "workload" / "call-loop.c", tmp_path / "cache").path
+    on_the_path(monkeypatch, tmp_path)
+    workload = WorkloadProcess(WorkloadTask(program=program, operations=5, cpu=NOT_PINNED, variant="daemon"))
+    try:
+        with pytest.raises(WorkloadFailed, match="auditd does not read"):
+            workload.go(30.0)
+    finally:
+        workload.end()
