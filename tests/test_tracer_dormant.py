@@ -29,6 +29,17 @@ def test_a_run_with_dormant_probes_is_timed_and_nothing_is_counted(tmp_path: Pat
     assert [row.attach_ns, row.detach_ns] == [None, None]
 
 
+def test_a_profiler_that_is_installed_apart_is_named_where_it_lacks_and_says_its_version(tmp_path: Path) -> None:
+    lacking = Dormant(program="no-such-profiler", advice="pip install it")
+    assert lacking.available() == "no-such-profiler is not installed; pip install it"
+    program = tmp_path / "profiler"
+    program.write_text("#!/bin/sh\necho profiler 1.2\n", encoding="utf-8")
+    program.chmod(0o755)
+    there = Dormant(program=str(program))
+    assert (there.available(), there.version()) == (None, "profiler 1.2")
+    assert (Dormant().available(), Dormant().version()) == (None, "no tool")
+
+
 def test_a_report_of_dormant_probes_knows_nothing(tmp_path: Path) -> None:
     session = Dormant().session(tmp_path, "nothing", tmp_path)
     session.attach(1)

@@ -42,7 +42,7 @@ class Workload(Document):
     operation: Text
     events: Literal["made", "counted"] = "made"
     system_calls: Annotated[int, Field(ge=0, le=1000)] | Slug | None = None
-    commands: dict[Slug, tuple[Annotated[str, Field(pattern=r"^[a-z0-9-]+$")], ...]] = Field(default={})
+    commands: dict[Slug, tuple[Annotated[str, Field(pattern=r"^[a-z0-9.-]+$")], ...]] = Field(default={})
     project: Project | None = None
 
 

@@ -6,6 +6,7 @@
  *         profiled-loop --clock READS CPU      times READS reads of the clock itself
  *         LANGUAGE-DEPTH: such as python-200, whose work is done below 200 frames of recursion.
  *         PROFILER: one that runs in the program itself, by the names below; none by default.
+ *         python-allocating-10 is a Python whose work allocates 2,000 bytes at each step and gives them back.
  * Needs:  what the language needs, by the names in suite.toml.
  * Read:   {"operations": N, "wall_ns": T, "user_ns": U, "sys_ns": S}, one line of JSON; T is monotonic time from the
  *         order to the answer, U and S are the CPU time of this process and of the program, its start included.
@@ -29,6 +30,9 @@ static const char PYTHON[] =
 	"import os, sys\n"
 	"def step(number):\n"
 	"    return number % 7\n"
+	"if 'allocating' in sys.argv:\n"
+	"    def step(number):\n"
+	"        return len(bytearray(2000))\n"
 	"def work():\n"
 	"    total = 0\n"
 	"    for number in range(60000):\n"
@@ -42,6 +46,13 @@ static const char PYTHON[] =
 	"    os.write(1, b'!')\n"
 	"if 'setprofile' in sys.argv:\n"
 	"    sys.setprofile(lambda frame, event, argument: None)\n"
+	"if 'monitoring' in sys.argv:\n"
+	"    told = sys.monitoring\n"
+	"    answer = told.DISABLE if 'once' in sys.argv else None\n"
+	"    told.use_tool_id(told.PROFILER_ID, 'rounds')\n"
+	"    for event in (told.events.PY_START, told.events.PY_RETURN):\n"
+	"        told.register_callback(told.PROFILER_ID, event, lambda *words: answer)\n"
+	"    told.set_events(told.PROFILER_ID, told.events.PY_START | told.events.PY_RETURN)\n"
 	"rounds(5)\n"
 	"for line in sys.stdin:\n"
 	"    rounds(int(line))\n";
@@ -129,6 +140,9 @@ struct language {
 };
 
 static const struct language languages[] = {
+	{"python-allocating", "rounds.py", PYTHON, "true"},
+	{"python312", "rounds.py", PYTHON, "true"},
+	{"python313", "rounds.py", PYTHON, "true"},
 	{"python", "rounds.py", PYTHON, "true"},
 	{"java", "Rounds.java", JAVA, "exec javac Rounds.java"},
 	{"node", "rounds.js", NODE, "true"},
@@ -146,6 +160,25 @@ static const struct start starts[] = {
 	{"python", "", "exec python3 -I rounds.py $DEPTH"},
 	{"python", "cprofile", "exec python3 -I -m cProfile -o rounds.profile rounds.py $DEPTH"},
 	{"python", "setprofile", "exec python3 -I rounds.py $DEPTH setprofile"},
+	{"python312", "", "exec python3.12 -I rounds.py $DEPTH"},
+	{"python312", "cprofile", "exec python3.12 -I -m cProfile -o rounds.profile rounds.py $DEPTH"},
+	{"python312", "setprofile", "exec python3.12 -I rounds.py $DEPTH setprofile"},
+	{"python312", "monitoring", "exec python3.12 -I rounds.py $DEPTH monitoring"},
+	{"python312", "monitoring-once", "exec python3.12 -I rounds.py $DEPTH monitoring once"},
+	{"python313", "", "exec python3.13 -I rounds.py $DEPTH"},
+	{"python313", "cprofile", "exec python3.13 -I -m cProfile -o rounds.profile rounds.py $DEPTH"},
+	{"python313", "setprofile", "exec python3.13 -I rounds.py $DEPTH setprofile"},
+	{"python313", "monitoring", "exec python3.13 -I rounds.py $DEPTH monitoring"},
+	{"python313", "monitoring-once", "exec python3.13 -I rounds.py $DEPTH monitoring once"},
+	{"python", "memray", "exec memray run --quiet --force --output rounds.bin rounds.py $DEPTH"},
+	{"python", "memray-native", "exec memray run --quiet --force --native --output rounds.bin rounds.py $DEPTH"},
+	{"python", "scalene-cpu", "exec scalene run --cpu-only --outfile rounds.json rounds.py $DEPTH"},
+	{"python", "scalene", "exec scalene run --outfile rounds.json rounds.py $DEPTH"},
+	{"python-allocating", "", "exec python3 -I rounds.py $DEPTH allocating"},
+	{"python-allocating", "memray", "exec memray run --quiet --force --output rounds.bin rounds.py $DEPTH allocating"},
+	{"python-allocating", "memray-native", "exec memray run --quiet --force --native --output rounds.bin rounds.py $DEPTH allocating"},
+	{"python-allocating", "scalene-cpu", "exec scalene run --cpu-only --outfile rounds.json rounds.py $DEPTH allocating"},
+	{"python-allocating", "scalene", "exec scalene run --outfile rounds.json rounds.py $DEPTH allocating"},
 	{"java", "", "exec java Rounds $DEPTH"},
 	{"java", "flight-recorder",
 	 "exec java -Xlog:jfr+startup=off -XX:StartFlightRecording=filename=rounds.jfr,settings=default Rounds $DEPTH"},
@@ -161,8 +194,9 @@ static const struct start starts[] = {
 
 #define MANY(array) (sizeof(array) / sizeof(*(array)))
 
-/* The system's own programs, whatever stands before them on the caller's path. */
-#define SYSTEM_PATH "/usr/sbin:/usr/bin:/sbin:/bin"
+/* The system's own programs, whatever stands before them on the caller's path, and those that were put there for suites;
+ * a profiler that is installed apart is on the caller's. */
+#define SYSTEM_PATH "/usr/sbin:/usr/bin:/sbin:/bin:/opt/probe-effect/bin"
 
 static const struct language *language_of(const char *level)
 {
@@ -191,6 +225,8 @@ static const char *command_of(const struct language *language, const char *profi
 /* Starts a command of sh(1), with these for its standard input and output. */
 static pid_t start(const char *command, int in, int out)
 {
+	const char *callers = getenv("PATH");
+	char path[8192];
 	pid_t us = getpid(), pid = fork();
 
 	if (pid < 0)
@@ -201,7 +237,8 @@ static pid_t start(const char *command, int in, int out)
 			_exit(126);
 		if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0)
 			_exit(126);
-		setenv("PATH", SYSTEM_PATH, 1);
+		snprintf(path, sizeof(path), "%s:%s", SYSTEM_PATH, callers != NULL ? callers : "");
+		setenv("PATH", path, 1);
 		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 		_exit(127);
 	}
