@@ -387,7 +387,7 @@ def command(fake: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     """The command line, with packages that are there already."""
     kernel = KernelImage(fake.config, fake.config, "vmlinuz-mine 1f")
     monkeypatch.setattr(measure_target, "find_kernel", lambda *_: kernel)
-    monkeypatch.setattr(measure_target, "assemble", lambda *_: fake.assembly())
+    monkeypatch.setattr(measure_target, "assemble", lambda *_, **__: fake.assembly())
     monkeypatch.setattr(measure_display, "leftovers", list)
     monkeypatch.setenv("XDG_CACHE_HOME", str(fake.project.root / "cache"))
     data = str(fake.project.data.root)

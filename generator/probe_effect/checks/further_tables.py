@@ -1,19 +1,24 @@
 """What the tables beside `samples.csv` must hold.
 
 `histogram.csv` has buckets of the runs that were timed, with all their operations; `calibration.csv` scripts that the
-submission ran, each probe once.
+submission ran, each probe once; `paths.csv` events of cases that it counted.
 """
 
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
+from statistics import median
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
-from probe_effect.model import Sample
+from probe_effect.model import Key, Sample
 from probe_effect.store.histogram import HistogramRow, bucket_around
 from probe_effect.store.tables import printable
 
-HISTOGRAM, CALIBRATION = "histogram.csv", "calibration.csv"
+HISTOGRAM, CALIBRATION, PATHS = "histogram.csv", "calibration.csv", "paths.csv"
+
+NEAR_RATIO = 0.005
+"""By how much the instructions of an event may differ from those of its run, an operation, without a word of what else
+was executed; and those of its run from those of the runs counted. Repeated counts differ by less (METHOD.md)."""
 
 
 @rule("histogram-runs")
@@ -84,4 +89,25 @@ def _scripts(checked: CheckedSubmission) -> Iterator[Fault]:
         seen.add(probe)
 
 
-RULES = (_runs, _buckets, _operations, _scripts)
+@rule("paths-counts")
+def _paths(checked: CheckedSubmission) -> Iterator[Fault]:
+    counts: dict[Key, list[float]] = {}
+    for row in checked.samples:
+        operations = row.operations or row.events
+        if row.status == "ok" and row.arm != "check" and row.instructions and operations:
+            counts.setdefault(Key(row.case, row.tracer, row.level), []).append(row.instructions / operations)
+    for event in checked.paths:
+        named = printable(" ".join(filter(None, event.key)))
+        if event.key not in counts:
+            yield Fault(PATHS, None, f"{named} was not counted in samples.csv", "leave the file as the tool wrote it")
+            continue
+        sum_, usual = event.total.instructions, median(counts[event.key])
+        if abs(sum_ - event.counted) > NEAR_RATIO * event.counted and not event.beside:
+            found = f"{named}: {sum_} instructions in its rows, {event.counted:g} an operation in its run"
+            yield Fault(PATHS, None, found, "say what else was executed, or record it again", "warning")
+        if abs(event.counted - usual) > NEAR_RATIO * usual:
+            found = f"{named}: {event.counted:g} instructions an operation where it was recorded, {usual:g} counted"
+            yield Fault(PATHS, None, found, "record it again: the run was disturbed", "warning")
+
+
+RULES = (_runs, _buckets, _operations, _scripts, _paths)

@@ -12,7 +12,7 @@ from pathlib import Path
 from probe_effect.checks.rule import CheckedSubmission, Fault, Rule, rule
 from probe_effect.store.tables import MAX_FILE_BYTES, printable
 
-SUBMISSION_FILES = frozenset({"machine.json", "samples.csv", "histogram.csv", "calibration.csv"})
+SUBMISSION_FILES = frozenset({"machine.json", "samples.csv", "histogram.csv", "calibration.csv", "paths.csv"})
 UNFINISHED = "plan.json"
 SOURCE_FILES = frozenset({"source.toml", "figures.csv"})
 

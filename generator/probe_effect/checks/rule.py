@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 from probe_effect.model import Problem, Sample, Severity
 from probe_effect.store.calibration import ProbeCalibration
 from probe_effect.store.documents import value_line
+from probe_effect.store.event_paths import EventPath
 from probe_effect.store.histogram import HistogramRow
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.places import DataFolder, SubmissionFolder
@@ -68,6 +69,8 @@ class CheckedSubmission:
     """How long single operations took; empty where they were not timed."""
     calibration: Sequence[ProbeCalibration] = ()
     """What its scripts cost in a loop; empty where none was timed."""
+    paths: Sequence[EventPath] = ()
+    """What is executed for one event; empty where it was not recorded."""
 
     def fault(self, key: str, found: str, hint: str, severity: Severity = "error") -> Fault:
         """What is wrong with the value at the dotted `key` of `machine.json`, at the line where it begins."""

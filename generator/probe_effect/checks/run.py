@@ -27,6 +27,7 @@ from probe_effect.reduce.reading import code, content_digest, keep
 from probe_effect.reduce.reduce import reduce
 from probe_effect.store.calibration import read_calibration
 from probe_effect.store.changes_file import changed_ids, read_changes
+from probe_effect.store.event_paths import read_paths
 from probe_effect.store.histogram import read_histogram, with_histograms
 from probe_effect.store.kept import Kept, code_version
 from probe_effect.store.machine_file import read_machine_file
@@ -192,11 +193,12 @@ def _check_content(
     samples, more = read_samples(submission.samples, name("samples.csv"))
     times, further = read_histogram(submission.histogram, name("histogram.csv"))
     costs, faults = read_calibration(submission.calibration, name("calibration.csv"))
-    further += faults
+    events, torn = read_paths(submission.paths, name("paths.csv"))
+    further += faults + torn
     if document is None or more or further:
         return [*problems, *more, *further]
     suite, folder = known.suites.get(document.run.suite), known.folders.get(document.run.suite)
-    checked = CheckedSubmission(submission, document, samples, suite, folder, times, costs)
+    checked = CheckedSubmission(submission, document, samples, suite, folder, times, costs, events)
     if too_large := broken([layout.run_size], checked, name):
         return [*problems, *too_large]
     found = broken(SUBMISSION_RULES, checked, name)

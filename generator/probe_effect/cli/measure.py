@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from probe_effect.cli.data_options import data_folder, data_option
-from probe_effect.cli.measure_settings import BLOCKS, QUICK_BLOCKS, VM_BLOCKS, VM_QUICK_BLOCKS, MeasureOptions
+from probe_effect.cli.measure_settings import BLOCKS, QUICK_BLOCKS, VM_BLOCKS, VM_QUICK_BLOCKS, MeasureOptions, counts
 from probe_effect.emulated.architecture import ARCHITECTURES, DEFAULT
 from probe_effect.emulated.qemu import Accelerator
 
@@ -62,6 +62,7 @@ FLEET_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
     help="kvm: take times instead, in a guest that this machine's own CPU runs; rehearsal: the same emulated, whose "
     "times say nothing and are never published.",
 )
+@click.option("--paths", is_flag=True, help="With --vm: record too what one event executes, by function (paths.csv).")
 @click.option(
     "--source",
     type=click.Path(path_type=Path),
@@ -91,6 +92,8 @@ def measure(*, out: Path | None, data_path: Path | None, **options: Unpack[Measu
         _check_fleet_name(options["fleet_name"], options["author"])
     if options["author"] == "hosted" and options["vm"] is not None:
         raise click.UsageError("--provenance hosted is of times of the runner itself; a machine of --vm is no runner")
+    if options["paths"] and not counts(options):
+        raise click.UsageError("--paths records what an emulator executes: it goes with --vm, without --vm-accel")
     if options["vm"] == NEW:
         _check_new(click.get_current_context())
     elif options["resume"]:
@@ -123,7 +126,7 @@ def _check_new(context: click.Context) -> None:
 
 def _check_resumable(context: click.Context) -> None:
     """Raise click.UsageError unless every option given is one that the plan has not already."""
-    if _given(context) - {"suites", "resume", "out", "data_path", "vm", "architecture", "accelerator"}:
+    if _given(context) - {"suites", "resume", "out", "data_path", "vm", "architecture", "accelerator", "paths"}:
         raise click.UsageError(
             "--resume takes suites, --vm, --arch and --out: what is measured, how and for whom, is in what it continues"
         )

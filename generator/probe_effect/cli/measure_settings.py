@@ -35,6 +35,7 @@ class MeasureOptions(TypedDict):
     vm: str | None
     architecture: str
     accelerator: Accelerator
+    paths: bool
     name: str | None
     url: str | None
     author: "Author"
@@ -80,7 +81,8 @@ def machine_words(kernel: str, options: MeasureOptions) -> list[str]:
     """The words that ask for an emulated machine."""
     architecture, accelerator = options["architecture"], options["accelerator"]
     words = ["--vm", kernel, *([] if architecture == DEFAULT.debian else ["--arch", architecture])]
-    return words + ([] if accelerator == "tcg" else ["--vm-accel", accelerator])
+    words += [] if accelerator == "tcg" else ["--vm-accel", accelerator]
+    return words + (["--paths"] if options["paths"] else [])
 
 
 def kernel_word(vm: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from probe_effect.cli import output
 from probe_effect.cli.measure_display import progress
@@ -16,6 +17,7 @@ from probe_effect.emulated.assembly import assemble
 from probe_effect.emulated.debian import locked
 from probe_effect.emulated.kernel import find_kernel
 from probe_effect.emulated.kvm import KvmUnusable, trouble
+from probe_effect.emulated.paths import PathRecorder
 from probe_effect.emulated.project import fetched
 from probe_effect.emulated.qemu import CPUS
 from probe_effect.emulated.testbed import PATIENCE, EmulatedMachine
@@ -71,9 +73,13 @@ def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: Measure
     with locked(cache):
         kernel = find_kernel(kernel_words, cache, architecture)
         works = [Work(folder, suite, {}, (), {}) for folder, suite in suites]
-        assembly = assemble(architecture, kernel, tracers, works, cache)
+        assembly = assemble(architecture, kernel, tracers, works, cache, records=options["paths"])
     say = partial(progress.print, markup=False)
-    with EmulatedMachine(assembly, tracers, say, accelerator, PATIENCE[accelerator]) as machine:
+    with (
+        TemporaryDirectory(prefix="probe-effect-paths-") as recorded,
+        EmulatedMachine(assembly, tracers, say, accelerator, PATIENCE[accelerator]) as machine,
+    ):
+        machine.recorder = PathRecorder(architecture.machine, say, Path(recorded)) if options["paths"] else None
         output.say(f"booting {kernel.origin}")
         known = machine.tracers()
         yield MeasurementTarget(machine, suites, known, list(known) if words else [], CPUS)

@@ -10,6 +10,7 @@ from probe_effect.emulated.architecture import GuestArchitecture, of_the_host
 from probe_effect.emulated.debian import DebianRelease, check_programs
 from probe_effect.emulated.kernel import KernelImage
 from probe_effect.emulated.qemu import Emulator, Image, find_emulator
+from probe_effect.emulated.recording import MARKED
 from probe_effect.emulated.tracers import Wanted
 from probe_effect.measure.request import Work
 from probe_effect.tools.record import TOOLS
@@ -43,11 +44,17 @@ class Assembly:
 
 
 def assemble(
-    architecture: GuestArchitecture, kernel: KernelImage, tracers: Sequence[Wanted], works: Sequence[Work], cache: Path
+    architecture: GuestArchitecture,
+    kernel: KernelImage,
+    tracers: Sequence[Wanted],
+    works: Sequence[Work],
+    cache: Path,
+    *,
+    records: bool = False,
 ) -> Assembly:
     """The image for a kernel, with these tracers and suites, and what emulates it.
 
-    `cache` is our folder for everything that is downloaded or made.
+    `cache` is our folder for everything that is downloaded or made. `records`: whether paths of events will be.
     Raises: HostNotReady where a program or package cannot be had; ProbeEffectError where something cannot be made.
     """
     check_programs(host_programs(architecture))
@@ -61,7 +68,9 @@ def assemble(
         for one in tracers
         if one.release and one.package
     }
-    programs = {work.source(): build(work.source(), cache, system=sdk) for work in works}
+    programs = {
+        work.source(): build(work.source(), cache, system=sdk, more=MARKED if records else ()) for work in works
+    }
     compiled = [program.path for program in programs.values()]
     archives = (
         parts.userland(base, python, cache),

@@ -4,9 +4,11 @@ Runs on the emulated machine's own Python, with that part of the package which n
 the host is a serial port, and its times are those of the emulated clock.
 """
 
+import base64
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from io import FileIO
 from pathlib import Path
@@ -87,9 +89,7 @@ class GuestRequests:
                 count_runs(self._root, on=True)
 
         def look() -> None:
-            if looking:
-                count_runs(self._root, on=False)  # to look fires probes itself
-                looked.update(program_runs=program_runs(self._root), mechanism=mechanism(self._root))
+            looked.update(self._looked(request))
             begin()
 
         def begin() -> None:
@@ -111,6 +111,26 @@ class GuestRequests:
             if looking:
                 count_runs(self._root, on=False)
         return {"row": asdict(_with_starts(row, taken)), **looked}
+
+    def _looked(self, request: Message) -> Iterator[tuple[str, object]]:
+        """What is asked of the kernel while the tracer's programs are still loaded, by its name in the answer."""
+        if request["looking"]:
+            count_runs(self._root, on=False)  # to look fires probes itself
+            yield "program_runs", program_runs(self._root)
+            yield "mechanism", mechanism(self._root)
+        if request.get("symbols"):
+            yield "symbols", self._symbols(lambda line: "[" in line)
+
+    def symbols(self, request: Message) -> Message:
+        """The kernel's functions, as /proc/kallsyms has them."""
+        del request
+        return {"symbols": self._symbols(lambda line: "[" not in line)}
+
+    def _symbols(self, is_wanted: Callable[[str], bool]) -> str:
+        """Lines of /proc/kallsyms about code, packed, because the line to the host is slow."""
+        lines = (self._root / "proc/kallsyms").read_text(encoding="utf-8").splitlines()
+        code = "\n".join(line for line in lines if line.split()[1] in "tTwW" and is_wanted(line))
+        return base64.b85encode(zlib.compress(code.encode())).decode()
 
     def _settle(self) -> None:
         """Return when the CPUs have been idle for a while: what attaching, or detaching before, has left to do is done.
@@ -162,7 +182,7 @@ def _account(tracer: Tracer, needs: Sequence[Need]) -> Message:
 
 def serve(line: FileIO, guest: GuestRequests) -> None:
     """Answer requests until the line ends."""
-    requests = (guest.facts, guest.tracers, guest.functions, guest.clock, guest.run)
+    requests = (guest.facts, guest.tracers, guest.functions, guest.clock, guest.run, guest.symbols)
     handlers: dict[str, Callable[[Message], Message]] = {one.__name__: one for one in requests}
     for text in line:
         request = decode(text)

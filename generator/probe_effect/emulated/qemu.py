@@ -10,6 +10,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,7 +120,8 @@ def find_emulator(architecture: GuestArchitecture, cache: Path) -> Emulator:
 class RunningGuest:
     """A running guest. Always `end` it."""
 
-    def __init__(self, image: Image, emulator: Emulator, accelerator: Accelerator) -> None:
+    def __init__(self, image: Image, emulator: Emulator, accelerator: Accelerator, more: Sequence[str] = ()) -> None:
+        """`more`: further words for the emulator."""
         self._folder = tempfile.TemporaryDirectory(prefix=f"probe-effect-{os.getpid()}-vm-")
         folder, architecture, mode = Path(self._folder.name), emulator.architecture, MODES[accelerator]
         self._initramfs = join(image.archives, folder / "initramfs")
@@ -132,6 +134,7 @@ class RunningGuest:
                     *emulator.command,
                     *emulator.options(accelerator),
                     *MACHINE_OPTIONS,
+                    *more,
                     *("-serial", f"file:{folder / 'console'}"),
                     *("-chardev", "stdio,id=line,signal=off", *architecture.line),
                     *control,

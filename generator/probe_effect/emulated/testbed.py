@@ -13,6 +13,7 @@ from probe_effect.compilers import CompiledProgram
 from probe_effect.emulated.assembly import Assembly
 from probe_effect.emulated.kvm import KvmUnusable
 from probe_effect.emulated.messages import WORKLOADS, Message, load_message, run_request, sample_of
+from probe_effect.emulated.paths import PathRecorder
 from probe_effect.emulated.qemu import CPUS, MODES, Accelerator, GuestLost, RunningGuest
 from probe_effect.emulated.tracers import GuestTracer, Wanted
 from probe_effect.errors import HostNotReady
@@ -22,7 +23,8 @@ from probe_effect.machine.cpu import signature
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row
 from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import Origins, ThisMachine
-from probe_effect.model import Metric, Need, Sample
+from probe_effect.model import Key, Metric, Need, Sample
+from probe_effect.store.event_paths import EventPath
 from probe_effect.store.machine_file import KVM_GUEST, TCG_GUEST, Machine, System, runs_add_up
 from probe_effect.store.machine_ids import with_id
 from probe_effect.store.samples import TIMES, as_note
@@ -60,6 +62,8 @@ class EmulatedMachine:
     tell: Callable[[str], None]
     accelerator: Accelerator = "tcg"
     patience: Patience = field(default_factory=Patience)
+    recorder: PathRecorder | None = None
+    """What records the paths of events; None: nothing does."""
     _host_cpus: tuple[int, int | None] = (0, None)
     _guest: RunningGuest | None = None
     _is_spoilt: bool = False
@@ -99,6 +103,8 @@ class EmulatedMachine:
         """It is ours alone; where times are taken, no other measurement runs on this machine, and we keep aside."""
         del cpus
         self._mechanisms, self._program_runs = {}, {}  # each suite has its own
+        if self.recorder:
+            self.recorder.begin()
         with ThisMachine().held(self._host_cpus) if self.metric == "time" else nullcontext():
             yield
 
@@ -125,10 +131,19 @@ class EmulatedMachine:
             except GuestLost as second:
                 return replace(empty_row(planned), status="failed", note=as_note(f"twice: {second}"))
         self._lost = 0
+        if self.recorder:
+            self._record(self.recorder, planned.subject, request)
         if watch is not None:  # the first run is a trial, which is not counted
             self._mechanisms.setdefault(place, answer["mechanism"])
             self._keep_runs(place, answer)
         return sample_of(answer["row"])
+
+    def _record(self, recorder: PathRecorder, key: Key, request: Message) -> None:
+        """Record the path of an event, where there is none yet; a guest that is lost is tried again at the next run."""
+        try:
+            recorder.record(key, request, self._ask)
+        except GuestLost as lost:
+            self.tell(f"{lost}; {key.case} with {key.tracer} was not recorded")
 
     def _keep_runs(self, place: str, answer: Message) -> None:
         """How often the kernel ran the tracer's programs for each event, where that was asked and events are many."""
@@ -195,6 +210,10 @@ class EmulatedMachine:
         mechanisms = {place: made for place, made in sorted(self._mechanisms.items()) if made}
         return Origins(mechanisms, packages | {"emulator": made} | host, dict(sorted(self._program_runs.items())))
 
+    def paths(self) -> Sequence[EventPath]:
+        """What single events of the suite execute, where that was recorded."""
+        return self.recorder.events if self.recorder else ()
+
     @property
     def _release(self) -> str:
         return self._files["proc/sys/kernel/osrelease"].strip()
@@ -243,7 +262,8 @@ class EmulatedMachine:
     def _running(self) -> RunningGuest:
         """The guest, booted where none runs. Raises: GuestLost."""
         if self._guest is None:
-            self._guest = RunningGuest(self.assembly.image, self.assembly.emulator, self.accelerator)
+            more = self.recorder.words if self.recorder else ()
+            self._guest = RunningGuest(self.assembly.image, self.assembly.emulator, self.accelerator, more)
             self._guest.wait_for_boot(self.patience.boot_s)
             if self.metric == "time":
                 workload, others = self._host_cpus

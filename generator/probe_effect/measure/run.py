@@ -21,6 +21,7 @@ from probe_effect.measure.tree import made_ready
 from probe_effect.model import Key
 from probe_effect.stats.run_order import baseline
 from probe_effect.store.calibration import CALIBRATION_COLUMNS, read_calibration
+from probe_effect.store.event_paths import add_paths
 from probe_effect.store.machine_file import MachineFile, Provenance, Run
 from probe_effect.store.machine_ids import as_author
 from probe_effect.store.places import SubmissionFolder
@@ -79,7 +80,10 @@ def _run(bench: Bench, opened: OpenSubmission) -> SubmissionFolder:
     throttled = throttles(ROOT)
     try:
         _calibrate_scripts(bench, opened)
-        done = bench.run(opened.plan, opened.place.samples)
+        try:
+            done = bench.run(opened.plan, opened.place.samples)
+        finally:
+            add_paths(opened.place.paths, bench.testbed.paths())
         steal = steal_ratio(before, bench.testbed.cpu_times(bench.cpu)) if before else None
         submission = opened.close(steal_ratio=steal, warnings=_warnings(bench, opened.document, steal, throttled))
     except (Interrupted, HostNotReady) as stop:

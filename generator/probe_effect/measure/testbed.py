@@ -15,6 +15,7 @@ from probe_effect.machine.busy import CpuTimes, cpu_times, trap_times
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, probed_functions, run_once
 from probe_effect.measure.request import Work
 from probe_effect.model import Metric, Sample
+from probe_effect.store.event_paths import EventPath
 from probe_effect.store.machine_file import Machine, System
 from probe_effect.workloads.loop import WorkloadTask, build, clock_read_ns
 
@@ -64,6 +65,9 @@ class Testbed(Protocol):
 
     def origins(self) -> Origins:
         """The origins of the machine; empty if its owner installed it."""
+
+    def paths(self) -> Sequence[EventPath]:
+        """What single events of the suite execute; empty if nothing records it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,10 @@ class ThisMachine:
     def origins(self) -> Origins:
         """No origins: the kernel and the tracers of this machine were installed by its owner."""
         return Origins()
+
+    def paths(self) -> Sequence[EventPath]:
+        """No paths: hardware does not say what it executes."""
+        return ()
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from probe_effect.reduce.codec import blocks_from, blocks_text, packed, unpacked
 from probe_effect.reduce.reduce import reduce
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.calibration import read_calibration
+from probe_effect.store.event_paths import read_paths
 from probe_effect.store.histogram import read_histogram, with_histograms
 from probe_effect.store.kept import Kept, code_version, library_version
 from probe_effect.store.machine_file import MachineFile, read_machine_file
@@ -130,6 +131,7 @@ def _read(
     samples, more = read_samples(files.samples, shown(files.samples))
     times, further = read_histogram(files.histogram, shown(files.histogram))
     further += read_calibration(files.calibration, shown(files.calibration))[1]
+    further += read_paths(files.paths, shown(files.paths))[1]
     problems += [*faults, *more, *further]
     return None if document is None or more or further else (document, with_histograms(samples, times))
 

@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from probe_effect.store.calibration import CALIBRATION_COLUMNS
+from probe_effect.store.event_paths import PATH_COLUMNS
 from probe_effect.store.histogram import HISTOGRAM_COLUMNS
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.samples import SAMPLE_COLUMNS
@@ -15,6 +16,7 @@ TABLES = {
     "samples.csv": SAMPLE_COLUMNS,
     "histogram.csv": HISTOGRAM_COLUMNS,
     "calibration.csv": CALIBRATION_COLUMNS,
+    "paths.csv": PATH_COLUMNS,
     "figures.csv": FIGURE_COLUMNS,
 }
 

@@ -55,6 +55,11 @@ class SubmissionFolder:
         return self.folder / "calibration.csv"
 
     @property
+    def paths(self) -> Path:
+        """What its events execute, by function; there only where an emulated machine recorded it."""
+        return self.folder / "paths.csv"
+
+    @property
     def machine_file(self) -> Path:
         """What the machine was."""
         return self.folder / "machine.json"
@@ -67,7 +72,7 @@ class SubmissionFolder:
     @property
     def content(self) -> tuple[Path, ...]:
         """The files of a complete one: its rows, its machine, and the further tables that it has."""
-        further = (self.histogram, self.calibration)
+        further = (self.histogram, self.calibration, self.paths)
         return (self.samples, self.machine_file, *(path for path in further if path.exists()))
 
 

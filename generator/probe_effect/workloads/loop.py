@@ -173,14 +173,18 @@ FLAGS = ("-O2", "-std=c11", "-Wall", "-Wextra")
 
 
 def build(
-    source: Path, cache: Path | None = None, libraries: Sequence[str] = (), system: Sysroot | None = None
+    source: Path,
+    cache: Path | None = None,
+    libraries: Sequence[str] = (),
+    system: Sysroot | None = None,
+    more: Sequence[str] = (),
 ) -> CompiledProgram:
     """The path of the program compiled from one C source and the headers of ours that it includes.
 
     It is kept in `cache`, the user's by default, links with `libraries` as `cc -l` takes their names, and runs on
-    `system`, this one by default.
+    `system`, this one by default. `more`: further words for the compiler.
     Raises: HostNotReady without a compiler; ProbeEffectError with its message if it refuses the source.
     """
-    compiler = c_compiler(FLAGS, [f"-l{name}" for name in libraries], system)
+    compiler = c_compiler((*FLAGS, *more), [f"-l{name}" for name in libraries], system)
     # The file keeps its plain name, because that is the name by which counting twins know the workload.
     return compiled(source, compiler, f"workloads/{source.stem}", cache, own_headers(source))
