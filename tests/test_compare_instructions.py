@@ -104,7 +104,7 @@ def test_json_has_the_keys_that_programs_rely_on(two: Path) -> None:
     assert found["comparisons"][0].keys() == {
         *("case", "level", "first_tracer", "second_tracer", "first_submission", "second_submission"),
         *(f"{side}_cost{end}_instructions" for side in ("first", "second") for end in ("", "_least", "_greatest")),
-        *("change_ratio", "is_clear", "outcome", "reason"),
+        *("change_ratio", "is_clear", "outcome", "reason", "functions"),
     }
     assert (found["metric"], found["fail_above_ratio"], found["failures"]) == ("instructions", None, [])
     assert found["outcomes"] == {"higher": 1, "lower": 0, "no difference": 2, "not comparable": 0}

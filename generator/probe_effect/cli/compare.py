@@ -35,6 +35,7 @@ def _percent(text: str) -> float:
     help="Of counted instructions: exit with 1 when a case takes more than PERCENT more in B than in A, or when a case "
     "of A has no sound count in B. --case and --tracer narrow what is looked at.",
 )
+@click.option("--paths", is_flag=True, help="Also the functions of which an event does not execute the same.")
 @data_option
 @output.format_option
 @click.pass_context
@@ -47,6 +48,7 @@ def compare(
     cases: tuple[str, ...],
     tracers: tuple[str, ...],
     fail_above_ratio: float | None,
+    paths: bool,
     data_path: Path | None,
     output_format: str,
 ) -> None:
@@ -78,5 +80,5 @@ def compare(
     if output_format == "json":
         output.product_json(compare_output.as_json(found))
     else:
-        compare_output.show(found)
+        compare_output.show(found, paths=paths)
     context.exit(0 if compare_output.show_verdict(found) else 1)

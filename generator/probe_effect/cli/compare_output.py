@@ -8,7 +8,7 @@ from probe_effect.cli import output
 from probe_effect.compare.compared import Compared, failures, tracers_by_case
 from probe_effect.compare.comparison import Comparison, Outcome, expected_by_chance, largest, outcomes
 from probe_effect.model import Key, interval_json, spread_json
-from probe_effect.pages import comparison
+from probe_effect.pages import comparison, executed
 from probe_effect.pages.instructions import listed
 
 MOST_NAMED = 3
@@ -70,11 +70,18 @@ def _count_json(found: Comparison) -> dict[str, Any]:
         "is_clear": found.is_clear,
         "outcome": found.outcome,
         "reason": found.reason,
+        "functions": [
+            {"function": name, "first": first, "second": second}
+            for name, (first, second) in executed.functions(found.first, found.second).items()
+        ],
     }
 
 
-def show(found: Compared) -> None:
-    """The comparison for people: a table, what it comes to, what differs besides, and what has no counterpart."""
+def show(found: Compared, *, paths: bool = False) -> None:
+    """The comparison for people: a table, what it comes to, what differs besides, and what has no counterpart.
+
+    `paths`: also the functions of which an event does not execute the same, as far as that was recorded.
+    """
     from probe_effect.cli.tables import show_section, show_table
 
     titles = (
@@ -95,6 +102,11 @@ def show(found: Compared) -> None:
     output.product("")
     differing = ((what, " | ".join(side or "not known" for side in sides)) for what, *sides in found.differing())
     show_section(f"What differs: {found.first} | {found.second}", differing)
+    for one in found.comparisons if paths else ():
+        functions = executed.functions(one.first, one.second).items()
+        rows_of_functions = [(name, f"{first} | {second}, {second - first:+}") for name, (first, second) in functions]
+        title = f"{subject(one.second.key)}: instructions of one event, {found.first} | {found.second}"
+        show_section(title, rows_of_functions or [("functions", "the same, or not recorded")])
     show_section(f"Only {found.first}", tracers_by_case(found.absences))
     show_section(f"Only {found.second}", tracers_by_case(found.only_second))
 
@@ -109,6 +121,10 @@ def show_verdict(found: Compared) -> bool:
     failing = failures(found)
     for key, reason in failing:
         output.say(f"fails: {subject(key)} {reason}")
+        if grown := next(
+            (executed.changed(one.first, one.second) for one in found.comparisons if one.second.key == key), ""
+        ):
+            output.say(f"  in one event: {grown}")
     number = len(found.comparisons) + len(found.absences)
     looked_at = f"{number} case{'' if number == 1 else 's'} looked at"
     if failing:

@@ -18,7 +18,7 @@ from probe_effect.compare.kernels import (
 )
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.grouping import grouped_by
-from probe_effect.pages import instructions
+from probe_effect.pages import executed, instructions
 from probe_effect.pages.markdown import page
 from probe_effect.store.explanations_file import Explanation
 
@@ -85,5 +85,6 @@ def write(catalogue: Catalogue) -> str | None:
         several=len({one.architecture for one in found}) > 1,
         titles=catalogue.titles,
         column=column_of,
+        differs=executed.changed,
         place=lambda name: kernels.get(name, instructions.short(name)),
     )

@@ -11,7 +11,7 @@ from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.numbers.citation import LATER_EDITION
-from probe_effect.pages import addresses, changes_page, citing, instructions, submission_page
+from probe_effect.pages import addresses, changes_page, citing, executed, instructions, submission_page
 from probe_effect.pages.markdown import is_plain_word, page_code, render
 from probe_effect.pages.results import view_of_submission
 from probe_effect.pages.results.cells import NumberColumn
@@ -60,9 +60,14 @@ def _write(one: Number, table: BlockTable, catalogue: Catalogue, withdrawn: Mapp
     }
     if dots := block_dots(one, table):
         front["blocks"] = dots
+    path = executed.executed_of(one)
+    if path:
+        front["icicles"] = {"event": executed.boxes(path.stacks)}
     body = render(
         "number.md.j2",
         one=one,
+        path=path,
+        executed=executed,
         table=table,
         events=units.trimmed(table.events),
         sentence=said,

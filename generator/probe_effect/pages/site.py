@@ -10,6 +10,7 @@ from probe_effect.numbers.citation import Citation, Subject, cite
 from probe_effect.numbers.home import reference_submission
 from probe_effect.pages import (
     addresses,
+    anatomy_page,
     architecture_page,
     case_page,
     citing,
@@ -58,6 +59,8 @@ def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     for release in catalogue.releases:
         yield f"releases/{release.version}.md", releases_page.write(release, catalogue)
     yield from lists.write_further(catalogue)
+    if anatomy := anatomy_page.write(catalogue):
+        yield anatomy_page.ADDRESS, anatomy
     if changes := kernel_changes.write(catalogue):
         yield "kernels/changes.md", changes
     for one in catalogue.everything:
