@@ -214,7 +214,8 @@ def test_every_page_has_the_policy_and_nothing_that_it_forbids(read: dict[str, P
 def test_every_page_has_one_heading_of_the_first_rank_and_a_title(read: dict[str, Page]) -> None:
     for name, page in read.items():
         assert len(page.all("h1")) == 1, name
-        assert len(page.all("title")) == 1, name
+        tags = [tag for tag, _ in page.elements]
+        assert tags[: tags.index("body")].count("title") == 1, name  # boxes of drawings have some too
 
 
 def test_pages_that_do_not_grow_with_every_submission_stay_light(site: Path) -> None:

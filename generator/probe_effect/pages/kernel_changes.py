@@ -18,6 +18,7 @@ from probe_effect.compare.kernels import (
 )
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.grouping import grouped_by
+from probe_effect.numbers.names import architecture
 from probe_effect.pages import executed, instructions
 from probe_effect.pages.markdown import page
 from probe_effect.store.explanations_file import Explanation
@@ -85,6 +86,22 @@ def write(catalogue: Catalogue) -> str | None:
         several=len({one.architecture for one in found}) > 1,
         titles=catalogue.titles,
         column=column_of,
-        differs=executed.changed,
+        differing=differing,
+        place_of=partial(_place_of, kernels),
         place=lambda name: kernels.get(name, instructions.short(name)),
     )
+
+
+def differing(changes: Iterable[Comparison]) -> list[tuple[str, list[Comparison]]]:
+    """The functions of which events differ, in words, each with the changes that differ by them."""
+    known = grouped_by(changes, lambda one: executed.changed(one.first, one.second))
+    return [(text, list(some)) for text, some in known.items() if text]
+
+
+def _place_of(kernels: Mapping[str, str], changes: Sequence[Comparison], way: Comparing) -> str:
+    """`arm64, Linux 6.12.117 to 7.3, libbpf 1.1 and bpftrace 0.23.2`: where some changes are."""
+    first, second = (column_of(side)[way.differs] for side in (changes[0].first, changes[0].second))
+    names_of = [kernels.get(name, instructions.short(name)) for name in (first, second)]
+    same = dict.fromkeys(column_of(one.second)[way.same[1]] for one in changes)
+    others = instructions.listed([kernels.get(name, instructions.short(name)) for name in same])
+    return f"{architecture(changes[0].second.submission.architecture)}, {others}, {' to '.join(names_of)}"
