@@ -24,15 +24,6 @@ UNUSUAL_RATIO = 0.05
 PACKAGED = re.compile(r" (\d+\.\d+(?:\.\d+)?)-")
 """The release of the kernel in the name of its package: `linux-image-6.1.0-50-amd64 6.1.176-1 (bookworm)`."""
 
-KINDS = (
-    ("traps", "{} return{s} from a trap"),
-    ("indirect", "{} indirect call{s} or jump{s}"),
-    ("returns", "{} return{s}"),
-    ("atomics", "{} atomic instruction{s}"),
-    ("flags", "{} that mask{v} interrupts or change{v} gs"),
-    ("repetitions", "{} repetition{s} of a string instruction, of which hardware retires none"),
-)
-
 
 class FunctionRow(NamedTuple):
     """A function in the table: where its source is, and what it is for; `source` is None where it has none."""
@@ -73,12 +64,18 @@ def sentence(path: AddedPath) -> str:
 def kinds(path: AddedPath) -> str:
     """What a count hides, as far as there is any: `2 returns from a trap, 12 indirect calls or jumps`."""
     total = path.total
-    found = ((words, getattr(total, name)) for name, words in KINDS)
-    return ", ".join(
-        words.format(number, s="" if number == 1 else "s", v="s" if number == 1 else "")
-        for words, number in found
-        if number > 0
+    found = (
+        (total.traps, "return{s} from a trap"),
+        (total.indirect, "indirect call{s} or jump{s}"),
+        (total.returns, "return{s}"),
+        (total.atomics, "atomic instruction{s}"),
+        (total.flags, "that mask{v} interrupts or change{v} gs"),
+        (total.repetitions, "repetition{s} of a string instruction, of which hardware retires none"),
     )
+    said = (
+        (number, words.format(s="" if number == 1 else "s", v="s" if number == 1 else "")) for number, words in found
+    )
+    return ", ".join(f"{number} {words}" for number, words in said if number > 0)
 
 
 def rows(path: AddedPath, submission: Submission) -> list[FunctionRow]:
