@@ -227,7 +227,7 @@ def test_a_case_whose_events_cannot_be_told_apart_is_told(tmp_path: Path) -> Non
     told: list[str] = []
     recorder = PathRecorder("x86_64", told.append, tmp_path)
     recorder.record(KEY, {"do": "run"}, FakeGuest(tmp_path / "recorded", operations=1).ask)
-    assert told == ["02-kprobe with libbpf: no event could be told"]
+    assert told == ["02-kprobe with libbpf: no event could be distinguished"]
     assert recorder.events == []
 
 

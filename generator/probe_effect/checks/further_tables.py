@@ -17,8 +17,8 @@ from probe_effect.store.tables import printable
 HISTOGRAM, CALIBRATION, PATHS = "histogram.csv", "calibration.csv", "paths.csv"
 
 NEAR_RATIO = 0.005
-"""By how much the instructions of an event may differ from those of its run, an operation, without a word of what else
-was executed; and those of its run from those of the runs counted. Repeated counts differ by less (METHOD.md)."""
+"""By how much the instructions of an event may differ from those of its run, an operation, unless it is said what else
+was executed; and those of its run from those of the others. Repeated counts differ by less (METHOD.md)."""
 
 
 @rule("histogram-runs")

@@ -35,7 +35,7 @@ class AddedPath:
         return summed(self.stacks.values())
 
     def by_function(self) -> dict[str, Classes]:
-        """The sum of each function, whoever calls it, without what a compiler adds to its name; most first."""
+        """The sum of each function over all that call it, without what a compiler adds to its name; most first."""
         return _grouped(self.stacks, plain)
 
     def by_purpose(self) -> dict[str, Classes]:

@@ -15,7 +15,7 @@ NUMBERED = {"bpf_prog_": "(BPF program)", "bpf_trampoline_": "(BPF trampoline)"}
 """Start of a symbol that is another one in each run, to what it is."""
 
 BOUNDS = ("_start", "_end", "_begin")
-"""Ends of symbols that stand at the address of a function and bound a section (include/asm-generic/vmlinux.lds.h)."""
+"""Ends of symbols that have the address of a function and bound a section (include/asm-generic/vmlinux.lds.h)."""
 
 FUNCTIONS_MISSING = 3
 """As many functions are named that a run executes beside the path of its events."""
@@ -46,7 +46,7 @@ def _name(symbol: str) -> str:
 
 
 def path_of(one: Recording, key: Key, operations: int, symbols: Symbols, machine: str) -> EventPath | None:
-    """The path of the commonest event of a recorded run; None where events cannot be told from each other.
+    """The path of the commonest event of a recorded run; None where events cannot be distinguished.
 
     An event into which an interrupt falls, or into which the other CPU executes something, is another and left out.
     """

@@ -55,7 +55,11 @@ class PathRecorder:
         operations = row["operations"] or row["events"]
         self._found[key] = path = path_of(one, key, operations, symbols, self.machine)
         if path is None or path.alike < path.recorded:
-            said = f"{path.alike} of {path.recorded} recorded events are alike" if path else "no event could be told"
+            said = (
+                f"{path.alike} of {path.recorded} recorded events are alike"
+                if path
+                else "no event could be distinguished"
+            )
             self.tell(f"{key.case} with {key.tracer}: {said}")
 
     @property
