@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from probe_effect.reduce.submission import Number
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-OWN_SHORTCODE = re.compile(r'\{\{< (chart|script|number|reference) "[a-z0-9./_-]+"( line)? >\}\}')
+OWN_SHORTCODE = re.compile(r'\{\{< (chart|icicle|script|number|reference) "[a-z0-9./_-]+"( line)? >\}\}')
 
 OWN_PLACES = ("#two-architectures", "#what-changed")
 """Places of a page that its own templates link to."""
