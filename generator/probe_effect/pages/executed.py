@@ -99,7 +99,7 @@ def source_of(submission: Submission) -> str | None:
 
 
 def _source(base: str | None, name: str) -> str | None:
-    return f"{base}{name}" if base and re.fullmatch(r"\w+", name) else None
+    return f"{base}{name}" if base and re.fullmatch(r"\w+", name, re.ASCII) else None
 
 
 def _signed(one: Classes) -> str:
