@@ -29,10 +29,10 @@ ADDED: dict[Stack, Classes] = {
 }
 
 
-def path(stacks: Mapping[Stack, Classes], counted: float = 200.2) -> AddedPath:
-    """What a traced event executes more, of a run that counted so much more."""
+def path(stacks: Mapping[Stack, Classes]) -> AddedPath:
+    """What a traced event executes more."""
     event = EventPath(Key("02-kprobe", "libbpf"), {(USER,): Classes(1000)} | dict(stacks), 9, 10, 1200.3, {"tick": 0.2})
-    return AddedPath(event, stacks, counted)
+    return AddedPath(event, stacks)
 
 
 def test_the_sentence_says_what_the_instructions_are_for_the_most_first() -> None:
@@ -51,9 +51,10 @@ def test_what_a_count_hides_is_said_and_what_is_not_there_is_not() -> None:
     assert executed.kinds(path(ADDED)) == "1 indirect call or jump, 2 that mask interrupts or change gs"
 
 
-def test_an_event_that_is_far_from_the_mean_says_so() -> None:
-    assert len(executed.agreement(path(ADDED))) == 2
-    assert "on average one adds 900" in executed.agreement(path(ADDED, counted=900.0))[-1]
+def test_the_sum_is_set_beside_the_count_of_its_run_with_what_else_was_executed() -> None:
+    alike, sum_ = executed.agreement(path(ADDED))
+    assert alike == "9 of 10 recorded events are the same, to the instruction"
+    assert sum_ == "such an event executes 1200 in all, and the run 1200.3 an operation; most of the rest: tick 0.2"
 
 
 def test_the_drawing_begins_where_something_is_added_and_callees_lie_below_within_their_caller() -> None:
@@ -106,12 +107,18 @@ def test_what_a_compiler_adds_to_a_name_is_left_out() -> None:
     assert plain("exit_to_user_mode_prepare.isra.0.cold") == "exit_to_user_mode_prepare"
 
 
-def test_paths_of_a_submission_are_those_of_keys_whose_untraced_loop_was_recorded_too(tmp_path: Path) -> None:
+def test_paths_of_a_submission_are_those_that_are_like_the_mean_of_their_run_less_the_untraced_one(
+    tmp_path: Path,
+) -> None:
     files = SubmissionFolder(write_counted_submission(tmp_path))
     submission = read_submission(files, DataFolder(tmp_path), [])
     assert submission is not None
-    events = (Key("02-kprobe", "bpftrace"), 1300, 1300.5), (Key("baseline", "none"), 1000, 1000.25)
+    events = (
+        (Key("02-kprobe", "bpftrace"), 1300, 1300.5),
+        (Key("18-per-event", "bpftrace"), 1300, 4000.0),
+        (Key("baseline", "none"), 1000, 1000.25),
+    )
     add_paths(files.paths, [EventPath(key, {(USER,): Classes(own)}, 9, 9, counted, {}) for key, own, counted in events])
     (found,) = paths_of(submission).items()
     assert found[0] == Key("02-kprobe", "bpftrace")
-    assert (found[1].total.instructions, found[1].counted) == (300, 300.25)
+    assert found[1].total.instructions == 300

@@ -13,21 +13,20 @@ from probe_effect.store.event_paths import Classes, EventPath, Stack, added, rea
 from probe_effect.store.places import SubmissionFolder
 
 OTHER = "other"
+
+MOST_APART_RATIO = 0.1
+"""By how much the commonest event may differ from the mean one of its run: beyond, events are of several kinds."""
+
 CLONE = re.compile(r"\.(isra|constprop|part|cold|llvm|lto_priv)\b.*")
 """What compilers add to the name of a function of which they make another one."""
 
 
 @dataclass(frozen=True)
 class AddedPath:
-    """What an event of `traced` executes more than one of the untraced loop of the same run, by stack.
-
-    Attributes:
-        counted: the same from the counts of the two runs of which they were recorded: instructions an operation.
-    """
+    """What an event of `traced` executes more than one of the untraced loop of the same run, by stack."""
 
     traced: EventPath
     stacks: Mapping[Stack, Classes]
-    counted: float
 
     @property
     def total(self) -> Classes:
@@ -76,7 +75,10 @@ def purpose_of(function: str) -> str:
 
 
 def paths_of(submission: Submission) -> Mapping[Key, AddedPath]:
-    """What the events of a count execute more, for each key that was recorded; empty where nothing was."""
+    """What the events of a count execute more, for each key that was recorded; empty where nothing was.
+
+    A key is missing of which no event is like most: a record that is written or dropped, as room is there or not.
+    """
     return _paths_of(submission.files, submission.digest)
 
 
@@ -85,10 +87,12 @@ def _paths_of(files: SubmissionFolder, digest: str | None) -> Mapping[Key, Added
     del digest  # it is of the files' content, which may change while we run
     events, _ = read_paths(files.paths, str(files.paths))
     untraced = {one.key.level: one for one in events if one.key.is_baseline}
-    pairs = ((one, untraced.get(one.key.level)) for one in events if not one.key.is_baseline)
-    return {
-        one.key: AddedPath(one, added(one, before), one.counted - before.counted) for one, before in pairs if before
-    }
+    pairs = ((one, untraced.get(one.key.level)) for one in events if not one.key.is_baseline and _is_usual(one))
+    return {one.key: AddedPath(one, added(one, before)) for one, before in pairs if before}
+
+
+def _is_usual(event: EventPath) -> bool:
+    return abs(event.total.instructions - event.counted) <= MOST_APART_RATIO * event.counted
 
 
 def differences(before: AddedPath, after: AddedPath) -> dict[str, tuple[int, int]]:

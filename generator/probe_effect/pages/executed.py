@@ -18,9 +18,6 @@ MOST_NAMED = 5
 LEAST_WIDTH = 0.3
 """A box narrower than that, in per cent of the drawing, is left out."""
 
-UNUSUAL_RATIO = 0.05
-"""By how much the commonest event may differ from the mean one, unsaid."""
-
 PACKAGED = re.compile(r" (\d+\.\d+(?:\.\d+)?)-")
 """The release of the kernel in the name of its package: `linux-image-6.1.0-50-amd64 6.1.176-1 (bookworm)`."""
 
@@ -114,14 +111,11 @@ def agreement(path: AddedPath) -> list[str]:
     """How many events were alike, and how their sum agrees with the count of the same run."""
     event, sum_ = path.traced, path.traced.total.instructions
     beside = ", ".join(f"{name} {number:g}" for name, number in event.beside.items())
-    said = [
+    return [
         f"{event.alike} of {event.recorded} recorded events are the same, to the instruction",
         f"such an event executes {sum_} in all, and the run {event.counted:.1f} an operation"
         + (f"; most of the rest: {beside}" if beside else ""),
     ]
-    if abs(path.total.instructions - path.counted) > UNUSUAL_RATIO * abs(path.counted):
-        said.append(f"events differ much: this is the commonest, and on average one adds {path.counted:.0f}")
-    return said
 
 
 def boxes(stacks: Mapping[Stack, Classes]) -> dict[str, object]:
