@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from probe_effect.compilers import own_headers
 from probe_effect.errors import BadData, HostNotReady, unknown
 from probe_effect.host import typed, usable_cpus
 from probe_effect.machine import kernel
@@ -16,7 +17,6 @@ from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import (
     Case,
     Suite,
-    own_headers,
     read_suite,
     script_path,
     script_paths,

@@ -1,6 +1,5 @@
 """`data/suites/<suite>/suite.toml`: a suite and its cases, as data; the scripts are beside it."""
 
-import re
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, Self
 
@@ -16,9 +15,6 @@ Architecture = Literal["x86_64", "aarch64"]
 """An instruction set that workloads are written for, as Linux calls it."""
 
 FUNCTION = r"^[a-z0-9-]+:\w+$"
-
-OWN_HEADER = re.compile(r'^#include "((?:\.\./){0,2}[\w-]+\.h)"$', re.MULTILINE)
-"""How a workload names a header of ours, which lies no higher than beside the suites' folders."""
 
 
 class Project(Document):
@@ -237,15 +233,6 @@ def workload_source(folder: Path, suite: Suite) -> Path:
     """The C source of the suite in `folder`, which may be another suite's."""
     owner = folder.parent / suite.workload.suite if suite.workload.suite else folder
     return owner / "workload" / suite.workload.program
-
-
-def own_headers(source: Path) -> tuple[Path, ...]:
-    """The headers of ours that a workload includes by a path from its own folder; those that are missing are left out.
-
-    What such a header includes in turn is not looked at: ours include the system's only.
-    """
-    named = OWN_HEADER.findall(source.read_text(encoding="utf-8", errors="replace"))
-    return tuple(path for name in named if (path := source.parent / name).is_file())
 
 
 def suite_file(folder: Path) -> Path:
