@@ -8,7 +8,7 @@ import pytest
 
 from builders import REAL_DATA
 from evidence_builder import case, suite
-from probe_effect.compilers import own_headers
+from probe_effect.store.places import own_headers
 from probe_effect.store.suite_file import Suite, read_suite, script_path, script_paths
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ The compiler's own account of itself is part of the hash, and goes into the reco
 
 import hashlib
 import os
-import re
 import shutil
 import subprocess
 import tempfile
@@ -18,9 +17,6 @@ from probe_effect.errors import HostNotReady, ProbeEffectError
 
 COMPILE_TIMEOUT_S = 120
 MACHINE = os.uname().machine
-
-OWN_HEADER = re.compile(r'^#include "((?:\.\./){0,2}[\w-]+\.h)"$', re.MULTILINE)
-"""How a workload names a header of ours, which lies no higher than beside the suites' folders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +126,3 @@ def _compile(command: Sequence[str], source: Path, path: Path, link: Sequence[st
             msg = f"{source}: the compiler refused it. `{' '.join(whole)}` says:\n{run.stderr.strip()}"
             raise ProbeEffectError(msg)
         made.replace(path)  # in one step: another run may be looking
-
-
-def own_headers(source: Path) -> tuple[Path, ...]:
-    """The headers of ours that a workload includes by a path from its own folder; those that are missing are left out.
-
-    What such a header includes in turn is not looked at: ours include the system's only.
-    """
-    named = OWN_HEADER.findall(source.read_text(encoding="utf-8", errors="replace"))
-    return tuple(path for name in named if (path := source.parent / name).is_file())

@@ -14,7 +14,6 @@ from probe_effect.charts.badge import badge
 from probe_effect.charts.draw import live_script
 from probe_effect.charts.site_card import site_card
 from probe_effect.compare.subjects import subjects
-from probe_effect.compilers import own_headers
 from probe_effect.exports.advising import ADVISING, FIRST, advise_files
 from probe_effect.exports.claims import verdicts
 from probe_effect.exports.compare_shards import INDEX, compare_files
@@ -34,6 +33,7 @@ from probe_effect.exports.workers import drawing
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.pages import site, tracer_page
 from probe_effect.store.kept import Kept
+from probe_effect.store.places import own_headers
 from probe_effect.store.suite_file import workload_source
 
 FOLDERS = ("static", "assets", "content")

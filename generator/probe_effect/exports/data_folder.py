@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from probe_effect.compilers import own_headers
 from probe_effect.exports.dictionary import table_schema, written_files
 from probe_effect.exports.files import copy, write, write_zip
 from probe_effect.exports.page_data import TITLES, Rows, about, whole_tables
@@ -20,7 +19,7 @@ from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.pages.citing import cite_data
 from probe_effect.store.dictionary import TABLES
-from probe_effect.store.places import sha256
+from probe_effect.store.places import own_headers, sha256
 from probe_effect.store.suite_file import suite_file, workload_source
 from probe_effect.store.tables import further_column
 

@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from probe_effect.compilers import own_headers
 from probe_effect.errors import BadData, HostNotReady, unknown
 from probe_effect.host import typed, usable_cpus
 from probe_effect.machine import kernel
 from probe_effect.measure.tree import Tree
 from probe_effect.model import Key
-from probe_effect.store.places import DataFolder
+from probe_effect.store.places import DataFolder, own_headers
 from probe_effect.store.suite_file import (
     Case,
     Suite,

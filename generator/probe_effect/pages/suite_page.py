@@ -1,6 +1,5 @@
 """The page of a suite: its question, its cases, who ran it, and how to run it."""
 
-from probe_effect.compilers import own_headers
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
 from probe_effect.pages import citing
@@ -9,6 +8,7 @@ from probe_effect.pages.results import view_of
 from probe_effect.pages.source_page import FigureGroup, groups, shown
 from probe_effect.pages.submission_page import with_numbers
 from probe_effect.reduce.submission import Submission
+from probe_effect.store.places import own_headers
 from probe_effect.store.suite_file import Case, Suite, tools_of, workload_source
 from probe_effect.tools.record import TOOLS
 

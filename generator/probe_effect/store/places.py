@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -155,3 +156,16 @@ def project_or_error(start: Path) -> Path:
             "Run this in a clone of the repository, or where `probe-effect measure` was run."
         )
     return project
+
+
+OWN_HEADER = re.compile(r'^#include "((?:\.\./){0,2}[\w-]+\.h)"$', re.MULTILINE)
+"""How a workload names a header of ours, which lies no higher than beside the suites' folders."""
+
+
+def own_headers(source: Path) -> tuple[Path, ...]:
+    """The headers of ours that a workload includes by a path from its own folder; those that are missing are left out.
+
+    What such a header includes in turn is not looked at: ours include the system's only.
+    """
+    named = OWN_HEADER.findall(source.read_text(encoding="utf-8", errors="replace"))
+    return tuple(path for name in named if (path := source.parent / name).is_file())

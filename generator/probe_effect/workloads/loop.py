@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from probe_effect.compilers import CompiledProgram, Sysroot, c_compiler, compiled, own_headers
+from probe_effect.compilers import CompiledProgram, Sysroot, c_compiler, compiled
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Bucket
 from probe_effect.processes import Child
+from probe_effect.store.places import own_headers
 
 NOT_PINNED = -1
 
