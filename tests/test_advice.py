@@ -112,7 +112,7 @@ def test_behind_a_filter_the_cost_begins_at_that_of_the_filter_alone() -> None:
     assert "pass the filter" in (filtered.part.note or "")
 
 
-def test_a_part_that_was_not_understood_is_bounded_by_the_dearest_action() -> None:
+def test_a_part_that_was_not_understood_is_bounded_by_the_most_expensive_action() -> None:
     (one,) = advised(group(unknown=("strftime()",))).probes
     assert one.part is not None
     assert one.part.cost.high is not None

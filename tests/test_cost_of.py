@@ -133,7 +133,7 @@ def test_a_first_instruction_that_nobody_knows_is_not_taken_for_a_cheap_one() ->
     assert "emulated" in part.note
 
 
-def test_an_action_that_nobody_measured_costs_at_most_what_the_dearest_one_does() -> None:
+def test_an_action_that_nobody_measured_costs_at_most_what_the_most_expensive_one_does() -> None:
     part, plain = cost("uprobe", "fly", mechanism="emulated"), cost("uprobe", mechanism="emulated")
     assert part is not None
     assert plain is not None

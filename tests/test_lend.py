@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import signal
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,8 @@ from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.dtrace import Dtrace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from probe_effect.store.plan_file import PlanFile
 
 FAKE_DTRACE = str(Path(__file__).parent / "fakes" / "dtrace")
@@ -118,20 +121,24 @@ def test_a_hosted_runner_leaves_out_what_its_folder_has_and_no_run_of_its_kind_e
     assert len(submissions_in(tmp_path / "of-another-day")) == 2
 
 
+def ended_at(monkeypatch: pytest.MonkeyPatch, number: int, end: Callable[[], None]) -> None:
+    """Have something end the program in its traced run of that number, counted over all suites."""
+    whole, made = one_run._traced, 0
+
+    def traced(*arguments: object, **named: object) -> object:
+        nonlocal made
+        made += 1
+        if made == number:
+            end()
+        return whole(*arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(one_run, "_traced", traced)
+
+
 def test_what_was_cut_short_is_continued_and_nothing_is_lost(
     project: FakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, made = one_run._traced, 0
-
-    def interrupted(*arguments: object, **named: object) -> object:
-        nonlocal made
-        made += 1
-        if made == 6:
-            msg = "stopped by SIGINT"
-            raise Interrupted(msg)
-        return whole(*arguments, **named)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(one_run, "_traced", interrupted)
+    ended_at(monkeypatch, 6, partial(os.kill, os.getpid(), signal.SIGINT))
     with pytest.raises(Interrupted, match="or all of it: probe-effect lend --out"):
         run(project, "--minutes", "5")
     (begun,) = project.data.submissions()
@@ -146,16 +153,8 @@ def test_what_was_cut_short_is_continued_and_nothing_is_lost(
 def test_a_suite_that_is_not_done_when_the_time_is_over_is_cut_short_and_continued_later(
     project: FakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, made = one_run._traced, 0
-
-    def late(*arguments: object, **named: object) -> object:
-        nonlocal made
-        made += 1
-        if made == 12:  # trials of the first suite, its runs, and those of the second
-            os.kill(os.getpid(), signal.SIGALRM)  # what the timer does
-        return whole(*arguments, **named)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(one_run, "_traced", late)
+    end = partial(os.kill, os.getpid(), signal.SIGALRM)  # what the timer does
+    ended_at(monkeypatch, 12, end)  # trials of the first suite, its runs, and those of the second
     timers = []
     monkeypatch.setattr(signal, "setitimer", lambda which, seconds: timers.append((which, seconds)))
     with pytest.raises(HostNotReady, match="nothing was measured to its end"):

@@ -93,7 +93,7 @@ def test_most_changed_examples_are_read_alike_too() -> None:
 
 TRACER = {
     "own": ["record"],
-    "dearest": [500.0, 400.0, 700.0],
+    "highest": [500.0, 400.0, 700.0],
     "adds": {
         "nothing": [0.0, 0.0, 0.0],
         "count": [10.0, 8.0, 13.0],
@@ -139,7 +139,7 @@ def test_the_first_measured_action_is_taken_whole_and_others_are_added(
 def test_an_action_that_was_measured_only_with_its_probe_is_taken_with_it() -> None:
     measured = {"system-call": {"print": [2000.0, 1900.0, 2100.0, "measured"]}}
     probe = {"kind": "system-call", "actions": ["print"], "has_filter": False, "unknown": []}
-    tracer: dict[str, Any] = {"own": [], "dearest": None, "adds": {"nothing": [0.0, 0.0, 0.0]}, "costs": measured}
+    tracer: dict[str, Any] = {"own": [], "highest": None, "adds": {"nothing": [0.0, 0.0, 0.0]}, "costs": measured}
     assert under_node(COST, tracer, [probe])[0]["cost"]["value"] == 2000
 
 
@@ -148,7 +148,7 @@ def test_an_event_behind_a_filter_may_cost_no_more_than_the_filter() -> None:
     assert found["cost"] == {"value": 604, "low": 93, "high": 825}
 
 
-def test_what_is_not_understood_is_taken_for_the_dearest_action() -> None:
+def test_what_is_not_understood_is_taken_for_the_most_expensive_action() -> None:
     found = cost("kprobe", "count", unknown=("delete(@x)",))
     assert found["cost"] == {"value": 611, "low": 100, "high": 830}
     assert found["unknown"] == ["delete(@x)"]

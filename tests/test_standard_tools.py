@@ -1,4 +1,4 @@
-"""What standard tools cost an event: both ends of it, the dearest of what it may be, and nothing that nobody knows."""
+"""What standard tools cost an event: both ends of it, the most expensive it may be, and nothing that nobody knows."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_an_event_passes_its_beginning_and_its_end() -> None:
     assert (one.cost.value, one.basis) == (180 + 90, "composed")
 
 
-def test_of_several_events_that_a_tool_watches_one_is_counted_and_the_dearest() -> None:
+def test_of_several_events_that_a_tool_watches_one_is_counted_and_the_most_expensive() -> None:
     one = cost(probes("tracepoint-entry", "count"), probes("tracepoint-entry", "print"))
     assert one.cost is not None
     assert one.cost.value == 5000
@@ -87,7 +87,7 @@ def test_the_end_of_a_timed_pair_is_the_end_of_its_event_wherever_it_stands() ->
     assert one.cost.value == 180 + 160
 
 
-def test_a_part_that_nobody_knows_is_bounded_by_the_dearest_and_said() -> None:
+def test_a_part_that_nobody_knows_is_bounded_by_the_most_expensive_and_said() -> None:
     one = cost(probes("tracepoint-entry", "count", unknown=("signal(9)",)))
     assert one.cost is not None
     assert one.cost.low == 150

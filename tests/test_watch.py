@@ -99,7 +99,7 @@ def test_a_user_probe_costs_what_its_first_instruction_makes_of_it(first: bytes,
     assert taken.probe.value == cost_ns
 
 
-def test_a_program_on_many_functions_costs_between_the_cheapest_and_the_dearest() -> None:
+def test_a_program_on_many_functions_costs_between_the_least_and_the_most_expensive() -> None:
     taken = found_costs().of(active(uprobe(STEPPED), uprobe(EMULATED), uprobe(EMULATED)))
     assert taken.probe == pytest.approx(Estimate(800, 180, 2100))
 

@@ -132,16 +132,16 @@ def _tool_cost(found: Evidence, machine: str, package: ToolPackage, tool: Standa
             sides.setdefault(is_end, []).append(part)
     if missing or not sides:
         return ToolCost(tool=tool, missing=tuple(dict.fromkeys(missing)))
-    dearest = [max(parts, key=lambda one: one.cost.value) for parts in sides.values()]
+    highest = [max(parts, key=lambda one: one.cost.value) for parts in sides.values()]
     # The weakest: a sum is composed at best, and costs that stand in for another tool's are estimates.
     order: tuple[Basis, ...] = get_args(Basis)
-    least: Basis = "estimated" if package.stands_in else "composed" if len(dearest) > 1 else "measured"
+    least: Basis = "estimated" if package.stands_in else "composed" if len(highest) > 1 else "measured"
     return ToolCost(
         tool=tool,
-        cost=_together(dearest),
-        basis=max([least, *(one.basis for one in dearest)], key=order.index),
-        notes=tuple(dict.fromkeys(one.note for one in dearest if one.note)),
-        points=tuple(_points(found, (machine, tracer, tool.case), dearest)) if tool.case else (),
+        cost=_together(highest),
+        basis=max([least, *(one.basis for one in highest)], key=order.index),
+        notes=tuple(dict.fromkeys(one.note for one in highest if one.note)),
+        points=tuple(_points(found, (machine, tracer, tool.case), highest)) if tool.case else (),
     )
 
 

@@ -123,7 +123,7 @@ def _stopping(found: Evidence, machine: str) -> dict[str, Values]:
     parts = {one: part for one in READINGS if (part := stopped(found, machine, one, None, 0.0)) is not None}
     costs = {SAMPLED: {reading: _values(part) for reading, part in parts.items()}}
     tools = [names.tool_with_version(part.added[0]) for part in parts.values()]
-    whole: Values = {"own": [], "dearest": None, "adds": {}, "costs": costs, "stops": True}
+    whole: Values = {"own": [], "highest": None, "adds": {}, "costs": costs, "stops": True}
     return {STOPS: whole | {"tool": tools[0]}} if tools else {}
 
 
@@ -139,7 +139,7 @@ def _tracer(on: Setup, kinds: Iterable[str]) -> Values:
     return {
         "tool": names.tool_with_version(next(iter(on.costs.values()))),
         "own": sorted(own_actions(on.tracer)),
-        "dearest": ends(highest[1].cost) if highest else None,
+        "highest": ends(highest[1].cost) if highest else None,
         "adds": {action: ends(more.cost) for action in on.actions if (more := on.differences.added(action))},
         "costs": {
             f"{kind} {mechanism}" if mechanism else kind: costs

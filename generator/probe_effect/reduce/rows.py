@@ -141,6 +141,15 @@ def of_runs(rows: Sequence[Sample], blocks: int, outlier_blocks: Sequence[int]) 
         yield f"{len(outlier_blocks)} of {blocks} blocks lie far from the others, and are kept: {named}"
 
 
+def run_facts(rows: Sequence[Sample], blocks: int, outlier_blocks: Sequence[int]) -> dict[str, float | None]:
+    """What grades look at of the runs that a number is made of, whatever it says."""
+    return {
+        "blocks": blocks,
+        "bad_ratio": sum(row.status != "ok" for row in rows) / len(rows),
+        "far_out_ratio": len(outlier_blocks) / blocks,
+    }
+
+
 def known(values: Iterable[int | None]) -> list[int]:
     """What runs say, without those that do not say it."""
     return [value for value in values if value is not None]

@@ -18,6 +18,7 @@ from probe_effect.reduce.rows import (
     of_runs,
     over_runs,
     reconcile_events,
+    run_facts,
 )
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.drift import Trend
@@ -120,14 +121,12 @@ def _case_facts(number: Number, rows: Sequence[Sample]) -> GradeFacts:
     """What the rules look at; the width of an interval says nothing of a cost that is none."""
     cost_ns = abs(number.cost.value) if number.cost and number.distinguishable else None
     return {
-        "blocks": number.blocks,
+        **run_facts(rows, number.blocks, number.outlier_blocks),
         "unreconciled": float(number.reconciled is False),
         "uncounted": float(number.reconciled is None and bool(number.distinguishable)),
         "loss_ratio": number.loss_ratio,
         "width_ratio": ratio(half_width(number.cost), cost_ns),
         "floor_to_cost_ratio": ratio(number.noise_floor_ns, cost_ns),
-        "bad_ratio": sum(row.status != "ok" for row in rows) / len(rows),
-        "far_out_ratio": len(number.outlier_blocks) / number.blocks,
     }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from probe_effect.model import Key, Sample
 from probe_effect.reduce.blocks import BlockTable
 from probe_effect.reduce.grades import OF_CASE, GradeFacts, grade, half_width, ratio
-from probe_effect.reduce.rows import of_runs, over_runs, tracer_cpu_ns
+from probe_effect.reduce.rows import of_runs, over_runs, run_facts, tracer_cpu_ns
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.outliers import outliers
 from probe_effect.stats.signed_rank import MIN_BLOCKS, estimate
@@ -46,11 +46,9 @@ def _calls(rows: Sequence[Sample]) -> float | None:
 def _facts(number: Number, rows: Sequence[Sample]) -> GradeFacts:
     """What the rules look at; there is no baseline, so there is no noise floor and no loss."""
     return {
-        "blocks": number.blocks,
+        **run_facts(rows, number.blocks, number.outlier_blocks),
         "uncounted": float(number.tracer_calls is None),
         "width_ratio": ratio(half_width(number.tracer_cpu), number.tracer_cpu.value if number.tracer_cpu else None),
-        "bad_ratio": sum(row.status != "ok" for row in rows) / len(rows),
-        "far_out_ratio": len(number.outlier_blocks) / number.blocks,
     }
 
 

@@ -44,11 +44,11 @@
     const rest = wanted.filter((_, at) => at !== wanted.indexOf(first));
     const others = rest.filter((one) => known.includes(one) && adds(one));
     const unknown = [...rest.filter((one) => !others.includes(one)), ...probe.unknown];
-    if (!own(costs, first) || (unknown.length > 0 && !tracer.dearest)) return null;
+    if (!own(costs, first) || (unknown.length > 0 && !tracer.highest)) return null;
     let cost = total([given(costs[first]), ...others.map((one) => given(tracer.adds[one]))]);
     unknown.forEach(() => {
       const { low } = cost;
-      cost = total([cost, given(tracer.dearest)]);
+      cost = total([cost, given(tracer.highest)]);
       cost.low = cost.high === null ? null : low;
     });
     const [, , , basis, note = null, hardware = null, path = null] = costs[first];
