@@ -197,12 +197,15 @@ def test_every_cell_is_that_of_its_row_and_column(tmp_path: Path) -> None:
     ("releases", "names"),
     [
         ([OLD, NEW], ["Linux 5.10", "Linux 6.1"]),
-        (["6.1.0-49-amd64", NEW], ["Linux 6.1.0-49-amd64", "Linux 6.1.0-50-amd64"]),
+        (["6.1.0-49-amd64", NEW], ["Linux 6.1.0-49", "Linux 6.1.0-50"]),
+        (["7.3.4+deb13-amd64", "7.3.4+deb14-amd64"], ["Linux 7.3.4+deb13-amd64", "Linux 7.3.4+deb14-amd64"]),
         ([OLD, OLD], ["Linux 5.10"]),
         (["-odd"], ["Linux -odd"]),
     ],
 )
-def test_kernels_of_one_series_are_told_apart_by_the_whole_release(releases: list[str], names: list[str]) -> None:
+def test_kernels_of_one_series_have_as_much_of_the_release_as_no_other_has(
+    releases: list[str], names: list[str]
+) -> None:
     assert list(kernel_names(releases).values()) == names
 
 

@@ -3,7 +3,8 @@
 A matrix is of one architecture: instructions of two are not the same work (`compare/architectures.py`).
 """
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -156,12 +157,16 @@ def between_versions(found: Matrix) -> list[Comparison]:
 
 
 def kernel_names(kernels: Iterable[str]) -> dict[str, str]:
-    """How prose calls each release of one architecture: `Linux 6.1`; the whole release where the series has another."""
+    """How prose calls each release of one architecture: `Linux 6.1`, as short as tells it from the others.
+
+    Where another has the same series it is `Linux 6.12.107`, and where it has these numbers too, the whole release.
+    """
     releases = list(dict.fromkeys(kernels))
-    series = [release_series(release) for release in releases]
+    shorter = [[release_series(one), re.split(r"[^\d.-]", one, maxsplit=1)[0].strip("-."), one] for one in releases]
+    every = Counter(name for names in shorter for name in set(names))
     return {
-        release: f"Linux {short if series.count(short) == 1 and short else release}"
-        for release, short in zip(releases, series, strict=True)
+        release: f"Linux {next((name for name in names if name and every[name] == 1), release)}"
+        for release, names in zip(releases, shorter, strict=True)
     }
 
 
