@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -10,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect.processes import Child
+from probe_effect import processes
+from probe_effect.processes import Child, end_descriptor, is_readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,3 +46,48 @@ def test_a_program_that_we_start_ignores_no_signal_and_holds_none_back() -> None
     finally:
         child.end()
     assert [int(mask, 16) & ~OF_THE_C_LIBRARY for mask in re.findall(r"\t([0-9a-f]+)", out)] == [0, 0]
+
+
+LONG_S = 60.0
+
+
+@pytest.fixture
+def illumos(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Python whose system tells of no process's end by a descriptor."""
+    monkeypatch.delattr(os, "pidfd_open")
+    monkeypatch.delattr(select, "kqueue", raising=False)
+    monkeypatch.setattr(processes, "ASK_AGAIN_S", 0.0)
+
+
+@pytest.mark.usefixtures("illumos")
+def test_a_program_is_waited_for_where_the_kernel_has_no_descriptor_of_its_end() -> None:
+    child = Child(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        assert child.wait(0) is None
+        child.send(signal.SIGTERM)
+        ended = child.wait(LONG_S)
+    finally:
+        child.end()
+    assert ended is not None
+    assert ended.exit_status == -signal.SIGTERM
+
+
+@pytest.mark.usefixtures("illumos")
+def test_the_end_of_a_process_that_is_not_our_own_is_seen_there_too() -> None:
+    starter = ["/bin/sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo $!"]
+    pid = int(subprocess.run(starter, capture_output=True, text=True, check=True).stdout)
+    descriptor = end_descriptor(pid)
+    try:
+        assert not is_readable(descriptor, 0)
+        os.kill(pid, signal.SIGKILL)
+        assert is_readable(descriptor, LONG_S)
+    finally:
+        os.close(descriptor)
+
+
+@pytest.mark.usefixtures("illumos")
+def test_a_process_that_is_not_there_is_missed_there_too() -> None:
+    with subprocess.Popen(["true"]) as gone:
+        pass
+    with pytest.raises(ProcessLookupError):
+        end_descriptor(gone.pid)

@@ -11,6 +11,8 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,9 @@ STARTED_BY = "PROBE_EFFECT_PID"
 
 GRACE_S = 5.0
 """Time to end in order after SIGTERM, before SIGKILL."""
+
+ASK_AGAIN_S = 0.02
+"""Between two looks at another's child, where the kernel tells of no end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +163,32 @@ def end_descriptor(pid: int) -> int:
 
     Raises: ProcessLookupError when there is no such process.
     """
-    if sys.platform == "linux":
+    if hasattr(os, "pidfd_open"):
         return os.pidfd_open(pid)
-    queue = select.kqueue()
-    queue.control([select.kevent(pid, select.KQ_FILTER_PROC, select.KQ_EV_ADD, select.KQ_NOTE_EXIT)], 0)
-    return os.dup(queue.fileno())  # the queue closes its own when it goes
+    if sys.platform != "linux" and hasattr(select, "kqueue"):
+        queue = select.kqueue()
+        queue.control([select.kevent(pid, select.KQ_FILTER_PROC, select.KQ_EV_ADD, select.KQ_NOTE_EXIT)], 0)
+        return os.dup(queue.fileno())  # the queue closes its own when it goes
+    os.kill(pid, 0)
+    readable, held = os.pipe()
+    threading.Thread(target=_hold_until_end, args=(pid, held), daemon=True).start()
+    return readable
+
+
+def _hold_until_end(pid: int, descriptor: int) -> None:
+    """Close a descriptor once the process has ended, which is left to be waited for; illumos has nothing better.
+
+    The end of another's child is only seen by asking for it again and again.
+    """
+    try:
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    except ChildProcessError:
+        with contextlib.suppress(ProcessLookupError):
+            while True:
+                os.kill(pid, 0)
+                time.sleep(ASK_AGAIN_S)
+    finally:
+        os.close(descriptor)
 
 
 def is_readable(descriptor: int, timeout_s: float) -> bool:
