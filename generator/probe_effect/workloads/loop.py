@@ -1,6 +1,7 @@
 """Running a workload: started early, told to go when the tracer is live, timed by itself."""
 
 import json
+import platform
 import statistics
 import subprocess
 from collections.abc import Sequence
@@ -169,7 +170,8 @@ def clock_read_ns(program: Path, cpu: int) -> float | None:
     return round(statistics.median(times), 2)
 
 
-FLAGS = ("-O2", "-std=c11", "-Wall", "-Wextra")
+FLAGS = ("-O2", "-std=c11", "-Wall", "-Wextra", *(["-D__EXTENSIONS__"] if platform.system() == "SunOS" else []))
+"""On illumos a strict C11 has nothing of POSIX unless asked by that name. Source: its <sys/feature_tests.h>."""
 
 
 def build(

@@ -14,7 +14,9 @@
  * Source: sys/sdt.h of SystemTap for the probes and the semaphores.
  */
 
-#if !defined(__has_include)
+#if !defined(__linux__)
+#error "usdt-loop: expected Linux: on other systems the header sys/sdt.h makes probes that only `dtrace -G` can link"
+#elif !defined(__has_include)
 #error "usdt-loop: expected a compiler with __has_include: GCC 5, Clang, or a later version of either"
 #elif !__has_include(<sys/sdt.h>)
 #error "usdt-loop: expected the header sys/sdt.h, found none; on Debian and Ubuntu: apt install systemtap-sdt-dev"
