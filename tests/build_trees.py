@@ -18,6 +18,30 @@ clean:
 """
 
 
+KERNEL = """\
+buildkernel: sys/conf/newvers.sh
+\techo "$$MAKEFLAGS" > $$MAKEOBJDIRPREFIX/kernel
+"""
+
+NEWVERS = """\
+TYPE="FreeBSD"
+REVISION="14.2"
+BRANCH="RELEASE-p1"
+	BRANCH=${BRANCH_OVERRIDE}
+RELEASE="${REVISION}-${BRANCH}"
+"""
+"""Lines of the form that FreeBSD's own have. Source:
+https://github.com/freebsd/freebsd-src/blob/006a42a9cb173cefe32d169c46748d6f00c41315/sys/conf/newvers.sh"""
+
+
+def kernel_sources(folder: Path) -> Path:
+    """What stands for FreeBSD's `/usr/src` in `folder`, which must not exist."""
+    (folder / "sys" / "conf").mkdir(parents=True)
+    (folder / "sys" / "conf" / "newvers.sh").write_text(NEWVERS, encoding="utf-8")
+    (folder / "Makefile").write_text(KERNEL, encoding="utf-8")
+    return folder
+
+
 def small_tree(folder: Path, *, recipe: str = "true") -> Path:
     """Three files in `folder`, which must not exist; `recipe` is a command that the build runs too."""
     folder.mkdir(parents=True)

@@ -254,6 +254,15 @@ def test_other_systems_plan_the_cases_of_dtrace_alone() -> None:
     assert "02-kprobe" in {subject.case for subject in works["per-event"].skipped}
 
 
+@pytest.mark.usefixtures("elsewhere")
+def test_other_systems_plan_every_case_of_the_pid_provider() -> None:
+    works = [work for work in works_here(DataFolder(PACKAGED)) if work.measured]
+    planned = {subject.case for work in works for subject in work.measured}
+    scripts = [(case.id, path) for work in works for case in work.suite.cases for path in work.folder.glob("*.d")]
+    of_pid = {name for name, path in scripts if path.name.startswith(f"{name}.") and "pid$target:" in path.read_text()}
+    assert {"06-uprobe", "06-uprobe-ret-only", "02-attach-uprobes"} <= of_pid <= planned
+
+
 @pytest.mark.parametrize(
     ("said", "is_told"),
     [

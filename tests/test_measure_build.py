@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import signal
 from pathlib import Path
@@ -11,13 +12,14 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from build_trees import small_tree
+from build_trees import kernel_sources, small_tree
 from fakes.project import FAKES, FakeProject, as_root, document, rows, started_by, wait_until, work_folders_of
 from needs import needs
 from probe_effect.checks.run import check
 from probe_effect.cli import measure_target
 from probe_effect.cli.measure import measure as command
 from probe_effect.errors import HostNotReady, UsageError
+from probe_effect.measure import tree as trees
 from probe_effect.measure.tree import named_tree
 
 if TYPE_CHECKING:
@@ -157,3 +159,14 @@ def test_a_tree_that_has_changed_since_is_not_gone_on_with(project: FakeProject,
 def test_an_emulated_machine_builds_nothing(project: FakeProject) -> None:
     with pytest.raises(HostNotReady, match=r"suite tiny cannot run in an emulated machine: it needs make, cc"):
         run(project, "tiny", "--vm", "bookworm")
+
+
+def test_a_system_that_has_no_apt_builds_its_own_kernel(
+    project: FakeProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trees, "KERNEL_SOURCES", kernel_sources(tmp_path / "src"))
+    monkeypatch.setattr(platform, "system", lambda: "FreeBSD")
+    run(project, "tiny", "--blocks", "1", "--seed", "5")
+    (submission,) = project.data.submissions()
+    assert {row.status for row in rows(submission)} == {"ok"}
+    assert document(submission).run.packages == {"tree": "FreeBSD 14.2-RELEASE-p1, buildkernel"}

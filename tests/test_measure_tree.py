@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from build_trees import small_tree
+from build_trees import kernel_sources, small_tree
 from needs import needs
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.measure import tree as trees
-from probe_effect.measure.tree import Tree, made_ready, named_tree
+from probe_effect.measure.tree import Tree, kernel_build, made_ready, named_tree
 from probe_effect.tracers.tool import WORK_PREFIX
 
 if TYPE_CHECKING:
@@ -116,3 +117,29 @@ def test_a_tree_that_is_not_ready_has_nothing_to_renew(tmp_path: Path) -> None:
     tree = Tree(tmp_path, "a tree")
     tree.renew()
     assert tree.build is None
+
+
+@needs_make
+def test_the_kernel_of_the_system_is_built_without_a_word_written_to_its_sources(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = kernel_sources(tmp_path / "src")
+    before = sorted(sources.rglob("*"))
+    monkeypatch.setattr(trees, "KERNEL_SOURCES", sources)
+    found = kernel_build(tmp_path / "cache")
+    with made_ready(found) as ready:
+        assert ready.build is not None
+        subprocess.run(["/bin/sh", "-c", "make -j2"], cwd=ready.build, check=True, capture_output=True)
+        assert "-j" in (ready.build / "objects" / "kernel").read_text(encoding="utf-8")
+        ready.renew()
+        assert [path.name for path in ready.build.iterdir()] == ["Makefile"]
+    assert sorted(sources.rglob("*")) == before
+    assert found.origin == "FreeBSD 14.2-RELEASE-p1, buildkernel"
+
+
+def test_a_system_without_the_sources_of_its_kernel_says_what_to_build_instead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trees, "KERNEL_SOURCES", tmp_path / "src")
+    with pytest.raises(HostNotReady, match=r"src: expected the sources of FreeBSD's kernel(.|\n)*--source DIR"):
+        kernel_build(tmp_path / "cache")

@@ -87,7 +87,7 @@ def test_the_end_of_a_process_that_is_not_our_own_is_seen_there_too() -> None:
 
 @pytest.mark.usefixtures("illumos")
 def test_a_process_that_is_not_there_is_missed_there_too() -> None:
-    with subprocess.Popen(["true"]) as gone:
+    with subprocess.Popen(["/bin/sh", "-c", ":"]) as gone:
         pass
     with pytest.raises(ProcessLookupError):
         end_descriptor(gone.pid)

@@ -1,5 +1,6 @@
 """Where `probe-effect measure` measures, on this machine or in an emulated one, and the source tree that it builds."""
 
+import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -26,7 +27,7 @@ from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.measure.request import BUILDERS, Work
 from probe_effect.measure.resume import cut_short, read_unfinished
 from probe_effect.measure.testbed import Testbed, ThisMachine
-from probe_effect.measure.tree import Tree, named_tree
+from probe_effect.measure.tree import Tree, kernel_build, named_tree
 from probe_effect.store.suite_file import Suite
 from probe_effect.tracers.protocol import Tracer
 from probe_effect.tracers.registry import known_tracers, with_paths
@@ -147,4 +148,7 @@ def with_tree(work: Work, named: Tree | None) -> Work:
     project = work.suite.workload.project
     if project is None:
         return work
-    return replace(work, tree=named or fetched(project, cache_folder(), output.say))
+    if named is None:
+        has_apt = platform.system() == "Linux"
+        named = fetched(project, cache_folder(), output.say) if has_apt else kernel_build(cache_folder())
+    return replace(work, tree=named)

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from probe_effect.emulated.debian import DebianRelease, locked, made_whole
 from probe_effect.errors import HostNotReady
-from probe_effect.measure.tree import Tree
+from probe_effect.measure.tree import INSTEAD, Tree
 from probe_effect.store.suite_file import Project
 
 FOLDER = "projects"
 DIGITS = 16
-INSTEAD = "to build another project, name the folder of its source: --source DIR"
 
 
 def fetched(project: Project, cache: Path, tell: Callable[[str], None]) -> Tree:

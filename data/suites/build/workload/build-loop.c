@@ -3,7 +3,7 @@
  *
  * Use:    build-loop 1 CPU TREE         waits on standard input for one byte ("go"), then runs make in the folder TREE
  *         build-loop --clock READS CPU  times READS reads of the clock itself
- * Needs:  Linux, GNU make, and what the project needs. TREE is clean, and make knows what to build in it.
+ * Needs:  a make that takes -j, and what the project needs. TREE is clean, and make knows what to build in it.
  * Read:   {"operations": 1, "wall_ns": T, "user_ns": U, "sys_ns": S}, one line of JSON; T is monotonic time, U and S are
  *         the CPU time of this process and of all that it has started and waited for.
  * Why:    The whole build is the operation: make -j with as many jobs as there are CPUs, as somebody types it who waits
@@ -16,9 +16,14 @@
 
 #include <limits.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+
+#if defined(__linux__)
+#include <sys/prctl.h>
+#elif defined(__FreeBSD__)
+#include <sys/procctl.h>
+#endif
 
 /* The system's own programs, whatever stands before them on the caller's path. */
 #define SYSTEM_PATH "/usr/sbin:/usr/bin:/sbin:/bin"
@@ -38,23 +43,44 @@ static void end_all(int number)
 
 static int cpus(void)
 {
+#if defined(__linux__)
 	cpu_set_t set;
 
 	if (sched_getaffinity(0, sizeof(set), &set) != 0)
 		die("sched_getaffinity");
 	return CPU_COUNT(&set);
+#else
+	return (int)sysconf(_SC_NPROCESSORS_ONLN);
+#endif
+}
+
+/* Has the kernel end this process when its parent is gone. Where it cannot, a build that loses us goes on to its end. */
+static int die_with_parent(void)
+{
+#if defined(__linux__)
+	return prctl(PR_SET_PDEATHSIG, SIGTERM);
+#elif defined(__FreeBSD__)
+	int number = SIGTERM;
+
+	return procctl(P_PID, 0, PROC_PDEATHSIG_CTL, &number);
+#else
+	return 0;
+#endif
 }
 
 /* The environment is the same wherever and by whomever the build is run. */
 static void set_environment(const char *tree)
 {
+	extern char **environ;
+	static char *nothing[] = {NULL};
 	const char *mark = getenv(MARK);
 	char own_mark[32], beside[PATH_MAX];
 
 	snprintf(own_mark, sizeof(own_mark), "%s", mark ? mark : "");
 	snprintf(beside, sizeof(beside), "%s/..", tree);
-	if (clearenv() != 0 || setenv("PATH", SYSTEM_PATH, 1) != 0 || setenv("LC_ALL", "C", 1) != 0 ||
-	    setenv("TMPDIR", beside, 1) != 0 || setenv(MARK, own_mark, 1) != 0)
+	environ = nothing; /* clearenv(3) is not POSIX's */
+	if (setenv("PATH", SYSTEM_PATH, 1) != 0 || setenv("LC_ALL", "C", 1) != 0 || setenv("TMPDIR", beside, 1) != 0 ||
+	    setenv(MARK, own_mark, 1) != 0)
 		die("environment");
 }
 
@@ -68,7 +94,7 @@ static pid_t start_make(const char *jobs)
 		int said = open(SAID, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 		/* Whatever becomes of us: make ends, and its jobs with it. */
-		if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != us)
+		if (die_with_parent() != 0 || getppid() != us)
 			_exit(126);
 		signal(SIGTERM, SIG_DFL);
 		if (said < 0 || dup2(open_or_die("/dev/null", O_RDONLY), STDIN_FILENO) < 0 || dup2(said, STDOUT_FILENO) < 0 ||
