@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import signal
 from functools import partial
 from pathlib import Path
@@ -13,31 +12,22 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner, Result
 
-from builders import machine_document
-from fakes.project import FakeProject, asked_by, document, on_the_path
+from fakes.project import FakeProject, asked_by, document
 from probe_effect.checks import run as checks
-from probe_effect.cli import lend_look
 from probe_effect.cli.lend import lend
-from probe_effect.cli.lend_plan import tracers_here, works_here
 from probe_effect.cli.wanted import wanted
 from probe_effect.errors import BadData, HostNotReady, ProbeEffectError
-from probe_effect.machine.kernel import os_name
 from probe_effect.measure import one_run
 from probe_effect.measure.bench import Bench
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.quiet import state_file
 from probe_effect.model import Problem
-from probe_effect.numbers import names
-from probe_effect.store.places import PACKAGED, DataFolder, submissions_in
-from probe_effect.tracers.bpftrace import Bpftrace
-from probe_effect.tracers.dtrace import Dtrace
+from probe_effect.store.places import submissions_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from probe_effect.store.plan_file import PlanFile
-
-FAKE_DTRACE = str(Path(__file__).parent / "fakes" / "dtrace")
 
 
 @pytest.fixture
@@ -227,78 +217,3 @@ def test_wanted_gives_programs_the_order_of_this_machine(project: FakeProject) -
     found = json.loads(CliRunner().invoke(wanted, words, catch_exceptions=False, standalone_mode=False).stdout)
     assert {one["suite"] for one in found["here"]} == {"tiny", "other"}
     assert found["here"][0]["first"] == [f"{found['here'][0]['suite']}-plain"]
-
-
-# Systems with a DTrace of their own
-
-
-@pytest.fixture(params=["FreeBSD", "SunOS", "Darwin"])
-def elsewhere(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Another system, whose DTrace is a fake that has the provider `syscall` and no `fbt`."""
-    asked_by(monkeypatch, tmp_path, "measure_target")
-    system = str(request.param)
-    on_the_path(monkeypatch)
-    known = {"dtrace": Dtrace(program=FAKE_DTRACE, system=system), "bpftrace": Bpftrace()}
-    monkeypatch.setattr("probe_effect.cli.lend_plan.known_tracers", lambda: known)
-    monkeypatch.setattr(platform, "system", lambda: system)
-    return system
-
-
-@pytest.mark.usefixtures("elsewhere")
-def test_other_systems_plan_the_cases_of_dtrace_alone() -> None:
-    assert list(tracers_here()) == ["dtrace"]
-    works = {work.suite.id: work for work in works_here(DataFolder(PACKAGED)) if work.measured}
-    assert {subject.tracer for work in works.values() for subject in work.measured} == {"dtrace"}
-    assert {"per-event", "user-probes"} <= works.keys()
-    assert "04-tracepoint-entry" in {subject.case for subject in works["per-event"].measured}
-    assert "02-kprobe" in {subject.case for subject in works["per-event"].skipped}
-
-
-@pytest.mark.usefixtures("elsewhere")
-def test_other_systems_plan_every_case_of_the_pid_provider() -> None:
-    works = [work for work in works_here(DataFolder(PACKAGED)) if work.measured]
-    planned = {subject.case for work in works for subject in work.measured}
-    scripts = [(case.id, path) for work in works for case in work.suite.cases for path in work.folder.glob("*.d")]
-    of_pid = {name for name, path in scripts if path.name.startswith(f"{name}.") and "pid$target:" in path.read_text()}
-    assert {"06-uprobe", "06-uprobe-ret-only", "02-attach-uprobes"} <= of_pid <= planned
-
-
-@pytest.mark.parametrize(
-    ("said", "is_told"),
-    [
-        ("System Integrity Protection status: enabled.", True),
-        ("System Integrity Protection status: disabled.", False),
-        ("System Integrity Protection status: enabled (Custom).\n\tDTrace Restrictions: disabled", False),
-    ],
-)
-def test_macos_says_what_its_protection_keeps_and_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, is_told: bool
-) -> None:
-    program = tmp_path / "csrutil"
-    program.write_text(f"#!/bin/sh\ncat <<'E'\n{said}\nE\n", encoding="utf-8")
-    program.chmod(0o755)
-    on_the_path(monkeypatch, tmp_path)
-    monkeypatch.setattr(platform, "system", lambda: "Darwin")
-    found = lend_look.integrity_protection()
-    assert ("csrutil enable --without dtrace" in (found or "")) is is_told
-
-
-def test_other_systems_are_not_asked_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(platform, "system", lambda: "FreeBSD")
-    assert lend_look.integrity_protection() is None
-
-
-@pytest.mark.parametrize(
-    ("system", "release", "name"),
-    [("Darwin", "", "macOS 15.1"), ("SunOS", 'PRETTY_NAME="OmniOS v11 r151050"', "illumos, OmniOS v11 r151050")],
-)
-def test_systems_without_linux_say_their_own_names(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str, release: str, name: str
-) -> None:
-    monkeypatch.setattr(platform, "system", lambda: system)
-    monkeypatch.setattr(platform, "mac_ver", lambda: ("15.1", ("", "", ""), "arm64"))
-    (tmp_path / "etc").mkdir()
-    (tmp_path / "etc/os-release").write_text(release, encoding="utf-8")
-    assert os_name(tmp_path) == name
-    found = machine_document(system__os=name, system__kernel_release="5.11").system
-    assert names.kernel_name(found) == f"{name.partition(',')[0].partition(' ')[0]} 5.11"

@@ -56,6 +56,8 @@ AT_ONCE_S = 0.2
         pytest.param("histogram-by-two-keys", 5000, 0, id="histogram under a name and a number"),
         pytest.param("histogram-by-two-stacks", 5000, 0, id="histograms by two stacks"),
         pytest.param("timing", 5000, 0, id="histogram of times"),
+        # The first three of https://kvaser.dotsrc.org/pub/mirrors/openindiana/docs/osol/20090715/DYNMCTRCGGD/html/chp-sysinfo-args.html
+        pytest.param("illumos-histogram", 1 + 3 + 13 + 21 + 5, 0, id="histograms by name, of illumos"),
         pytest.param("aggregation-drops", 102, 98, id="drops of an aggregation"),
         pytest.param("dynamic-drops", 585, 4415, id="drops of variables"),
     ],

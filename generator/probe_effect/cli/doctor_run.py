@@ -77,7 +77,7 @@ def facts(found: Diagnosis) -> Iterator[tuple[str, str]]:
     yield "exits", ", ".join(names.traps(system)) or "not measured"
     unread = ("the kernel's log is closed to us, or lacks the boot",) if system.boot_messages is None else ()
     yield "at boot", "\n".join(system.boot_messages or unread) or "no word of a hypervisor"
-    yield "system", ", ".join(filter(None, (system.os, names.kernel_name(system, exact=True))))
+    yield "system", ", ".join(dict.fromkeys(filter(None, (system.os, names.kernel_name(system, exact=True)))))
     yield "user", "root" if found.is_root else "not root"
     yield "C compiler", _answer(found.compiler)
     yield "tracefs", _answer(found.tracefs)

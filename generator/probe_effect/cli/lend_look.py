@@ -50,7 +50,8 @@ def integrity_protection() -> str | None:
         run = subprocess.run(["csrutil", "status"], capture_output=True, text=True, timeout=10, check=False)  # noqa: S607
     except OSError:
         return None
-    is_on = "status: enabled" in run.stdout and "DTrace Restrictions: disabled" not in run.stdout
+    whole = "status: enabled" if "DTrace Restrictions:" not in run.stdout else "DTrace Restrictions: enabled"
+    is_on = whole in run.stdout
     return f"System Integrity Protection keeps DTrace from most probes; {SIP}" if is_on else None
 
 
