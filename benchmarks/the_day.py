@@ -25,6 +25,7 @@ from benchmarks.honest import DATA, Given, elsewhere, in_order, key, refuse_own,
 from benchmarks.made_machines import Hardware, MadeMachine, made_machine
 from benchmarks.scale_run import copy_project
 
+from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.from_counts import counted_as
 from probe_effect.measure.calibrate import rounded
 from probe_effect.reduce.reading import read_submissions
@@ -191,7 +192,7 @@ def _event_ns(sender: Sender, counted: Submission, random: np.random.Generator) 
         one.key: float(np.dot(event.terms, times_ns)) * kinds[event.kind.replace("ret", "")]
         for one in counted.numbers
         if one.cost is not None
-        for event in (counted_as(case_of[one.case], one),)
+        for event in (counted_as(Evidence(()), case_of[one.case], one),)
     }
 
 

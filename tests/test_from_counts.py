@@ -12,9 +12,12 @@ from builders import machine_document
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
 from number_builder import number, submission
 from probe_effect import units
+from probe_effect.answer import from_counts
 from probe_effect.answer.answers import answer, tried
 from probe_effect.answer.cost_of import cost_of
+from probe_effect.answer.event_classes import RecordedClasses
 from probe_effect.answer.from_counts import (
+    CALL_INSTRUCTIONS,
     Calibration,
     EventCount,
     Model,
@@ -29,6 +32,7 @@ from probe_effect.answer.sentences import assumptions, headline
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import facts_of
+from probe_effect.store.event_paths import Classes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -185,7 +189,7 @@ def test_too_few_cases_make_no_model() -> None:
     for name, _ in (*KERNEL, *USER[4:]):
         del found.costs[MACHINE, TRACER, name]
     assert models(found).by_machine == {}
-    assert models(found).cost(MACHINE, counted_as(found.case_of["kprobe"], count_of("kprobe"))) is None
+    assert models(found).cost(MACHINE, counted_as(found, found.case_of["kprobe"], count_of("kprobe"))) is None
     assert cost_of(found, MACHINE, TRACER, kind="kprobe") is None
 
 
@@ -231,9 +235,45 @@ def test_several_probes_at_once_have_no_count_of_their_own() -> None:
         answered(known(), "both")
 
 
-@pytest.mark.parametrize("probe", ["profile", "audit"])
-def test_no_count_of_a_sample_or_of_auditing_becomes_a_time(probe: str) -> None:
+@pytest.mark.parametrize("other", [{"probe": "profile"}, {"probe": "audit"}, {"action": "print"}])
+def test_no_count_of_a_sample_of_auditing_or_of_an_event_that_is_printed_becomes_a_time(other: dict[str, str]) -> None:
     found = known()
     kprobe = found.case_of["kprobe"]
     assert counted(found, MACHINE, TRACER, kprobe) is not None
-    assert counted(found, MACHINE, TRACER, kprobe.model_copy(update={"probe": probe})) is None
+    assert counted(found, MACHINE, TRACER, kprobe.model_copy(update=other)) is None
+
+
+def test_a_cost_without_an_interval_says_nothing_of_the_machine() -> None:
+    found = known()
+    own = [one.counted.number.case for one in calibrations(found, MACHINE)]
+    found.costs[MACHINE, TRACER, "raw-1"] = measured("raw-1", Estimate(5.0), document=DOCUMENT)
+    found.worked_out.clear()
+    assert sorted({*own} - {one.counted.number.case for one in calibrations(found, MACHINE)}) == ["raw-1"]
+
+
+def test_a_return_takes_as_long_as_many_instructions_and_a_fault_as_long_as_a_breakpoint() -> None:
+    model, number = Model(0.5, 300.0, 10_000.0, ()), count_of("kprobe")
+    plain = model.cost_ns(EventCount("kprobe", number, 0, 0))
+    assert plain == 0.5 * instructions("kprobe")
+    assert model.cost_ns(EventCount("kprobe", number, 0, 0, calls=3)) == plain + 3 * (model.call_ns - 0.5)
+    assert model.cost_ns(EventCount("kprobe", number, 0, 0, faults=1)) == plain + 300.0
+    assert model.call_ns > 10 * model.instruction_ns
+
+
+def test_where_probes_differ_in_their_returns_their_recorded_paths_make_the_estimates_right(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    returns = {"entry": 2, "return": 5, "raw": 10}  # of 100 instructions
+    found = known({name: 1 + CALL_INSTRUCTIONS * returns[kind] / 100 for name, kind in KERNEL})
+    for name, _ in USER:
+        del found.costs[MACHINE, TRACER, name]
+    unaware = models(found).left_out[False]
+    paths = [
+        RecordedClasses("x86_64", "6.12.1", TRACER, kind, "nothing", Classes(100, returns=of))
+        for kind, of in returns.items()
+    ]
+    monkeypatch.setattr(from_counts, "recorded", lambda _: paths)
+    found.worked_out.clear()
+    assert min(unaware) < 0.8
+    assert models(found).left_out[False] == pytest.approx([1.0] * len(KERNEL))
+    assert models(found).by_machine[MACHINE].instruction_ns == pytest.approx(INSTRUCTION_NS)

@@ -253,7 +253,7 @@ def accounts(found: Evidence, machine: str, known: Sequence[Part]) -> Iterator[t
     """The parts that are estimated from their instructions on a machine, each with how."""
     for part in known:
         if part.counted is not None:
-            one = counted_as(found.case_of[part.counted.case], part.counted)
+            one = counted_as(found, found.case_of[part.counted.case], part.counted)
             if (account := models(found).account(machine, one)) is not None:
                 yield part, account
 

@@ -207,7 +207,7 @@ def _alone(on: Setup, base: Fired, wanted: Request) -> Candidate | None:
 def _from_count(on: Setup, base: Fired, mechanism: str | None) -> Candidate | None:
     """A case whose instructions were counted, as `mechanism` would make its probe; None without a model there."""
     number = base.number
-    cost = models(on.found).cost(on.machine, counted_as(base.case, number, mechanism))
+    cost = models(on.found).cost(on.machine, counted_as(on.found, base.case, number, mechanism))
     if cost is None:
         return None
     other = number.mechanism is not None and mechanism not in (None, number.mechanism)

@@ -1,8 +1,9 @@
 """From counted instructions to time: what a probe costs on a machine that could not time it.
 
-An emulated machine counts what the kernel executes for an event, and knows no time; a CPU spends it on instructions
-and, far more for each, on exceptions. So a cost is taken as instructions, breakpoints and single steps, each at a time
-of its own on each machine, fitted to the cases that have both a count and a time. The fit is by least squares of the
+An emulated machine counts what the kernel executes for an event, and knows no time. A CPU spends time on instructions,
+more on returns and calls through a register, and far more on exceptions (`event_classes.py`). So a cost is taken as
+instructions, breakpoints and single steps, each at a time of its own on each machine; a return or such a call is some
+instructions more. These times are fitted to the cases that have both a count and a time, by least squares of the
 logarithms, so that an error of a tenth weighs as much for any probe. Gauss and Newton's steps are taken in the
 logarithms of the terms, which keeps them above 0. How good that is, is seen by leaving out each kind of probe in turn:
 the time of its cases is estimated from all others. The ratios of measured over estimated time give estimates their
@@ -14,11 +15,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from probe_effect.answer.event_classes import Array, RecordedClasses, classes_of, exceptions_of, recorded
 from probe_effect.answer.evidence import CostKey, Evidence
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.question import SAMPLED
@@ -27,9 +28,8 @@ from probe_effect.numbers import names
 from probe_effect.numbers.likeness import release_distance
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number
+from probe_effect.store.event_paths import Classes
 from probe_effect.store.suite_file import Case
-
-Array = NDArray[np.float64]
 
 FEWEST_POINTS = 10
 """Of fewer cases three terms would be a drawing of them."""
@@ -38,26 +38,40 @@ HELD_RATIO = 0.95
 """The share of cases left out that the interval of an estimate holds, at least."""
 
 STEPS = 50
-LONGEST_STEP = 1.0
+LONGEST_STEP, SHORTEST_STEP = 1.0, 1e-9
 LEAST_TERM_NS = 1e-6
 
-EXCEPTIONS = {"emulated": (1, 0), "stepped": (1, 1), "trap": (1, 0), "called": (0, 0), "ftrace": (0, 0), "jump": (0, 0)}
-"""What the kernel does at a probe, to the breakpoints and the single steps of an event; no probe but these has any."""
+CALL_INSTRUCTIONS = 20
+"""As many plain instructions a return takes longer, or a call or jump to an address in a register or in memory.
+
+A kernel guards them against Spectre by making the CPU mispredict them (retpolines, return thunks). That takes 10 to 20
+cycles (https://en.wikipedia.org/wiki/Branch_predictor), in which a kernel executes about as many instructions.
+"""
+
+UNTIMED_PROBES, UNTIMED_ACTIONS = {SAMPLED, "audit"}, {"print"}
+"""Counts of which no time is made: a sample is an interrupt above all, and no machine has timed auditing. Of an event
+that is printed, the tracer's reader is counted too, which on hardware runs beside it on another CPU."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventCount:
-    """What one event of a kind of probe adds: instructions, counted by `number`, and exceptions."""
+    """What one event of a kind of probe adds: instructions, counted by `number`, and exceptions.
+
+    `calls`: returns, and calls through a register, among the instructions. `faults`: exceptions that the action raises.
+    """
 
     kind: str
     number: Number
     breakpoints: int
     steps: int
+    calls: float = 0.0
+    faults: float = 0.0
 
     @property
     def terms(self) -> tuple[float, float, float]:
-        """As often as each time of a model is spent."""
-        return self.number.known_cost.value, self.breakpoints, self.steps
+        """As often as each time of a model is spent; a fault takes the time of a breakpoint."""
+        instructions = self.number.known_cost.value + CALL_INSTRUCTIONS * self.calls
+        return instructions, self.breakpoints + self.faults, self.steps
 
     @property
     def has_exceptions(self) -> bool:
@@ -91,6 +105,11 @@ class Model:
     breakpoint_ns: float
     step_ns: float
     calibrations: tuple[Calibration, ...]
+
+    @property
+    def call_ns(self) -> float:
+        """The time of a return, or of a call through a register."""
+        return self.instruction_ns * (1 + CALL_INSTRUCTIONS)
 
     def cost_ns(self, counted: EventCount) -> float:
         """The time of one event."""
@@ -170,26 +189,33 @@ def models(found: Evidence) -> Models:
 
     They are kept, because the interval of any estimate is from the models of all machines.
     """
-    made = json.loads(found.keep(lambda: _fitted_to(found)))
     return Models(
         {
             machine: Model(instruction_ns, breakpoint_ns, step_ns, tuple(map(Calibration._make, fitted)))
-            for machine, (instruction_ns, breakpoint_ns, step_ns), fitted in made
+            for machine, (instruction_ns, breakpoint_ns, step_ns), fitted in _kept(found)[1]
         }
     )
 
 
+@once
+def _kept(found: Evidence) -> tuple[list[RecordedClasses], list[Any]]:
+    """What was recorded of counts, and what was fitted with it."""
+    paths, fitted = json.loads(found.keep(lambda: _fitted_to(found)))
+    return list(map(RecordedClasses._make, paths)), fitted
+
+
 def judged(found: Evidence, machine: str) -> list[Calibration]:
     """The calibrations of a machine, each estimated from its other kinds of probe; none where they make no model."""
-    points = list(calibrations(found, machine))
+    points = list(calibrations(found, machine, _kept(found)[0]))
     return _model(points)[1] if len(points) >= FEWEST_POINTS else []
 
 
 def _fitted_to(found: Evidence) -> bytes:
-    """Each machine that has a model, with its times and its calibrations, as JSON."""
-    every = {machine: list(calibrations(found, machine)) for machine in found.machines}
+    """What was recorded, and each machine that has a model, with its times and its calibrations, as JSON."""
+    known = list(recorded(found))
+    every = {machine: list(calibrations(found, machine, known)) for machine in found.machines}
     made = [(machine, *_model(points)) for machine, points in every.items() if len(points) >= FEWEST_POINTS]
-    return json.dumps(made).encode()
+    return json.dumps((known, made)).encode()
 
 
 def counted(found: Evidence, machine: str, tracer: str, case: Case) -> Number | None:
@@ -199,7 +225,7 @@ def counted(found: Evidence, machine: str, tracer: str, case: Case) -> Number | 
     without a cost, and for a probe whose count can become no time.
     """
     key = next(iter(found.keys_of(machine)), None)
-    if key is None or case.probe in {SAMPLED, "audit"}:  # an interrupt above all, and what no machine has timed
+    if key is None or case.probe in UNTIMED_PROBES or case.action in UNTIMED_ACTIONS:
         return None
     here = found.costs[key].submission
     return _nearest_count(found, case.id, tracer, here.architecture, here.document.system.kernel_release)
@@ -232,22 +258,27 @@ def _counts(found: Evidence, case: str) -> dict[tuple[str, str], list[Number]]:
     return made
 
 
-def counted_as(case: Case, number: Number, mechanism: str | None = None) -> EventCount:
-    """A count with the exceptions of its probe, or of one that is made by another mechanism."""
-    made = mechanism_of(case, number)
-    return EventCount(case.probe, number, *EXCEPTIONS.get((mechanism if made else None) or made or "", (0, 0)))
+def counted_as(found: Evidence, case: Case, number: Number, mechanism: str | None = None) -> EventCount:
+    """A count with the classes of its instructions, and the exceptions of its probe or of one made by `mechanism`."""
+    return _event(_kept(found)[0], case, number, mechanism)
 
 
-def calibrations(found: Evidence, machine: str) -> Iterator[TimedCount]:
-    """Each clear cost that was counted too, where the probe was made the same way."""
+def _event(known: Sequence[RecordedClasses], case: Case, number: Number, mechanism: str | None = None) -> EventCount:
+    of = Classes(*classes_of(known, case, number))
+    exceptions = exceptions_of(case, number, mechanism)
+    return EventCount(case.probe, number, *exceptions, calls=of.indirect + of.returns, faults=of.traps)
+
+
+def calibrations(found: Evidence, machine: str, known: Sequence[RecordedClasses] = ()) -> Iterator[TimedCount]:
+    """Each clear cost with an interval that was counted too, where the probe was made the same way."""
     for tracer, costs in found.by_tracer(machine).items():
         for case_id, timed in costs.items():
             case = found.case_of[case_id]
-            if case.parts or case.counted_by == "nothing" or not timed.is_clear:
+            if case.parts or case.counted_by == "nothing" or not timed.is_clear or timed.known_cost.low is None:
                 continue
             one = counted(found, machine, tracer, case)
             if one is not None and one.known_cost.value > 0 and _is_same_work(case, one, timed):
-                yield TimedCount(counted_as(case, one), timed)
+                yield TimedCount(_event(known, case, one), timed)
 
 
 def _is_same_work(case: Case, one: Number, timed: Number) -> bool:
@@ -263,13 +294,16 @@ def _is_same_work(case: Case, one: Number, timed: Number) -> bool:
 def _model(points: Sequence[TimedCount]) -> tuple[list[float], list[Calibration]]:
     """The times fitted to all points, and each point with its ratio where it was left out with its kind."""
     kinds = sorted({one.counted.kind for one in points})
-    without = {kind: _fitted([one for one in points if one.counted.kind != kind]) for kind in kinds}
+    terms = np.array([one.counted.terms for one in points], dtype=float)
+    measured = np.array([one.timed.known_cost.value for one in points])
+    of_kind = {kind: np.array([one.counted.kind == kind for one in points]) for kind in kinds}
+    without = {kind: fitted(terms[~own], measured[~own]) for kind, own in of_kind.items()}
+    ratios = [_ratio(one, without[one.counted.kind]) for one in points]
     judged = [
-        Calibration(kind, one.timed.tracer, one.timed.case, one.counted.has_exceptions, _ratio(one, without[kind]))
-        for one in points
-        for kind in (one.counted.kind,)
+        Calibration(one.counted.kind, one.timed.tracer, one.timed.case, one.counted.has_exceptions, ratio)
+        for one, ratio in zip(points, ratios, strict=True)
     ]
-    return list(map(float, _fitted(points))), judged
+    return list(map(float, fitted(terms, measured))), judged
 
 
 def _ratio(left_out: TimedCount, times: Array) -> float | None:
@@ -280,25 +314,18 @@ def _ratio(left_out: TimedCount, times: Array) -> float | None:
     return left_out.timed.known_cost.value / float(terms @ times)
 
 
-def _fitted(points: Sequence[TimedCount]) -> Array:
-    """ns for an instruction, a breakpoint and a step; the least where no point has one."""
-    terms = np.array([one.counted.terms for one in points], dtype=float)
-    measured = np.array([one.timed.known_cost.value for one in points])
+def fitted(terms: Array, measured: Array) -> Array:
+    """ns for each of the terms (`EventCount.terms`) of points measured in ns; the least where no point has it."""
     # The start: least squares of relative errors, which is linear in the terms.
-    times = np.linalg.lstsq(terms / measured[:, None], np.ones(len(points)), rcond=None)[0]
-    done: list[bytes] = []
-    for taken in range(STEPS):
+    times = np.linalg.lstsq(terms / measured[:, None], np.ones(len(measured)), rcond=None)[0]
+    for _ in range(STEPS):
         times = np.maximum(times, LEAST_TERM_NS)
-        if times.tobytes() in done:
-            # From here on the steps go round and round, mostly by the last bit of one value.
-            first = done.index(times.tobytes())
-            times = np.frombuffer(done[first + (STEPS - taken) % (taken - first)])
-            break
-        done.append(times.tobytes())
         estimated = terms @ times
         slopes = terms * times / estimated[:, None]
         step = np.linalg.lstsq(slopes, np.log(measured / estimated), rcond=None)[0]
         times = times * np.exp(np.clip(step, -LONGEST_STEP, LONGEST_STEP))
+        if np.all(np.abs(step) < SHORTEST_STEP):
+            break
     return np.where(terms.any(axis=0), np.maximum(times, LEAST_TERM_NS), LEAST_TERM_NS)
 
 

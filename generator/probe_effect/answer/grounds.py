@@ -54,7 +54,8 @@ def estimated(part: Part, found: Account) -> str:
         tool=number.tracer,
         kernel=number.submission.document.system.kernel_release,
         each=units.quantity(model.instruction_ns, units.DURATION),
-        exceptions=exceptions if found.counted.has_exceptions else "",
+        call=units.quantity(model.call_ns, units.DURATION),
+        exceptions=exceptions if any(found.counted.terms[1:]) else "",
     )
     held = WORDS["estimated-ratio"].format(
         count=units.count(found.cases),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from probe_effect import units
 from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.from_counts import Models, models
+from probe_effect.answer.from_counts import CALL_INSTRUCTIONS, Models, models
 from probe_effect.answer.grounds import is_wide
 from probe_effect.answer.part import Part
 from probe_effect.answer.parts import parts
@@ -77,6 +77,7 @@ def write(found: Evidence) -> str:
         intervals=fitted.ratios,
         left_out=[one for model in fitted.by_machine.values() for one in model.calibrations if one.ratio is not None],
         titles=found.titles,
+        per_call=1 + CALL_INSTRUCTIONS,
         mark=MARK,
     )
 
