@@ -83,8 +83,8 @@ def _calls_free(one: Point) -> Terms:
 
 MODELS: dict[str, Callable[[Point], Terms]] = {
     "instructions, breakpoints, steps (before)": _with(0, 0),
-    "and faults, as breakpoints": _with(0),
-    "and no repetitions": _with(0, repetitions=-1),
+    "faults as breakpoints": _with(0),
+    "faults as breakpoints, and no repetitions": _with(0, repetitions=-1),
     "faults, and a free time for calls and returns": _calls_free,
     f"faults, and {CALL // 2} instructions more for a call or return": _with(CALL / 2),
     f"faults, and {CALL} more (now)": _with(CALL),
@@ -143,7 +143,7 @@ def tables(own: Evidence, newest: Evidence) -> Iterator[str]:
     every = list(points(own))
     some = [one for one in every if not one.prints]
     before, now = (list(left_out(some, terms_of)) for terms_of in (_with(0, 0), _with(CALL)))
-    yield "| Model | Cases | within 1.25 | within 1.5 | ratios | no exception: within 1.25 | within 1.5 | ratios |"
+    yield "| Model | Cases | within 1.25 | within 1.5 | ratios | without exception: within 1.25 | within 1.5 | ratios |"
     yield f"|:--|{'--:|' * 7}"
     yield _row("before, and with events that print", list(left_out(every, _with(0, 0))))
     for name, terms_of in MODELS.items():
