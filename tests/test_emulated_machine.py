@@ -542,6 +542,9 @@ def test_times_are_taken_in_as_many_blocks_as_on_a_real_machine_and_those_of_a_r
     assert result.exit_code == 0, result.output
     found = document_of(fake)
     assert found.run.blocks == QUICK_BLOCKS
+    assert (found.run.load_before, found.run.load_after) == (None, None)
+    assert "not to be published: the times of a rehearsal say nothing" in result.stderr
+    assert "to publish it" not in result.stderr
     assert list(found.run.command)[3:8] == ["--vm", "vmlinuz-mine", "--arch", "arm64", "--vm-accel"]
     (place,) = fake.project.data.submissions()
     errors = [one.message for one in check([place.folder], fake.project.data) if one.severity == "error"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from builders import REAL_DATA
 from probe_effect.model import Estimate, Key
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.reduce.reading import read_submissions
-from probe_effect.review.shows import Beside, Shows, shows
+from probe_effect.review.shows import Beside, Shows, _named, shows
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from site_build import OWN_KEPT
 
@@ -45,7 +46,7 @@ def one_of(lines: tuple[str, ...], start: str) -> str:
 def test_times_that_no_machine_had_are_named_with_their_intervals(made: Shows) -> None:
     line = one_of(made.lines, "First times, of one event")
     assert "Kprobe 47" in line
-    assert "further cases" in line
+    assert re.search(r"; and \d+ more\.$", line)
 
 
 def test_a_kind_of_machine_that_had_none_is_told_by_how_many_cases_it_has(made: Shows) -> None:
@@ -62,6 +63,12 @@ def test_its_costs_are_laid_beside_what_others_printed_and_what_was_estimated(ma
 def test_all_is_said_in_a_few_lines(made: Shows) -> None:
     assert len(made.lines) <= 4
     assert max(map(len, made.lines)) <= 400
+
+
+def test_a_line_that_would_be_too_long_ends_with_a_whole_item_and_how_many_are_left_out() -> None:
+    items = [f"{letter}{'x' * 148}" for letter in "abcd"]
+    assert _named("First", items) == f"First: {items[0]}; {items[1]}; and 2 more."
+    assert _named("First", ["a", "b"]) == "First: a; b."
 
 
 def test_a_published_guest_that_is_sent_again_is_first_in_nothing(base: Catalogue) -> None:

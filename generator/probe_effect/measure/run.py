@@ -147,7 +147,7 @@ def _document(bench: Bench, tracer_cpu: int | None, load_before: float | None) -
         seed=settings.seed,
         command=settings.command,
         metric=testbed.metric,
-        load_before=load_before,
+        load_before=None if "emulator" in origins.packages else load_before,  # a guest's host is another machine
         load_after=None,
         compiler=bench.program.compiler,
         functions=testbed.functions(work.functions, waiting),

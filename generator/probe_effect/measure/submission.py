@@ -56,7 +56,8 @@ class OpenSubmission:
 
         Raises: HostNotReady when that cannot be written; then the run stays open.
         """
-        ended = {"ended": self.clock.moment(), "load_after": load_average()} | facts
+        load_after = None if self.document.run.load_before is None else load_average()
+        ended = {"ended": self.clock.moment(), "load_after": load_after} | facts
         run = self.document.run.model_copy(update=ended)
         write_machine_file(self.place.machine_file, self.document.model_copy(update={"run": run}))
         self.place.plan_file.unlink()

@@ -19,6 +19,7 @@ from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.likeness import facts_of_submission
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.review.flags import extent
+from probe_effect.review.report import MAX_LINE
 
 FEWEST_CASES, LEAST_SHARE = 10, 0.8
 """The model is refuted where the intervals of so many estimates, or more, hold a smaller share of times."""
@@ -103,10 +104,20 @@ def _firsts(new: Submission, base: Catalogue, own: Sequence[Number]) -> Iterator
             f"{base.titles[case]} {units.interval(one.cost, units.DURATION)} with {names.tool_with_version(one)}"
             for case, one in sorted(first.items())
         ]
-        more = f"; and {len(told) - MOST_NAMED} further cases" if len(told) > MOST_NAMED else ""
-        yield f"First times, of one event: {'; '.join(told[:MOST_NAMED])}{more}."
+        yield _named("First times, of one event", told)
     if others := sum(bool(kinds) and kind not in kinds for kinds in before.values()):
         yield f"First times on a machine of this kind ({kind}): of {others} cases that others have timed."
+
+
+def _named(lead: str, items: Sequence[str]) -> str:
+    """A sentence with as many whole items as a line of a report holds, and how many more there are."""
+    text = ""
+    for most in range(min(len(items), MOST_NAMED), 0, -1):
+        more = f"; and {len(items) - most} more" if most < len(items) else ""
+        text = f"{lead}: {'; '.join(items[:most])}{more}."
+        if len(text) <= MAX_LINE:
+            break
+    return text
 
 
 def _agreement(printed: Sequence[Beside]) -> Iterator[str]:
