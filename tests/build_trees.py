@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from builders import PROJECT
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -34,8 +36,11 @@ RELEASE="${REVISION}-${BRANCH}"
 https://github.com/freebsd/freebsd-src/blob/006a42a9cb173cefe32d169c46748d6f00c41315/sys/conf/newvers.sh"""
 
 
-def kernel_sources(folder: Path) -> Path:
-    """What stands for FreeBSD's `/usr/src` in `folder`, which must not exist."""
+def kernel_sources(folder: Path, project: Path) -> Path:
+    """What stands for FreeBSD's `/usr/src` in `folder`, with the suite's project that builds it; none may exist."""
+    project.mkdir()
+    text = (PROJECT / "data/suites/build/freebsd/Makefile").read_text(encoding="utf-8")
+    (project / "Makefile").write_text(text.replace("/usr/src", str(folder)), encoding="utf-8")
     (folder / "sys" / "conf").mkdir(parents=True)
     (folder / "sys" / "conf" / "newvers.sh").write_text(NEWVERS, encoding="utf-8")
     (folder / "Makefile").write_text(KERNEL, encoding="utf-8")

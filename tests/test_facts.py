@@ -55,6 +55,18 @@ def two_cases(cost_ns: float = 50) -> list[Sample]:
     return sorted([*kprobe, *uprobe], key=lambda row: (row.block, row.position))
 
 
+def test_numbers_that_a_sentence_compares_are_of_the_first_machine_that_has_all_of_them(data: Path) -> None:
+    perf = [replace(row, tracer="perf-stat", position=4) for row in two_cases() if row.case == "06-uprobe"]
+    both = sorted([*two_cases(), *perf], key=lambda row: (row.block, row.position))
+    values = changed(machine_values(), "machine.id", "other-0002")
+    write_submission(data, both, changed(values, "tools", {"bpftrace": "bpftrace v0.23.2", "perf-stat": "perf 6.1"}))
+    key, other = "bpftrace.02-kprobe.cost", "perf-stat.06-uprobe"
+    found = facts(read(data), [f"{key}/with/{other}", f"{key}/with/bpftrace.99-absent"])
+    assert found[key]["href"].startswith(f"/results/{MACHINE}/")
+    assert found[f"{key}/with/{other}"]["href"].startswith("/results/other-0002/")
+    assert f"{key}/with/bpftrace.99-absent" not in found
+
+
 def test_the_range_over_all_machines_is_a_fact_beside_the_cost(data: Path) -> None:
     assert plain(facts(read(data))["bpftrace.02-kprobe.range"]) == "50 ns on one machine"
     write_submission(data, many_blocks(cost_ns=700), changed(machine_values(), "machine.id", "other-0002"))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from builders import PROJECT
+from probe_effect.tools.record import TOOLS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,6 +110,20 @@ def test_a_chapter_names_what_it_stands_on_or_says_why_not(path: Path, key: str,
     assert found.get(key) or found.get(f"no_{key}"), f"neither {key} nor no_{key}"
     known = {one.name for one in (PROJECT / "data" / folder).iterdir()}
     assert set(found.get(key, [])) <= known
+
+
+def alone(line: str) -> set[str]:
+    """The tools of a sentence with costs, but for those that are taken with others; what a frame adds is of a law."""
+    keys = re.findall(r'\{\{<\s*number\s+"([^"/]+)"', line)
+    return {key.partition(".")[0] for key in keys if not key.endswith(".per-frame")} & TOOLS.keys()
+
+
+def test_a_sentence_that_compares_tools_takes_them_from_one_machine() -> None:
+    pages = sorted((PROJECT / "content").rglob("*.md"))
+    lines = [line for path in pages for line in path.read_text(encoding="utf-8").splitlines() if line[:1] != "|"]
+    assert [line for line in lines if len(alone(line)) > 1] == []
+    number = '{{{{< number "{}.cost" >}}}}'
+    assert alone(number.format("bpftrace.a") + number.format("perf-stat.a")) == {"bpftrace", "perf-stat"}
 
 
 @pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in CHAPTERS])

@@ -164,7 +164,8 @@ def test_an_emulated_machine_builds_nothing(project: FakeProject) -> None:
 def test_a_system_that_has_no_apt_builds_its_own_kernel(
     project: FakeProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trees, "KERNEL_SOURCES", kernel_sources(tmp_path / "src"))
+    sources = kernel_sources(tmp_path / "src", project.suite / "freebsd")
+    monkeypatch.setattr(trees, "KERNEL_VERSION", sources / "sys/conf/newvers.sh")
     monkeypatch.setattr(platform, "system", lambda: "FreeBSD")
     run(project, "tiny", "--blocks", "1", "--seed", "5")
     (submission,) = project.data.submissions()

@@ -123,10 +123,10 @@ def test_a_tree_that_is_not_ready_has_nothing_to_renew(tmp_path: Path) -> None:
 def test_the_kernel_of_the_system_is_built_without_a_word_written_to_its_sources(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sources = kernel_sources(tmp_path / "src")
+    sources = kernel_sources(tmp_path / "src", tmp_path / "freebsd")
     before = sorted(sources.rglob("*"))
-    monkeypatch.setattr(trees, "KERNEL_SOURCES", sources)
-    found = kernel_build(tmp_path / "cache")
+    monkeypatch.setattr(trees, "KERNEL_VERSION", sources / "sys/conf/newvers.sh")
+    found = kernel_build(tmp_path / "freebsd")
     with made_ready(found) as ready:
         assert ready.build is not None
         subprocess.run(["/bin/sh", "-c", "make -j2"], cwd=ready.build, check=True, capture_output=True)
@@ -140,6 +140,6 @@ def test_the_kernel_of_the_system_is_built_without_a_word_written_to_its_sources
 def test_a_system_without_the_sources_of_its_kernel_says_what_to_build_instead(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trees, "KERNEL_SOURCES", tmp_path / "src")
-    with pytest.raises(HostNotReady, match=r"src: expected the sources of FreeBSD's kernel(.|\n)*--source DIR"):
-        kernel_build(tmp_path / "cache")
+    monkeypatch.setattr(trees, "KERNEL_VERSION", tmp_path / "newvers.sh")
+    with pytest.raises(HostNotReady, match=r"expected the sources of FreeBSD's kernel(.|\n)*--source DIR"):
+        kernel_build(tmp_path)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect import processes
 from probe_effect.processes import Child, end_descriptor, is_readable
 
 if TYPE_CHECKING:
@@ -56,7 +55,6 @@ def illumos(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Python whose system tells of no process's end by a descriptor."""
     monkeypatch.delattr(os, "pidfd_open")
     monkeypatch.delattr(select, "kqueue", raising=False)
-    monkeypatch.setattr(processes, "ASK_AGAIN_S", 0.0)
 
 
 @pytest.mark.usefixtures("illumos")

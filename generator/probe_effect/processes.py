@@ -23,9 +23,6 @@ STARTED_BY = "PROBE_EFFECT_PID"
 GRACE_S = 5.0
 """Time to end in order after SIGTERM, before SIGKILL."""
 
-ASK_AGAIN_S = 0.02
-"""Between two looks at another's child, where the kernel tells of no end."""
-
 
 @dataclass(frozen=True, slots=True)
 class Ended:
@@ -176,17 +173,14 @@ def end_descriptor(pid: int) -> int:
 
 
 def _hold_until_end(pid: int, descriptor: int) -> None:
-    """Close a descriptor once the process has ended, which is left to be waited for; illumos has nothing better.
-
-    The end of another's child is only seen by asking for it again and again.
-    """
+    """Close a descriptor once the process has ended, and leave that to be waited for: illumos has nothing better."""
     try:
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-    except ChildProcessError:
+    except ChildProcessError:  # the end of another's child is only seen by looking again and again
         with contextlib.suppress(ProcessLookupError):
             while True:
                 os.kill(pid, 0)
-                time.sleep(ASK_AGAIN_S)
+                time.sleep(0.02)
     finally:
         os.close(descriptor)
 

@@ -51,8 +51,7 @@ def integrity_protection() -> str | None:
     except OSError:
         return None
     whole = "status: enabled" if "DTrace Restrictions:" not in run.stdout else "DTrace Restrictions: enabled"
-    is_on = whole in run.stdout
-    return f"System Integrity Protection keeps DTrace from most probes; {SIP}" if is_on else None
+    return f"System Integrity Protection keeps DTrace from most probes; {SIP}" if whole in run.stdout else None
 
 
 def _noise(found: Diagnosis) -> Iterator[tuple[str, str]]:

@@ -148,7 +148,6 @@ def with_tree(work: Work, named: Tree | None) -> Work:
     project = work.suite.workload.project
     if project is None:
         return work
-    if named is None:
-        has_apt = platform.system() == "Linux"
-        named = fetched(project, cache_folder(), output.say) if has_apt else kernel_build(cache_folder())
-    return replace(work, tree=named)
+    if named is None and platform.system() != "Linux":
+        named = kernel_build(work.folder / "freebsd")
+    return replace(work, tree=named or fetched(project, cache_folder(), output.say))

@@ -14,6 +14,8 @@
 - `<tracer>.<case>.per-frame`: what each frame of the stack adds to a sample.
 - `<one>/<one>`: the ratio of two costs of one submission, of an event both or of an iteration, where a page asks;
   `<one>/less/<one>`: their difference. `<source>.<figure>/less/<one>`: what a published cost has more.
+- `<one>.<quantity>/with/<one>[/with/<one>]`: for a sentence that compares them, where a page asks: of the first
+  machine, the home machine before others, that has all of them.
 - `<machine>/<run>/<one>.<cost|cost-interval|..|start|stop|tail-50|..>`: of that run, current or not, where a page asks.
 - `<one>.machine`: the machine that its quantities are of, which may be another than the home machine.
 - `<one>.mechanism`: how a user probe fires there, by the first instruction: emulated, stepped or called.
@@ -59,6 +61,7 @@ RATES_HZ = {"1k": 1e3, "10k": 1e4, "100k": 1e5, "1M": 1e6}
 
 ONE_THREAD = "1"
 LESS = "less/"
+WITH = "/with/"
 
 
 def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
@@ -80,12 +83,14 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
             }
     for of in (_of_threads, _of_line, _of_depth):
         found |= dict(of(catalogue, current))
+    figures = {f"{source.id}.{one.figure}": one for source in catalogue.sources for one in source.figures}
     for key in ratios:
         first, _, second = key.partition("/")
-        if told := _ratio(catalogue, submissions, first, second) or _of_run(catalogue, key):
+        ours, printed = current.get(second.removeprefix(LESS)), figures.get(first)
+        if told := _ratio(catalogue, submissions, first, second) or _of_run(catalogue, _of_one_machine(catalogue, key)):
             found[key] = told
-        elif second.startswith(LESS) and (ours := current.get(second.removeprefix(LESS))) and ours.distinguishable:
-            found.update((key, _gap(printed, ours)) for printed in _printed(catalogue, first))
+        elif second.startswith(LESS) and ours and ours.distinguishable and printed and printed.cost_ns:
+            found[key] = _gap(printed, ours)
     return found
 
 
@@ -287,10 +292,15 @@ def _ratio(catalogue: Catalogue, submissions: Iterable[Submission], first: str, 
     return None
 
 
-def _printed(catalogue: Catalogue, key: str) -> list[Figure]:
-    """The published cost of a key; none without."""
-    figures = ((f"{source.id}.{one.figure}", one) for source in catalogue.sources for one in source.figures)
-    return [one for each, one in figures if each == key and one.cost_ns]
+def _of_one_machine(catalogue: Catalogue, key: str) -> str:
+    """The key of the run whose quantity a sentence compares with other numbers of its machine; others as they are."""
+    quantity, *others = key.split(WITH)
+    name = quantity.rpartition(".")[0]
+    for machine in dict.fromkeys(one.machine for one in in_order(catalogue.numbers) if others):
+        has = {one.name: one for one in catalogue.numbers.of_machine(machine).values() if one.is_sound}
+        if has.keys() >= {name, *others}:
+            return f"{has[name].submission.id}/{quantity}"
+    return key
 
 
 def _gap(printed: Figure, one: Number) -> Fact:

@@ -26,14 +26,8 @@ CLEAN = "make clean"
 
 INSTEAD = "to build another project, name the folder of its source: --source DIR"
 
-KERNEL_SOURCES = Path("/usr/src")
-KERNEL_BUILD = """\
-all:
-\tmkdir objects && MAKEOBJDIRPREFIX=$$PWD/objects ${{MAKE}} -C {sources} buildkernel
-clean:
-\trm -rf objects
-"""
-"""A Makefile that builds FreeBSD's kernel; objects go where this variable of the environment says, by build(7)."""
+KERNEL_VERSION = Path("/usr/src/sys/conf/newvers.sh")
+
 HISTORY = (".git", ".hg", ".svn")
 """Folders of a tree that are not part of the build."""
 
@@ -90,19 +84,13 @@ def named_tree(folder: Path) -> Tree:
         raise UsageError(f"{error.filename or folder}: {error.strerror}") from error
 
 
-def kernel_build(cache: Path) -> Tree:
-    """A tree in `cache` whose build is that of the kernel whose sources this FreeBSD has, which are not copied.
-
-    Raises: HostNotReady if there are none, with what to do instead.
-    """
+def kernel_build(folder: Path) -> Tree:
+    """The tree in a folder that builds this FreeBSD's kernel from its sources. Raises: HostNotReady without them."""
     try:
-        said = (KERNEL_SOURCES / "sys/conf/newvers.sh").read_text(encoding="utf-8")
+        said = KERNEL_VERSION.read_text(encoding="utf-8")
     except OSError as error:
-        msg = f"{KERNEL_SOURCES}: expected the sources of FreeBSD's kernel, which runs build; found none\n{INSTEAD}"
+        msg = f"{KERNEL_VERSION}: expected the sources of FreeBSD's kernel, which runs build; found none\n{INSTEAD}"
         raise HostNotReady(msg) from error
-    folder = cache / "projects" / "buildkernel"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "Makefile").write_text(KERNEL_BUILD.format(sources=KERNEL_SOURCES), encoding="utf-8")
     version = "-".join(re.findall(r'^(?:REVISION|BRANCH)="(.+)"', said, re.MULTILINE))
     return Tree(folder, f"FreeBSD {version}, buildkernel")
 

@@ -24,8 +24,6 @@ from probe_effect.review.report import MAX_LINE
 FEWEST_CASES, LEAST_SHARE = 10, 0.8
 """The model is refuted where the intervals of so many estimates, or more, hold a smaller share of times."""
 
-MOST_NAMED = 5
-
 
 class Beside(NamedTuple):
     """A cost of a case beside what others printed, from the least to the greatest, or beside its estimate, ns."""
@@ -111,13 +109,9 @@ def _firsts(new: Submission, base: Catalogue, own: Sequence[Number]) -> Iterator
 
 def _named(lead: str, items: Sequence[str]) -> str:
     """A sentence with as many whole items as a line of a report holds, and how many more there are."""
-    text = ""
-    for most in range(min(len(items), MOST_NAMED), 0, -1):
-        more = f"; and {len(items) - most} more" if most < len(items) else ""
-        text = f"{lead}: {'; '.join(items[:most])}{more}."
-        if len(text) <= MAX_LINE:
-            break
-    return text
+    some = ("; ".join([*items[:most], f"and {len(items) - most} more"]) for most in range(len(items) - 1, -1, -1))
+    whole = (f"{lead}: {text}." for text in ("; ".join(items), *some))
+    return next(text for text in whole if len(text) <= MAX_LINE)
 
 
 def _agreement(printed: Sequence[Beside]) -> Iterator[str]:
