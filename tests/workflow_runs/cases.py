@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -163,12 +164,12 @@ def hosted(hub: Hub) -> Iterator[Outcome]:
 
 def hosted_cut_off(hub: Hub) -> Iterator[Outcome]:
     """The second part is killed in the middle: what the first one measured is proposed, and all rows are kept."""
-    kill = hub.folder / "kills" / "in-the-run"
-    kill.parent.mkdir()
-    kill.write_text("10\n", encoding="utf-8")  # a part has six traced runs, and up to two trials
+    kills = hub.folder / "kills"
+    kills.mkdir()
+    (kills / "once-continued").write_text("3\n", encoding="utf-8")  # runs of the second part, which has six and a trial
     branches = hub.branches()
     run = act.run(hub, "bench-hosted.yml", act.dispatch(suites="tiny", minutes="20"), only=ONE_IMAGE)
-    kill.unlink(missing_ok=True)  # a countdown that was not reached is nothing to the next case
+    shutil.rmtree(kills)  # a countdown that was not reached is nothing to the next case
     folders = submissions(hub, run)
     complete = [folder for folder, is_complete in folders.items() if is_complete]
     added = [name for branch in hub.branches() if branch not in branches for name in hub.added(branch)]
