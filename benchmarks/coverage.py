@@ -32,7 +32,7 @@ from benchmarks.coverage_noise import (
 )
 from benchmarks.coverage_tables import combined_tables, model_table
 
-from probe_effect.stats.drift import trend, within_blocks
+from probe_effect.stats.trends import trend, within_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from benchmarks.coverage_noise import NoiseModel, Runs
     from numpy.typing import NDArray
 
-    from probe_effect.stats.drift import Trend
+    from probe_effect.stats.trends import Trend
 
 SEED = 20261121
 
@@ -53,7 +53,7 @@ class Size:
 
     repetitions: int
     checked: int
-    """Repetitions whose baselines `stats.drift` looks at, and of which figures are computed; one after another."""
+    """Repetitions whose baselines `stats.trends` looks at, and of which figures are computed; one after another."""
     layouts: int
     blocks: tuple[int, ...]
 
@@ -129,7 +129,7 @@ def _figures(found: Estimates) -> Figures:
 
 
 def _warnings(runs: Runs, checked: int) -> tuple[float, float]:
-    """Shares of repetitions in which `stats.drift` finds a trend over the run, and a drift inside blocks."""
+    """Shares of repetitions in which `stats.trends` finds a trend over the run, and a drift inside blocks."""
     trends = [trend(one.mean(axis=1)) for one in runs.untraced_ns[:checked]]
     drifts = [within_blocks(one[:, 0], one[:, 1]) for one in runs.untraced_ns[:checked]]
     return _significant(trends), _significant(drifts)

@@ -11,9 +11,9 @@ from benchmarks.coverage_noise import BASELINE_NS, COST_NS, MODELS, SIGMA_NS, Ru
 
 from probe_effect.model import Estimate
 from probe_effect.reduce.thresholds import threshold
-from probe_effect.stats import mover
-from probe_effect.stats.correlation import MIN_PAIRS, kendall
-from probe_effect.stats.ranking import Rank, ranks
+from probe_effect.stats import estimates
+from probe_effect.stats.estimates import Rank, ranks
+from probe_effect.stats.trends import MIN_PAIRS, kendall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -53,12 +53,12 @@ Costs = list[list[Estimate]]
 COMBINED: Mapping[str, tuple[float, Callable[[Sequence[Estimate], Sequence[Estimate]], Estimate | None]]] = {
     "difference of two submissions": (
         OTHER_COST_NS - COST_NS,
-        lambda one, other: mover.difference(other[1], one[0]),
+        lambda one, other: estimates.difference(other[1], one[0]),
     ),
-    "ratio of two submissions": (OTHER_COST_NS / COST_NS, lambda one, other: mover.ratio(other[1], one[0])),
+    "ratio of two submissions": (OTHER_COST_NS / COST_NS, lambda one, other: estimates.ratio(other[1], one[0])),
     "total of three costs, same baselines": (
         COST_NS + 2 * OTHER_COST_NS,
-        lambda one, _: mover.total(one),
+        lambda one, _: estimates.total(one),
     ),
     "threshold of 5 %": (0.05e9 / COST_NS, lambda one, _: threshold(one[0], 5)),
 }

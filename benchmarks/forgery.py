@@ -18,9 +18,9 @@ from benchmarks.forged import FORGERIES, other_of_suite
 from benchmarks.honest import DATA, SEED, Given, committed, honest, suites
 
 from probe_effect.checks import alike, machine_facts, signs
+from probe_effect.checks.copies import Traces, traces_of
 from probe_effect.checks.registry import SIGNS
 from probe_effect.checks.rule import CheckedSubmission
-from probe_effect.checks.traces import Traces, traces_of
 from probe_effect.store.places import SubmissionFolder
 
 if TYPE_CHECKING:

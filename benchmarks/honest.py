@@ -22,7 +22,7 @@ from probe_effect.checks.signs import has_fixed_operations, order_of_seed
 from probe_effect.errors import BadData, UsageError
 from probe_effect.model import Bucket, Key
 from probe_effect.stats.run_order import baseline
-from probe_effect.store.histogram import HISTOGRAM_COLUMNS, bucket_around, read_histogram, with_histograms
+from probe_effect.store.further_tables import HISTOGRAM_COLUMNS, bucket_around, read_histogram, with_histograms
 from probe_effect.store.machine_file import (
     MOMENT_FORM,
     MachineFile,
@@ -32,9 +32,8 @@ from probe_effect.store.machine_file import (
     write_machine_file,
 )
 from probe_effect.store.places import DataFolder, SubmissionFolder
-from probe_effect.store.samples import SAMPLE_COLUMNS, read_samples
+from probe_effect.store.samples import SAMPLE_COLUMNS, TableWriter, read_samples
 from probe_effect.store.suite_file import known_suites
-from probe_effect.store.table_writer import TableWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

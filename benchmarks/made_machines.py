@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probe_effect.store.machine_file import Machine
-from probe_effect.store.machine_ids import with_id
+from probe_effect.store.machine_file import Machine, with_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

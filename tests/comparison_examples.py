@@ -17,7 +17,7 @@ from probe_effect.exports.compare_shards import compared_values
 from probe_effect.exports.table import DataTable, Field, TableRow, csv_text
 from probe_effect.model import Estimate
 from probe_effect.pages import comparison
-from probe_effect.stats import mover
+from probe_effect.stats import estimates
 from shared_examples import COSTS, DATA, SEED
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ def arithmetic() -> list[dict[str, Any]]:
         {
             "first": first,
             "second": second,
-            "difference": _ends(mover.difference(_interval(first), _interval(second))),
-            "ratio": _ends(mover.ratio(_interval(first), _interval(second))),
+            "difference": _ends(estimates.difference(_interval(first), _interval(second))),
+            "ratio": _ends(estimates.ratio(_interval(first), _interval(second))),
         }
         for first, second in pairs
     ]

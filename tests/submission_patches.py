@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from builders import changed
 from probe_effect.model import Estimate
-from probe_effect.store.calibration import CALIBRATION_COLUMNS, ProbeCalibration
-from probe_effect.store.histogram import bucket_around
-from probe_effect.store.table_writer import TableWriter
+from probe_effect.store.further_tables import CALIBRATION_COLUMNS, ProbeCalibration, bucket_around
+from probe_effect.store.samples import TableWriter
 from probe_effect.store.tables import csv_line
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from probe_effect.compare.agreement import of_case, of_source, orders
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.numbers.names import tool_of
 from probe_effect.pages import agreement, source_page
-from probe_effect.stats.correlation import MIN_PAIRS
+from probe_effect.stats.trends import MIN_PAIRS
 from probe_effect.store.places import DataFolder
 from written_pages import written
 

@@ -11,14 +11,14 @@ from builders import copy_suite, counted_rows, counted_values, skipped_row, writ
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
 from number_builder import number, submission
 from probe_effect.answer.from_counts import calibrations, counted
-from probe_effect.compare.architectures import beside
 from probe_effect.compare.comparison import ANOTHER_ARCHITECTURE, compare
+from probe_effect.compare.counts import beside
 from probe_effect.compare.kernels import CountedCase, between_kernels, matrices
 from probe_effect.exports.facts import facts
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages.architecture_words import only, sentences
-from probe_effect.store.explanations_file import Explanation
+from probe_effect.store.beside_files import Explanation
 from probe_effect.store.places import DataFolder
 from test_kernels_page import seen
 from written_pages import with_fragments

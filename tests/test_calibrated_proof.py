@@ -12,7 +12,7 @@ from probe_effect.answer.kind_spread import is_learnt_from, kind_of_script, spre
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.pages import proof
-from probe_effect.store.calibration import ProbeCalibration
+from probe_effect.store.further_tables import ProbeCalibration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from probe_effect.exports.page_data import page_tables, rows
 from probe_effect.exports.table import csv_text
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.store.claims_file import MOST_WORDS, Claim, read_claims
+from probe_effect.store.beside_files import MOST_WORDS, Claim, read_claims
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

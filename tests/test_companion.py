@@ -12,7 +12,7 @@ from number_builder import number, submission
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.home import home_numbers
+from probe_effect.numbers.shown import home_numbers
 from probe_effect.pages import companion
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pytest
 from builders import PROJECT
 from contributor import COLUMNS, Way, fitted, steps, walked
 from probe_effect.cli.group import commands
-from probe_effect.store.changes_file import ChangesFile
+from probe_effect.store.beside_files import ChangesFile
 
 if TYPE_CHECKING:
     from pathlib import Path

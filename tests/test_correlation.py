@@ -12,7 +12,7 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.stats.correlation import MIN_PAIRS, Correlation, concordance, discordance_distribution, kendall
+from probe_effect.stats.trends import MIN_PAIRS, Correlation, concordance, discordance_distribution, kendall
 
 DISTINCT = st.integers(2, 20).flatmap(lambda n: st.permutations(range(n)))
 TIED = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=25)

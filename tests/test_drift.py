@@ -10,7 +10,7 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.stats.drift import Trend, trend, within_blocks
+from probe_effect.stats.trends import Trend, trend, within_blocks
 
 TIMES = st.lists(st.integers(100, 10_000).map(float), min_size=2, max_size=20)
 

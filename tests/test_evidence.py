@@ -15,7 +15,7 @@ from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.answer.from_counts import models
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue, read_numbers
-from probe_effect.reduce import codec
+from probe_effect.reduce import reading
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
 
@@ -94,7 +94,7 @@ def test_what_was_asked_for_case_by_case_is_the_same_as_all_at_once(real_data: D
 def test_asking_for_a_case_takes_up_no_number_of_another(
     real_data: DataFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data, made, unpacked = DataFolder(real_data.root, Kept(tmp_path)), set(), codec._number
+    data, made, unpacked = DataFolder(real_data.root, Kept(tmp_path)), set(), reading._number
     read_numbers(data)
 
     def recorded(own: Submission, values: list[Any]) -> Number:
@@ -102,7 +102,7 @@ def test_asking_for_a_case_takes_up_no_number_of_another(
         made.add(number.case)
         return number
 
-    monkeypatch.setattr(codec, "_number", recorded)
+    monkeypatch.setattr(reading, "_number", recorded)
     known = evidence(read_numbers(data))
     machine, tracer, case = known.keys[0]
     assert known.costs[machine, tracer, case].case == case

@@ -25,7 +25,7 @@ from builders import (
 from evidence_builder import rows_of
 from probe_effect.exports.facts import asked_ratios, facts
 from probe_effect.exports.labels import labels
-from probe_effect.numbers import home
+from probe_effect.numbers import shown
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.store.places import DataFolder
 
@@ -120,7 +120,7 @@ def test_the_guide_has_its_numbers_whichever_machine_becomes_the_home_machine(
     quoted = {key for text in texts for key in QUOTED.findall(text)}
     for machine, submissions in catalogue.numbers.machines().items():
         other = replace(catalogue)
-        monkeypatch.setattr(home, "reference_submission", {other.numbers: home.representative(submissions)}.get)
+        monkeypatch.setattr(shown, "reference_submission", {other.numbers: shown.representative(submissions)}.get)
         assert quoted - facts(other, asked_ratios(content)).keys() == set(), machine
 
 

@@ -22,7 +22,7 @@ from probe_effect.checks.run import check, check_all
 from probe_effect.checks.signs import order_of_seed
 from probe_effect.stats.run_order import SINCE
 from probe_effect.stats.shared_noise import noise_table, shared_noise
-from probe_effect.store.changes_file import CHANGES_FILE
+from probe_effect.store.beside_files import CHANGES_FILE
 from probe_effect.store.kept import NOWHERE, Kept
 from probe_effect.store.machine_file import write_machine_file
 from probe_effect.store.places import DataFolder

@@ -14,7 +14,7 @@ from probe_effect.checks.run import check
 from probe_effect.errors import HostNotReady
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.model import Bucket
-from probe_effect.store.histogram import RunWriter, read_histogram, with_histograms
+from probe_effect.store.further_tables import RunWriter, read_histogram, with_histograms
 from probe_effect.store.samples import read_samples
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import pytest
 
 from number_builder import number, submission
 from probe_effect.model import Estimate
-from probe_effect.numbers.home import home_numbers, in_order, on_all_machines, reference_submission
 from probe_effect.numbers.index import Numbers
+from probe_effect.numbers.shown import home_numbers, in_order, on_all_machines, reference_submission
 from probe_effect.reduce.grades import NESTED, UNDER_LOAD, VIRTUAL
 from probe_effect.reduce.rows import ADD_UP
 from probe_effect.store.machine_file import KVM_GUEST

@@ -15,12 +15,11 @@ from probe_effect.answer.evidence import evidence
 from probe_effect.cli.measure import measure
 from probe_effect.machine import collect
 from probe_effect.model import Key
-from probe_effect.numbers import home, names
+from probe_effect.numbers import names, shown
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.numbers.likeness import by_likeness, facts_of, facts_of_submission
 from probe_effect.pages import lists, machine_page
-from probe_effect.store.machine_file import MachineFile
-from probe_effect.store.machine_ids import is_hosted, runner_id
+from probe_effect.store.machine_file import MachineFile, is_hosted, runner_id
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def test_runs_on_three_hosts_count_as_one_machine_in_ranges_whose_ends_are_those
     three_hosts: Catalogue,
 ) -> None:
     number = three_hosts.numbers.of_machine("test-machine")[KPROBE]
-    found = home.on_all_machines(three_hosts.numbers, number)
+    found = shown.on_all_machines(three_hosts.numbers, number)
     assert found is not None
     assert found.machines == 2
     assert (found.cost.low, found.cost.high) == pytest.approx((number.known_cost.value, 1500))
@@ -161,7 +160,7 @@ def test_it_is_the_home_machine_only_where_every_other_was_under_load(
         changed(values, f"machine.{key}", value)
     write_submission(data, values=changed(values, "run.load_before", load))
     name = add(data, 1, 900)
-    assert (home.home_machine(read_catalogue(DataFolder(data)).numbers) == name) is is_hosted_home
+    assert (shown.home_machine(read_catalogue(DataFolder(data)).numbers) == name) is is_hosted_home
 
 
 def test_advice_for_another_machine_says_that_it_is_hosted_and_does_not_compare(three_hosts: Catalogue) -> None:

@@ -12,7 +12,7 @@ from probe_effect.compare.agreement import CountedOrder, counted_orders
 from probe_effect.compare.kernels import KernelColumn, matrices
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages import agreement
-from probe_effect.stats.correlation import MIN_PAIRS
+from probe_effect.stats.trends import MIN_PAIRS
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

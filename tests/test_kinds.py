@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from number_builder import number, submission
 from probe_effect.model import Estimate
 from probe_effect.numbers.index import Numbers
-from probe_effect.numbers.kinds import MOST_MACHINES, select, shown, shown_machines
+from probe_effect.numbers.shown import MOST_MACHINES, select, shown, shown_machines
 
 if TYPE_CHECKING:
     from probe_effect.reduce.submission import Submission

@@ -9,7 +9,7 @@ from evidence_builder import case, suite
 from number_builder import number, submission
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
-from probe_effect.numbers.home import home_machine
+from probe_effect.numbers.shown import home_machine
 from probe_effect.pages.ladder_page import COSTS, RUNGS, charts, ladders, span, write
 
 if TYPE_CHECKING:

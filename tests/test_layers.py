@@ -250,7 +250,7 @@ KEPT = {
     "checks/run.py": ["reduce/reading.py", "checks/run.py"],
     "checks/alike.py": ["reduce/reading.py", "checks/alike.py"],
     "answer/evidence.py": ["reduce/reading.py", "answer/evidence.py"],
-    "checks/traces.py": ["reduce/reading.py", "checks/traces.py"],
+    "checks/copies.py": ["reduce/reading.py", "checks/copies.py"],
     "exports/guidance.py": ["reduce/reading.py", "pages/markdown.py", "exports/script_values.py"],
     "exports/compare_shards.py": ["reduce/reading.py", "pages/markdown.py", "exports/script_values.py"],
 }

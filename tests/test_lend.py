@@ -27,7 +27,7 @@ from probe_effect.store.places import submissions_in
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from probe_effect.store.plan_file import PlanFile
+    from probe_effect.store.samples import PlanFile
 
 
 @pytest.fixture

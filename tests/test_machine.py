@@ -14,7 +14,7 @@ from probe_effect.compilers import MACHINE
 from probe_effect.machine import cpu, kernel, virtual
 from probe_effect.machine.busy import KEYS, trap_times
 from probe_effect.machine.collect import choose_cpus, collect_machine, collect_system
-from probe_effect.store.machine_ids import HASH_DIGITS, with_id
+from probe_effect.store.machine_file import HASH_DIGITS, with_id
 
 if TYPE_CHECKING:
     from pathlib import Path

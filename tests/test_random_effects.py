@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from probe_effect.model import Estimate
-from probe_effect.stats.random_effects import range_of_ratios
+from probe_effect.stats.estimates import range_of_ratios
 
 
 def measured(rng: np.random.Generator, own: float, error: float, number: int) -> list[Estimate]:

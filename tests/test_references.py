@@ -9,7 +9,7 @@ import pytest
 
 from builders import PROJECT, REAL_DATA
 from probe_effect.checks.run import check_all
-from probe_effect.store.explanations_file import read_explanations, read_references
+from probe_effect.store.beside_files import read_explanations, read_references
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

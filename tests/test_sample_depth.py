@@ -14,7 +14,7 @@ from probe_effect.answer.parts import parts
 from probe_effect.answer.proof import of_events, of_samples
 from probe_effect.answer.question import SAMPLED, Combination, Question
 from probe_effect.model import Estimate
-from probe_effect.stats.straight_line import T_95, straight_line
+from probe_effect.stats.trends import T_95, straight_line
 
 STACK = "count-by-user-stack"
 SAMPLES = suite("sampling", case("02-sample", SAMPLED, STACK))

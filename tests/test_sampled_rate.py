@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from probe_effect.stats.sampled_rate import Stratum, gamma_quantile, sampled_rate
+from probe_effect.stats.counted import Stratum, gamma_quantile, sampled_rate
 
 TRIALS = 200
 SEED = 20261123

@@ -16,8 +16,8 @@ from probe_effect.errors import HostNotReady
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.model import Estimate, Key
 from probe_effect.scripts.script import read_script
-from probe_effect.store.calibration import CALIBRATION_COLUMNS, ProbeCalibration, read_calibration
-from probe_effect.store.table_writer import TableWriter
+from probe_effect.store.further_tables import CALIBRATION_COLUMNS, ProbeCalibration, read_calibration
+from probe_effect.store.samples import TableWriter
 from probe_effect.tracers.bpftrace import Bpftrace
 
 if TYPE_CHECKING:

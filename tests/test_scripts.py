@@ -15,7 +15,7 @@ import script_examples
 from builders import PROJECT
 from probe_effect.answer.depth import READINGS
 from probe_effect.errors import UsageError
-from probe_effect.scripts.kinds import kind_of
+from probe_effect.scripts.clauses import kind_of
 from probe_effect.scripts.script import Script, ScriptError, ScriptProbe, read_script
 from probe_effect.scripts.tables import ALIASES, EFFECTS, KINDS, TOKENS, tables
 from probe_effect.store.suite_file import read_suite

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probe_effect.errors import TooFewBlocks
-from probe_effect.stats.signed_rank import (
+from probe_effect.stats.robust import (
     MIN_BLOCKS,
     critical_rank,
     estimate,

@@ -9,7 +9,7 @@ from builders import copy_suite
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.parts import of_case
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
-from probe_effect.numbers.home import home_machine
+from probe_effect.numbers.shown import home_machine
 from probe_effect.pages.static_dynamic import COMPARED, charts, finding
 from probe_effect.store.places import DataFolder
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from probe_effect.store.places import DataFolder
-from probe_effect.store.script_forms import LINUX, linux_form, plain_form
+from probe_effect.store.places import LINUX, DataFolder, linux_form, plain_form
 from probe_effect.store.suite_file import Suite, read_suite
 
 DATA = DataFolder(Path(__file__).parent.parent / "data")

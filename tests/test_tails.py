@@ -22,9 +22,9 @@ from probe_effect.exports.parquet import write_runs
 from probe_effect.model import Bucket, Key
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages import case_page, submission_page, tails
-from probe_effect.reduce.tails import SHARES
-from probe_effect.stats.tail import FEWEST_BEYOND, at_least, percentile_ns, pooled
-from probe_effect.store.histogram import bucket_around
+from probe_effect.reduce.rows import SHARES
+from probe_effect.stats.counted import FEWEST_BEYOND, at_least, percentile_ns, pooled
+from probe_effect.store.further_tables import bucket_around
 from probe_effect.store.kept import NOWHERE
 from probe_effect.store.places import DataFolder
 

@@ -17,8 +17,8 @@ from probe_effect.checks.run import check_all
 from probe_effect.errors import UsageError
 from probe_effect.exports.facts import facts
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
-from probe_effect.numbers.home import reference_submission
 from probe_effect.numbers.names import tier
+from probe_effect.numbers.shown import reference_submission
 from probe_effect.store.places import DataFolder
 from site_build import PROJECT
 

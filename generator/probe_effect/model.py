@@ -58,7 +58,7 @@ class Bucket(NamedTuple):
 class Sample:
     """One timed run: a row of `samples.csv`. The columns are described in `store.samples`.
 
-    `histogram` is no column: where operations were timed one by one, it is in `histogram.csv` (`store.histogram`).
+    `histogram` is no column: where operations were timed one by one, it is in `histogram.csv` (`store.further_tables`).
     """
 
     block: int

@@ -12,7 +12,7 @@ import pytest
 
 import accessibility
 from probe_effect.compare.kernels import counted, release_order
-from probe_effect.numbers.home import reference_submission
+from probe_effect.numbers.shown import reference_submission
 
 if TYPE_CHECKING:
     from pathlib import Path

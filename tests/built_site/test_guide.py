@@ -18,7 +18,7 @@ from probe_effect.errors import ProbeEffectError
 from probe_effect.exports.build import BuildPlaces
 from probe_effect.exports.hugo import SiteOptions, run_hugo
 from probe_effect.pages import addresses
-from probe_effect.store.explanations_file import read_references
+from probe_effect.store.beside_files import read_references
 from probe_effect.store.places import DataFolder
 from site_build import OWN_KEPT, PROJECT, assembled, build, with_quoted_source
 

@@ -20,8 +20,8 @@ from builders import (
     write_submission,
 )
 from evidence_builder import rows_of
-from probe_effect.numbers.kinds import MOST_MACHINES
 from probe_effect.numbers.names import short_id
+from probe_effect.numbers.shown import MOST_MACHINES
 from site_build import build, served, with_quoted_source
 
 if TYPE_CHECKING:

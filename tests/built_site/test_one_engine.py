@@ -21,9 +21,9 @@ from probe_effect.answer.standard_tools import tool_script
 from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.live.count import Target
 from probe_effect.live.places import NotHere, Place
-from probe_effect.numbers.home import in_order
 from probe_effect.numbers.likeness import facts_of_submission
-from probe_effect.scripts.kinds import NO_EVENTS, matches_many
+from probe_effect.numbers.shown import in_order
+from probe_effect.scripts.clauses import NO_EVENTS, matches_many
 from probe_effect.scripts.script import read_script
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pytest
 
 from probe_effect import units
 from probe_effect.model import Key
-from probe_effect.numbers.home import home_machine
 from probe_effect.numbers.names import machine_name
+from probe_effect.numbers.shown import home_machine
 from whose_numbers import Page, mixed_tables, nameless_tables, typed_times, unnamed_machines
 
 if TYPE_CHECKING:

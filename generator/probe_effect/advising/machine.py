@@ -8,8 +8,7 @@ from pathlib import Path
 
 from probe_effect.machine import collect
 from probe_effect.numbers.likeness import Facts, facts_of
-from probe_effect.store.machine_file import HOSTED
-from probe_effect.store.machine_ids import as_author
+from probe_effect.store.machine_file import HOSTED, as_author
 
 COMPILE_S = 60.0
 

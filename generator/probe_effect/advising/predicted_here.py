@@ -14,9 +14,9 @@ from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.live.places import Place
 from probe_effect.model import Estimate, interval_json
 from probe_effect.reduce.thresholds import slowdown_at
-from probe_effect.scripts.kinds import NO_EVENTS
+from probe_effect.scripts.clauses import NO_EVENTS
 from probe_effect.scripts.script import read_script
-from probe_effect.stats import mover
+from probe_effect.stats import estimates
 from probe_effect.store.suite_file import script_path
 from probe_effect.tracers.registry import known_tracers
 
@@ -66,7 +66,7 @@ def _timed(found: Evidence, case: str, rate_hz: float) -> PredictedHere:
     costs = calibrated(task)
     if costs.missing:
         raise HostNotReady("; ".join(costs.missing.values()))
-    cost = mover.total([one.on({}) for one in costs.costs.values()])
+    cost = estimates.total([one.on({}) for one in costs.costs.values()])
     apart = spread_of(found, [known.action], events[0][1].attach, "calibrated")
     return PredictedHere(case, cost, slowdown_at(multiplied(cost, apart.factor) if apart else cost, rate_hz))
 

@@ -10,10 +10,11 @@ from probe_effect.answer.setup import ON_CALLS
 from probe_effect.calibration.asked import PlacedProbe, by_mechanism, mechanism_at
 from probe_effect.errors import UsageError
 from probe_effect.live.attach_points import EVERY_CALL
-from probe_effect.live.count import Countable, CountableProbe, CountResult, ProbeRate
+from probe_effect.live.count import CountResult, ProbeRate
+from probe_effect.live.countable import Countable, CountableProbe
 from probe_effect.live.places import same_function_elsewhere
 from probe_effect.numbers.likeness import Facts
-from probe_effect.scripts.kinds import matches_many
+from probe_effect.scripts.clauses import matches_many
 from probe_effect.scripts.script import Script
 from probe_effect.scripts.tables import PRINT
 

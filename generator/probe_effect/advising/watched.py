@@ -24,7 +24,7 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.numbers.likeness import Facts
 from probe_effect.scripts.script import read_script
-from probe_effect.stats import mover
+from probe_effect.stats import estimates
 from probe_effect.store.places import DataFolder
 from probe_effect.tools.record import plain_tools
 from probe_effect.tracers.registry import known_tracers
@@ -120,7 +120,7 @@ class ProbeCosts:
             return TracingCost(active, why=f"not measured: {' and '.join(missing)}")
         parts = [part for part in known.values() if part is not None]
         # an event may have been at any of several places; nobody counts each by itself
-        cost = mover.spanning([part.cost for part in parts], list(kinds.values()))
+        cost = estimates.spanning([part.cost for part in parts], list(kinds.values()))
         probe = multiplied(cost, self._apart.factor) if self._apart else cost
         machines = [part.sources[0].submission.machine if part.sources else MEASURED_HERE for part in parts]
         notes = [part.note for part in parts if part.note]
@@ -207,7 +207,7 @@ def probe_costs(data: DataFolder, here: Facts, named: str | None, calibrate: Cal
 def total(ones: Iterable[Estimate | None]) -> Estimate | None:
     """The sum of those that are known; their costs are from one machine and err together, so the ends add."""
     known = [one for one in ones if one is not None]
-    return mover.total(known) if known else None
+    return estimates.total(known) if known else None
 
 
 def _order(one: TracingCost) -> tuple[float, float, str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from probe_effect.answer.part import PLAIN_ACTION
 from probe_effect.model import Estimate
 from probe_effect.reduce.submission import Number
-from probe_effect.stats import mover
+from probe_effect.stats import estimates
 from probe_effect.store.suite_file import Case
 
 SAME_ACTION = dict.fromkeys(("filter-rejects", "filter-by-pid", "filter-by-name", "filter-by-cgroup"), "filter")
@@ -53,7 +53,7 @@ class Sum(NamedTuple):
 
     def plus(self, other: "Sum") -> "Sum":
         """Both together."""
-        cost = mover.total([self.cost, other.cost])
+        cost = estimates.total([self.cost, other.cost])
         return Sum(self.added + other.added, self.less + other.less, cost, self.suites | other.suites)
 
     def from_low(self, low: float | None) -> "Sum":
@@ -89,7 +89,7 @@ class Differences:
         for one in fired:
             for other in places[one.place]:
                 if one.action != other.action:
-                    cost = mover.difference(one.number.known_cost, other.number.known_cost)
+                    cost = estimates.difference(one.number.known_cost, other.number.known_cost)
                     made = Sum((one.number,), (other.number,), cost, frozenset({one.suite}))
                     known = self._measured[one.action]
                     known[other.action] = min(known.get(other.action, made), made, key=lambda one: one.order)

@@ -20,7 +20,7 @@ from probe_effect.answer.question import Question
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts, Likeness
 from probe_effect.reduce.thresholds import threshold
-from probe_effect.stats import mover
+from probe_effect.stats import estimates
 from probe_effect.units import NS_PER_SECOND
 
 SpreadOf = Callable[[ProbeGroup, Part], Spread | None]
@@ -192,7 +192,7 @@ def advise(
         probes=tuple(sorted(advised, key=lambda one: -(one.cpu_s_per_s.value if one.cpu_s_per_s else -math.inf))),
         threads=tuple(sorted(found_threads, key=lambda one: -one.forecast.prediction.cpu_s_per_s.value)),
         whole=next(slowed(whole, _paying_together(advised, whole, calls_hz)), None) if whole else None,
-        cpu_s_per_s=mover.total(taken) if taken else None,
+        cpu_s_per_s=estimates.total(taken) if taken else None,
         spreads=tuple(one for one in spreads if one is not None),
         budget_ratio=budget_ratio,
         one_event=_one_event(advised, facts, tracer, spread_of),

@@ -13,7 +13,7 @@ from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.compare.comparison import Comparison, compare
 from probe_effect.numbers import names
 from probe_effect.reduce.submission import Number
-from probe_effect.stats.ranking import is_below
+from probe_effect.stats.estimates import is_below
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.nearest import ProbeGroup
 from probe_effect.errors import unknown
-from probe_effect.scripts.kinds import NO_EVENTS, matches_many
+from probe_effect.scripts.clauses import NO_EVENTS, matches_many
 from probe_effect.scripts.script import Script
 from probe_effect.toml import beside
 

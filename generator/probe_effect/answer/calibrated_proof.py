@@ -18,8 +18,8 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number
 from probe_effect.scripts.script import ScriptProbe
-from probe_effect.stats import mover
-from probe_effect.store.calibration import ProbeCalibration
+from probe_effect.stats import estimates
+from probe_effect.store.further_tables import ProbeCalibration
 from probe_effect.store.suite_file import Case, Suite
 
 ON_CALL = re.compile(r"tracepoint:(?:raw_)?syscalls:sys_(?:enter|exit)([\w*]*)")
@@ -72,7 +72,7 @@ def _pair(found: Evidence, suite: Suite, case: Case, measured: Number) -> Progra
     costs = [cost for one in probes if (cost := _cost(one, own)) is not None]
     if not costs or len(costs) < len(probes):
         return None
-    plain = mover.total([cost.times(share) for cost in costs])
+    plain = estimates.total([cost.times(share) for cost in costs])
     call, calls = own[0].call, calls_per_event(found, suite, measured)
     cost = plain
     if call is not None and calls is not None:
@@ -83,7 +83,7 @@ def _pair(found: Evidence, suite: Suite, case: Case, measured: Number) -> Progra
 def _cost(probe: ScriptProbe, rows: Sequence[ProbeCalibration]) -> Estimate | None:
     """What one event costs, ns; of a probe that fires in several ways, what stands for any of them."""
     costs = [row.cost for row in rows if row.probe == probe.attach and row.cost is not None]
-    return mover.spanning(costs) if costs else None
+    return estimates.spanning(costs) if costs else None
 
 
 def _own_calls(probes: Sequence[ScriptProbe]) -> float:

@@ -12,7 +12,7 @@ from typing import Literal
 from probe_effect.answer.evidence import Evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers.once import once
-from probe_effect.stats import mover
+from probe_effect.stats import estimates
 from probe_effect.store.suite_file import Case
 
 CompositionKind = Literal["several probes", "probe and action"]
@@ -48,10 +48,10 @@ class Agreement:
 def composed(probe: Estimate, action: Estimate, plain: Estimate) -> Estimate:
     """The cost of `probe` with the action of `action`: cost(probe) + cost(action) - cost(plain), ns.
 
-    The difference is that of independent estimates, and the ends of the sum add (`stats.mover`), so the interval is
+    The difference is that of independent estimates, and the ends of the sum add (`stats.estimates`), so the interval is
     rather too wide than too narrow for costs of one submission, which share their baselines.
     """
-    return mover.total([probe, mover.difference(action, plain)])
+    return estimates.total([probe, estimates.difference(action, plain)])
 
 
 @once
@@ -92,13 +92,13 @@ def _checked(found: Evidence, machine: str, tracer: str) -> Iterator[Checked]:
         for kind, predicted in _predicted(found.case_of[case], costs):
             holds = meet(measured, predicted)
             if holds is not None:
-                yield Checked(case, tracer, kind, predicted, measured, mover.ratio(measured, predicted), holds)
+                yield Checked(case, tracer, kind, predicted, measured, estimates.ratio(measured, predicted), holds)
 
 
 def _predicted(case: Case, costs: dict[str, Estimate]) -> Iterator[tuple[CompositionKind, Estimate]]:
     """What the parts of a combination say of it, where all were measured."""
     if case.parts and costs.keys() >= set(case.parts):
-        yield "several probes", mover.total([costs[part] for part in case.parts])
+        yield "several probes", estimates.total([costs[part] for part in case.parts])
     names = case.composed
     if names and costs.keys() >= {names.probe, names.action, names.plain}:
         yield "probe and action", composed(costs[names.probe], costs[names.action], costs[names.plain])

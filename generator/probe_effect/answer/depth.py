@@ -15,8 +15,8 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.names import tool_of
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number
-from probe_effect.stats import mover
-from probe_effect.stats.straight_line import StraightLine, straight_line
+from probe_effect.stats import estimates
+from probe_effect.stats.trends import StraightLine, straight_line
 
 FRAMES = "frames"
 """The factor of a suite that varies how deep the stack is that a sample finds."""
@@ -97,7 +97,7 @@ def stopped(found: Evidence, machine: str, reading: str, frames: int | None, rat
     (shallow, least), (deep, most) = known[0], known[-1]
     frames = max(shallow, frames or USUAL_FRAMES)
     share = (min(frames, deep) - shallow) / (deep - shallow)
-    cost = mover.total([least.bounded_cost.times(1 - share), most.bounded_cost.times(share)])
+    cost = estimates.total([least.bounded_cost.times(1 - share), most.bounded_cost.times(share)])
     return Part(
         name=case,
         title=found.titles.get(case),

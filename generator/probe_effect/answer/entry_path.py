@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from probe_effect.answer.evidence import CostKey, Evidence
 from probe_effect.model import Estimate
 from probe_effect.reduce.submission import Number
-from probe_effect.stats import mover
+from probe_effect.stats import estimates
 
 PRINTED_CALL, STRACE = "system-call", "strace"
 """A probe of this type prints system calls, one an event; this tracer stops at each call, printed or not."""
@@ -37,8 +37,8 @@ class EntryPath:
         """What an event costs, ns, where it comes with another number of system calls than where `cost` is from."""
         more = calls_per_event - self.calls_per_event
         if more < 0:
-            return mover.difference(cost, self.cost.times(-more))
-        return mover.total([cost, self.cost.times(more)])
+            return estimates.difference(cost, self.cost.times(-more))
+        return estimates.total([cost, self.cost.times(more)])
 
 
 def calls_of_event(found: Evidence, case_id: str) -> int | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from probe_effect.model import Estimate
-from probe_effect.stats import mover
+from probe_effect.stats import estimates
 
 ProbeKey = tuple[str, str | None]
 """A probe's attach point as the script has it, and the mechanism by which it fires, None where there is but one."""
@@ -27,9 +27,9 @@ class HereCost:
         """
         own = {cpu: self.by_cpu[cpu] for cpu, number in events.items() if number and cpu in self.by_cpu}
         if not own:
-            return mover.spanning(list(self.by_cpu.values()))
+            return estimates.spanning(list(self.by_cpu.values()))
         whole = sum(events[cpu] for cpu in own)
-        parts = mover.total([cost.times(events[cpu] / whole) for cpu, cost in own.items()])
+        parts = estimates.total([cost.times(events[cpu] / whole) for cpu, cost in own.items()])
         return parts._replace(
             low=min(filter(None, [parts.low, *(cost.value for cost in own.values())]), default=None),
             high=max(filter(None, [parts.high, *(cost.value for cost in own.values())]), default=None),

@@ -9,7 +9,7 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number
 from probe_effect.reduce.thresholds import slowdown_at
-from probe_effect.stats import mover
+from probe_effect.stats import estimates
 from probe_effect.store.suite_file import Factor
 from probe_effect.units import NS_PER_SECOND
 
@@ -48,7 +48,7 @@ def contention(found: Evidence, machine: str, tracer: str, case: str) -> list[Co
     single = by_threads.pop(1, None)
     if single is None:
         return []
-    factors = {threads: mover.ratio(cost, single) for threads, cost in sorted(by_threads.items())}
+    factors = {threads: estimates.ratio(cost, single) for threads, cost in sorted(by_threads.items())}
     return [Contention(threads, factor) for threads, factor in factors.items() if factor and factor.low is not None]
 
 

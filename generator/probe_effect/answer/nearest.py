@@ -20,7 +20,7 @@ from probe_effect.answer.setup import ON_CALLS, STANDS_FOR, own_actions, setup, 
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts, Likeness, by_likeness, facts_of_submission
 from probe_effect.numbers.names import tool_of
-from probe_effect.stats import mover
+from probe_effect.stats import estimates
 
 WIDEST_RATIO, SMALL_NS = 10.0, 100.0
 """An interval whose high end is more than ten times its low end says too little, unless all of it is small."""
@@ -70,7 +70,7 @@ class ProbeGroup:
             return cost
         if self.rate_high_hz is None:  # a lower bound: nobody knows how much more it may be
             return Estimate(cost.value)
-        return mover.product(cost, Estimate(1.0, self.rate_low_hz / self.rate_hz, self.rate_high_hz / self.rate_hz))
+        return estimates.product(cost, Estimate(1.0, self.rate_low_hz / self.rate_hz, self.rate_high_hz / self.rate_hz))
 
 
 KnownCost = tuple[Part, "Likeness | None"]

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from probe_effect.answer.part import Part
 from probe_effect.model import Estimate
-from probe_effect.stats import mover
+from probe_effect.stats import estimates
 
 MachinePart = tuple[str, Part]
 """A machine, and the cost of a probe there."""
@@ -44,4 +44,4 @@ def over_machines(known: Iterable[MachinePart]) -> Part | None:
 
 def _range(costs: list[Estimate], median: Estimate) -> Estimate:
     """From the least low end to the greatest high end."""
-    return mover.spanning(costs)._replace(value=median.value)
+    return estimates.spanning(costs)._replace(value=median.value)

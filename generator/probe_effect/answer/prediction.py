@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from probe_effect.errors import UsageError
 from probe_effect.model import Estimate
 from probe_effect.reduce.thresholds import THRESHOLDS, threshold
-from probe_effect.stats import mover
+from probe_effect.stats import estimates
 from probe_effect.units import NS_PER_SECOND
 
 MIN_RATE_HZ = 1e-6
@@ -104,14 +104,14 @@ def predict(cost: Estimate, load: ThreadLoad) -> Prediction:
 def together(probes: Sequence[ProbeLoad]) -> ProbeLoad:
     """One probe that stands for several in a thread: the rate of all their events, and what one costs on average.
 
-    The CPU time that they use adds, and so do its ends (`stats.mover.total`). Without any event all weigh the same.
+    The CPU time that they use adds, and so do its ends (`stats.estimates.total`). Without any event all weigh the same.
     """
     if len(probes) == 1:
         return probes[0]
     rate_hz = math.fsum(probe.rate_hz for probe in probes)
     shares = [probe.rate_hz / rate_hz if rate_hz else 1 / len(probes) for probe in probes]
     parts = [probe.cost.times(share) for probe, share in zip(probes, shares, strict=True)]
-    return ProbeLoad(mover.total(parts), rate_hz)
+    return ProbeLoad(estimates.total(parts), rate_hz)
 
 
 def multiplied(first: Estimate, second: Estimate) -> Estimate:

@@ -18,7 +18,7 @@ from probe_effect.answer.question import SAMPLED
 from probe_effect.model import Estimate
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number
-from probe_effect.stats.random_effects import range_of_ratios
+from probe_effect.stats.estimates import range_of_ratios
 from probe_effect.store.suite_file import Case, Suite
 
 VISIBLE_RATIO = 0.01

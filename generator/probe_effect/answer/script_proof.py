@@ -19,11 +19,11 @@ from probe_effect.answer.proof import ProgramPair, Spread, calls_per_event, in_p
 from probe_effect.model import Estimate
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number
-from probe_effect.scripts.kinds import NO_EVENTS
+from probe_effect.scripts.clauses import NO_EVENTS
 from probe_effect.scripts.script import Script, ScriptProbe, read_script
 from probe_effect.scripts.tables import PRINT
-from probe_effect.stats import mover
-from probe_effect.stats.correlation import Correlation, kendall
+from probe_effect.stats import estimates
+from probe_effect.stats.trends import Correlation, kendall
 from probe_effect.store.suite_file import Case, Suite, script_path
 
 LANGUAGE = "bpftrace"
@@ -118,4 +118,4 @@ def _parts(found: Evidence, machine: str, script: Script, case: Case, measured: 
 
 def _of_one_event(parts: Sequence[Part]) -> Estimate:
     """What the script costs for each event that it counts, ns."""
-    return mover.total([one.cost.times(one.rate_hz) for one in parts])
+    return estimates.total([one.cost.times(one.rate_hz) for one in parts])

@@ -22,7 +22,7 @@ from probe_effect.reduce.submission import Number
 from probe_effect.reduce.thresholds import slowdown_at
 from probe_effect.scripts.commands import command_name
 from probe_effect.scripts.script import Script, ScriptProbe
-from probe_effect.stats import mover
+from probe_effect.stats import estimates
 from probe_effect.store.tools_file import StandardTool, ToolPackage
 
 CLOCKED = frozenset({"interval", "profile"})
@@ -147,7 +147,7 @@ def _tool_cost(found: Evidence, machine: str, package: ToolPackage, tool: Standa
 
 def _together(parts: Sequence[Part], calls_per_event: float | None = None) -> Estimate:
     """One event of each: where several are on system calls, the longer way into the kernel is paid once."""
-    return mover.total([one.cost for one in with_calls(parts, calls_per_event)])
+    return estimates.total([one.cost for one in with_calls(parts, calls_per_event)])
 
 
 def _points(found: Evidence, key: CostKey, parts: Sequence[Part]) -> Iterator[tuple[Number, RatePoint]]:

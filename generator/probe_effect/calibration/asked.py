@@ -14,10 +14,10 @@ from probe_effect.host import ROOT
 from probe_effect.live.attach_points import as_bpftrace
 from probe_effect.live.places import NotHere, Place, places
 from probe_effect.model import Key
+from probe_effect.scripts.clauses import NO_EVENTS
 from probe_effect.scripts.form import Script, ScriptProbe
-from probe_effect.scripts.kinds import NO_EVENTS
 from probe_effect.scripts.script import read_script
-from probe_effect.store.calibration import ProbeCalibration
+from probe_effect.store.further_tables import ProbeCalibration
 from probe_effect.store.samples import as_note
 from probe_effect.tracers.protocol import Tracer
 

@@ -15,7 +15,7 @@ Turn = tuple["Operation", int]
 ROUNDS = 12
 """Blocks of each turn with the tracer, and as many without, half of them before and half after.
 
-Of 12 differences the exact 95 % interval excludes the least likely ends (`stats/signed_rank.py`); 6 would be the
+Of 12 differences the exact 95 % interval excludes the least likely ends (`stats/robust.py`); 6 would be the
 fewest that have one.
 """
 

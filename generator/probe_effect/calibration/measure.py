@@ -24,7 +24,7 @@ from probe_effect.live.loaded import OF_PROBES, RunStatistics
 from probe_effect.model import Estimate
 from probe_effect.scripts.form import Script
 from probe_effect.scripts.tables import PRINT
-from probe_effect.stats import mover, signed_rank
+from probe_effect.stats import estimates, robust
 from probe_effect.tracers.protocol import Tracer
 
 BLOCK_SHARE = 0.5
@@ -127,7 +127,7 @@ class _Calibration:
             traced.stop()
         after = blocks.rounds(ROUNDS - ROUNDS // 2)
         return {
-            turn: signed_rank.estimate(np.array(during[turn]) - np.array([*before[turn], *after[turn]]))
+            turn: robust.estimate(np.array(during[turn]) - np.array([*before[turn], *after[turn]]))
             for turn in blocks.turns
             if turn in fired or not turn[0].keys
         }
@@ -170,7 +170,7 @@ def _tracing_now() -> Iterator[str]:
 def _event_ns(one: Operation, added: Estimate, least: Estimate | None, path: Estimate | None) -> Estimate:
     """What one event of one of an operation's probes costs, without what its other system calls pay."""
     if one.calls and path is not None:
-        added = mover.difference(added, path.times(one.calls))
+        added = estimates.difference(added, path.times(one.calls))
     if least is not None and added.low is not None and least.low is not None:
         added = added._replace(low=min(added.low, least.low))
     return added.times(1 / (one.events * len(one.keys)))

@@ -16,9 +16,8 @@ from probe_effect.answer.here import ProbeKey
 from probe_effect.calibration.loop import SLOTS, LoopProcess
 from probe_effect.live.places import Place
 from probe_effect.scripts.changed import Edit, applied, uses_arguments
-from probe_effect.scripts.clauses import Clause, program
+from probe_effect.scripts.clauses import NO_EVENTS, Clause, program
 from probe_effect.scripts.form import Script
-from probe_effect.scripts.kinds import NO_EVENTS
 
 PLAIN_CALL = "getppid"
 """A system call that does next to nothing, for what every call pays."""

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from probe_effect.checks.copies import Traces, read_traces
 from probe_effect.checks.signs import has_fixed_operations
-from probe_effect.checks.traces import Traces, read_traces
 from probe_effect.reduce.reading import code, content_digest
 from probe_effect.stats.shared_noise import Shared, shared_noise
 from probe_effect.store.kept import Kept, code_version

@@ -5,13 +5,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from probe_effect.checks import changes, releases
+from probe_effect.checks import changes
 from probe_effect.checks.rule import Fault, broken, names_in, rule
 from probe_effect.model import Problem
-from probe_effect.store.changes_file import read_changes
-from probe_effect.store.claims_file import Claim, read_claims
+from probe_effect.store.beside_files import (
+    Claim,
+    Explanation,
+    Reference,
+    read_changes,
+    read_claims,
+    read_explanations,
+    read_references,
+)
 from probe_effect.store.documents import value_line
-from probe_effect.store.explanations_file import Explanation, Reference, read_explanations, read_references
 from probe_effect.store.places import DataFolder
 from probe_effect.store.release_file import read_releases
 from probe_effect.store.suite_file import Suite, known_suites
@@ -158,8 +164,8 @@ def check_releases(data: DataFolder) -> list[Problem]:
     """Every problem of the releases."""
     found, problems = read_releases(data)
     for release in found:
-        checked = releases.CheckedRelease(release, data)
-        problems += broken(releases.RULES, checked, names_in(release.folder, data))
+        checked = changes.CheckedRelease(release, data)
+        problems += broken(changes.RELEASE_RULES, checked, names_in(release.folder, data))
     return problems
 
 

@@ -6,8 +6,7 @@ from itertools import chain
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import FIRST_RELEASE, Need, series_of
-from probe_effect.store.machine_file import HOSTED, runs_add_up
-from probe_effect.store.machine_ids import is_hosted, runner_id
+from probe_effect.store.machine_file import HOSTED, is_hosted, runner_id, runs_add_up
 from probe_effect.store.tables import printable
 from probe_effect.toml import beside
 

@@ -1,14 +1,51 @@
-"""Everything that the plan of a run promises is there: measured in every block, or left out with the reason."""
+"""A run is whole: everything that its plan promises is there, and its times follow each other."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import FAILURES, GIVE_UP_AFTER, Key, Sample
-from probe_effect.numbers.grouping import grouped_by
+from probe_effect.numbers.once import grouped_by
 from probe_effect.store.suite_file import script_path
 from probe_effect.store.tables import printable
 from probe_effect.tools.record import TOOLS, known_tool
+
+TOOL = "probe-effect "
+FIRST_DAY = datetime(2026, 11, 20, tzinfo=UTC)
+"""Before it nothing could be measured with `TOOL`."""
+
+SLACK = timedelta(days=1)
+"""By how much the clock of a machine may be wrong."""
+
+LONGEST = timedelta(days=30)
+
+
+@rule("dates")
+def _dates(checked: CheckedSubmission) -> Iterator[Fault]:
+    run = checked.document.run
+    latest = datetime.now(UTC) + SLACK
+    started, ended = datetime.fromisoformat(run.started), datetime.fromisoformat(run.ended or run.started)
+    if started > latest:
+        yield checked.fault("run.started", f"the run began on {run.started}, which is still to come", "set the clock")
+    elif checked.document.provenance.tool.startswith(TOOL) and started < FIRST_DAY - SLACK:
+        found = f"the run began on {run.started}, before there was a program to measure with"
+        yield checked.fault("run.started", found, "set the machine's clock, and measure again")
+    elif ended > latest:
+        yield checked.fault("run.ended", f"the run ended on {run.ended}, which is still to come", "set the clock")
+    if ended < started:
+        yield checked.fault("run.ended", "the run ended before it began", "let the clock alone during a run")
+    elif ended - started > LONGEST:
+        found = f"the run took more than {LONGEST.days} days"
+        yield checked.fault("run.ended", found, "look whether the clock was set in between", "warning")
+    known = [started, *map(datetime.fromisoformat, run.resumed), *([ended] if run.ended else [])]
+    if run.resumed and ended >= started and known != sorted(known):
+        found = "the run was continued before it began or after it ended"
+        yield checked.fault("run.resumed", found, "let the clock alone")
+
+
+DATE_RULES = (_dates,)
+
 
 FILE = "samples.csv"
 HINT = "complete the run with `probe-effect measure --resume`, or measure it again"

@@ -7,8 +7,8 @@ from probe_effect import units
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.reduce.rows import baselines
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.stats.drift import Trend
-from probe_effect.stats.ranking import is_below
+from probe_effect.stats.estimates import is_below
+from probe_effect.stats.trends import Trend
 from probe_effect.store.suite_file import Case
 from probe_effect.tools.record import known_tool
 

@@ -5,19 +5,14 @@ from typing import Any
 from probe_effect.checks import (
     beside,
     changes,
-    copied,
-    dates,
-    duplicates,
-    further_tables,
-    layout,
+    copies,
+    folders,
     machine_facts,
     plan_complete,
     plausible_costs,
-    releases,
     rows,
     signs,
     sources,
-    suites,
 )
 from probe_effect.checks.rule import CheckedSubmission, Rule
 
@@ -25,34 +20,34 @@ FACTS = ("machine-facts", "kernel-facts", "virtual-facts", "maker-facts")
 """Of one fact often follow others: together they are one sign."""
 
 SIGNS = {
-    **{rule.id: rule.id for rule in (*signs.RULES, *copied.SIGNS)},
+    **{rule.id: rule.id for rule in (*signs.RULES, *copies.SIGNS)},
     **dict.fromkeys(FACTS, "facts that do not fit each other"),
 }
 """Rule to the sign that it is of; no sign follows from another."""
 
 SUBMISSION_RULES: tuple[Rule[CheckedSubmission], ...] = (
-    layout.submission_name,
+    folders.submission_name,
     *rows.RULES,
-    *further_tables.RULES,
-    *dates.RULES,
+    *rows.TABLE_RULES,
+    *plan_complete.DATE_RULES,
     *machine_facts.RULES,
     *signs.RULES,
 )
 
 ALL_RULES: dict[str, tuple[Rule[Any], ...]] = {
     "a submission": (
-        *layout.OF_SUBMISSION,
-        layout.run_size,
+        *folders.OF_SUBMISSION,
+        folders.run_size,
         *(rule for rule in SUBMISSION_RULES if rule not in signs.RULES),
-        *duplicates.RULES,
+        *copies.DUPLICATE_RULES,
         *plan_complete.RULES,
         *plausible_costs.RULES,
     ),
-    "signs that a submission was not measured": (*signs.RULES, *copied.RULES),
-    "a published source": (*layout.OF_SOURCE, sources.source_size, *sources.RULES),
-    "a suite": suites.RULES,
+    "signs that a submission was not measured": (*signs.RULES, *copies.COPIED_RULES),
+    "a published source": (*folders.OF_SOURCE, sources.source_size, *sources.RULES),
+    "a suite": folders.RULES,
     "the change log": changes.RULES,
-    "a release": releases.RULES,
+    "a release": changes.RELEASE_RULES,
     "a package of standard tools": beside.TOOL_RULES,
     "the transcripts": beside.TRANSCRIPT_RULES,
     "the explanations": beside.EXPLANATION_RULES,

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from probe_effect.model import Problem, Sample, Severity
-from probe_effect.store.calibration import ProbeCalibration
 from probe_effect.store.documents import value_line
 from probe_effect.store.event_paths import EventPath
-from probe_effect.store.histogram import HistogramRow
+from probe_effect.store.further_tables import HistogramRow, ProbeCalibration
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.suite_file import Suite

@@ -5,30 +5,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from probe_effect.checks import (
-    alike,
-    beside,
-    copied,
-    duplicates,
-    layout,
-    plan_complete,
-    plausible_costs,
-    rows,
-    sources,
-    suites,
-)
+from probe_effect.checks import alike, beside, copies, folders, plan_complete, plausible_costs, rows, sources
+from probe_effect.checks.copies import read_traces
 from probe_effect.checks.registry import SIGNS, SUBMISSION_RULES
 from probe_effect.checks.rule import CheckedSubmission, broken, names_in
-from probe_effect.checks.traces import read_traces
 from probe_effect.errors import UsageError
 from probe_effect.model import Problem
 from probe_effect.numbers.published import figure_values
 from probe_effect.reduce.reading import code, content_digest, keep
 from probe_effect.reduce.reduce import reduce
-from probe_effect.store.calibration import read_calibration
-from probe_effect.store.changes_file import changed_ids, read_changes
+from probe_effect.store.beside_files import changed_ids, read_changes
 from probe_effect.store.event_paths import read_paths
-from probe_effect.store.histogram import read_histogram, with_histograms
+from probe_effect.store.further_tables import read_calibration, read_histogram, with_histograms
 from probe_effect.store.kept import Kept, code_version
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder, walk
@@ -54,7 +42,7 @@ class DataContext:
     suites: Mapping[str, Suite]
     folders: Mapping[str, Path]
     """Suite to where its scripts lie."""
-    copies: duplicates.RowIndex
+    copies: copies.RowIndex
     alike: Mapping[Path, list[tuple[str, str]]]
     """Folder of a submission to what it has in common with others, by rule."""
     accepted: frozenset[str]
@@ -111,7 +99,7 @@ def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataCo
     return DataContext(
         suites_here,
         folders,
-        duplicates.row_index(every),
+        copies.row_index(every),
         alike.in_common(every, checked, suites_here, data.kept),
         changed_ids(log.changes if log else (), "accepted"),
         folders_digest(folders.values()),
@@ -140,7 +128,7 @@ def _check_one(folder: Path, kind: str, data: DataFolder, known: DataContext) ->
     suite, problems = read_suite(folder, name("suite.toml"))
     if suite is None:
         return problems
-    return broken(suites.RULES, suites.CheckedSuite(folder, suite, known.suites), name)
+    return broken(folders.RULES, folders.CheckedSuite(folder, suite, known.suites), name)
 
 
 def _check_submission(
@@ -148,16 +136,19 @@ def _check_submission(
 ) -> list[Problem]:
     """What is wrong with a submission by its own files; then with its folder, and whether its rows are another's."""
     found = _kept_content(submission, name, known, kept)
-    problems = _with_folder(found, broken(layout.OF_SUBMISSION, submission.folder, name))
+    problems = _with_folder(found, broken(folders.OF_SUBMISSION, submission.folder, name))
     if _errors(found):
         return problems
-    if copies := broken(duplicates.RULES, duplicates.CopiedRows(submission, known.copies), name):
-        return [*problems, *copies]  # what such a copy has in common with the other is told by that
+    if same := broken(copies.DUPLICATE_RULES, copies.CopiedRows(submission, known.copies), name):
+        return [*problems, *same]  # what such a copy has in common with the other is told by that
     # What a submission has in common with others, beside the signs that were found in its own files.
     common = known.alike.get(submission.folder, [])
     rules = [*(problem.rule for problem in found), *(rule for rule, _ in common)]
     named = [SIGNS[rule] for rule in rules if rule in SIGNS]
-    return [*problems, *broken(copied.RULES, copied.Suspected(common, named, submission.id in known.accepted), name)]
+    return [
+        *problems,
+        *broken(copies.COPIED_RULES, copies.Suspected(common, named, submission.id in known.accepted), name),
+    ]
 
 
 def _kept_content(
@@ -199,7 +190,7 @@ def _check_content(
         return [*problems, *more, *further]
     suite, folder = known.suites.get(document.run.suite), known.folders.get(document.run.suite)
     checked = CheckedSubmission(submission, document, samples, suite, folder, times, costs, events)
-    if too_large := broken([layout.run_size], checked, name):
+    if too_large := broken([folders.run_size], checked, name):
         return [*problems, *too_large]
     found = broken(SUBMISSION_RULES, checked, name)
     if not any(problem.rule in rows.UNKNOWN_NAME for problem in found):
@@ -218,7 +209,7 @@ def _check_content(
 def _check_source(folder: Path, name: Callable[[str], str]) -> list[Problem]:
     document, problems = read_source(folder / "source.toml", name("source.toml"))
     figures, more = read_figures(folder / "figures.csv", name("figures.csv"))
-    problems = _with_folder(problems + more, broken(layout.OF_SOURCE, folder, name))
+    problems = _with_folder(problems + more, broken(folders.OF_SOURCE, folder, name))
     if document is None or more:
         return problems
     if too_large := broken([sources.source_size], figures, name):

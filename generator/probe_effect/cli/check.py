@@ -12,7 +12,7 @@ from probe_effect.cli.data_options import data_folder, data_option, given_folder
 from probe_effect.model import Problem
 
 if TYPE_CHECKING:
-    from probe_effect.checks.autofix import Fixed
+    from probe_effect.checks.afterwards import Fixed
 
 
 @click.command()
@@ -40,8 +40,8 @@ def check(
     chosen = given_folders(folders)
 
     from probe_effect.checks import run
-    from probe_effect.checks.autofix import autofix
-    from probe_effect.compare.explained import unseen_changes
+    from probe_effect.checks.afterwards import autofix
+    from probe_effect.compare.counts import unseen_changes
 
     fixed = autofix(chosen or data.parts(), data) if fix else []
     problems = run.check(chosen, data) if folders else [*run.check_all(data), *unseen_changes(data)]

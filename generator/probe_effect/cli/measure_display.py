@@ -14,7 +14,7 @@ from probe_effect.measure.leftovers import leftovers
 from probe_effect.measure.request import Work
 from probe_effect.measure.resume import command_to_go_on
 from probe_effect.model import Key, Sample
-from probe_effect.numbers.grouping import grouped_by
+from probe_effect.numbers.once import grouped_by
 from probe_effect.store.places import SubmissionFolder
 
 # rich honours NO_COLOR, FORCE_COLOR and a missing terminal by itself.

@@ -12,8 +12,8 @@ from probe_effect.measure.plan import plan
 from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import ThisMachine
 from probe_effect.model import Key
-from probe_effect.numbers.grouping import grouped_by
-from probe_effect.store.plan_file import PlannedSubject
+from probe_effect.numbers.once import grouped_by
+from probe_effect.store.samples import PlannedSubject
 
 TWO_MINUTES_S = 120
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from probe_effect.checks.against_base import new_problems
+from probe_effect.checks.afterwards import new_problems
 from probe_effect.cli import output
 from probe_effect.cli.tables import console, show_table
 from probe_effect.errors import BadData, UsageError
@@ -19,9 +19,9 @@ from probe_effect.review.report import MAX_REPORT_BYTES, ReviewReport, fitted
 from probe_effect.review.revisions import State
 from probe_effect.review.rows import report_of
 from probe_effect.review.sections import MAX_COMMENT_BYTES, MAX_SUMMARY_BYTES, markdown, sections
-from probe_effect.store.difference import difference
 from probe_effect.store.documents import read_document
 from probe_effect.store.tables import printable
+from probe_effect.store.version import difference
 
 RUN = re.compile(r"https://[\w.-]+(:\d+)?/[\w.-]+/[\w.-]+/actions/runs/\d+")
 

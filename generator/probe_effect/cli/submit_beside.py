@@ -7,7 +7,7 @@ from probe_effect import units
 from probe_effect.cli import output
 from probe_effect.cli.tables import show_section
 from probe_effect.compare.comparison import Comparison
-from probe_effect.compare.nearest import Nearest, nearest
+from probe_effect.compare.subjects import Nearest, nearest
 from probe_effect.errors import BadData
 from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.pages import comparison, instructions

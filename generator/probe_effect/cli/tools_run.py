@@ -6,7 +6,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from probe_effect.errors import BadData, HostNotReady, UsageError
-from probe_effect.numbers.grouping import grouped_by
+from probe_effect.numbers.once import grouped_by
 from probe_effect.scripts.script import ScriptProbe, read_script
 from probe_effect.store.places import DataFolder
 from probe_effect.store.tools_file import ToolPackage, ToolProbes, read_tools, tool_files, written

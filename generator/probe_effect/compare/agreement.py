@@ -12,10 +12,10 @@ import numpy as np
 from probe_effect.compare.kernels import CountedCase, KernelColumn, Matrix
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource
-from probe_effect.numbers.kinds import shown
 from probe_effect.numbers.names import tool_of
+from probe_effect.numbers.shown import shown
 from probe_effect.reduce.submission import Number
-from probe_effect.stats.correlation import MIN_PAIRS, Correlation, kendall
+from probe_effect.stats.trends import MIN_PAIRS, Correlation, kendall
 from probe_effect.store.source_file import Figure
 
 
@@ -87,7 +87,7 @@ def of_source(catalogue: Catalogue, source: PublishedSource) -> list[Pairing]:
 def orders(source: PublishedSource, pairings: Iterable[Pairing]) -> list[Order]:
     """For each platform on which the source prints enough cases to rank, and each machine and tracer of ours.
 
-    Enough are as many as an interval needs (`stats.correlation`); fewer would never be enough to tell.
+    Enough are as many as an interval needs (`stats.trends`); fewer would never be enough to tell.
     """
     groups: dict[tuple[str, str, str], dict[str, Pairing]] = {}
     for one in pairings:
@@ -106,7 +106,7 @@ def orders(source: PublishedSource, pairings: Iterable[Pairing]) -> list[Order]:
 def counted_orders(catalogue: Catalogue, found: Matrix) -> list[CountedOrder]:
     """For each platform on which a source prints enough costs of a tool to rank, each kernel and version of that tool.
 
-    Enough are as many as an interval needs (`stats.correlation`). Costs of 0, cases without events and counts that are
+    Enough are as many as an interval needs (`stats.trends`). Costs of 0, cases without events and counts that are
     not sound have no place in an order.
     """
     tools = {column: tool_of(one.tracer) for (_, column), one in found.cells.items()}

@@ -16,9 +16,9 @@ from probe_effect.model import Estimate, Key
 from probe_effect.numbers.index import current, newest_first
 from probe_effect.reduce.blocks import BlockTable
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.stats import mover
-from probe_effect.stats.ranking import Rank, ranks
-from probe_effect.stats.signed_rank import CONFIDENCE, estimate
+from probe_effect.stats import estimates
+from probe_effect.stats.estimates import Rank, ranks
+from probe_effect.stats.robust import CONFIDENCE, estimate
 
 Outcome = Literal["higher", "lower", "no difference", "not comparable"]
 OUTCOMES: tuple[Outcome, ...] = ("higher", "lower", "no difference", "not comparable")
@@ -183,12 +183,12 @@ def faults(one: Number) -> list[str]:
 def _compare_times(first: Number, second: Number) -> Comparison:
     """The second time against the first.
 
-    The interval of the difference is that of its blocks where both are from the same blocks (`stats.signed_rank`).
-    Otherwise it is that of two independent estimates (`stats.mover`). The ratio always takes them for independent,
+    The interval of the difference is that of its blocks where both are from the same blocks (`stats.robust`).
+    Otherwise it is that of two independent estimates (`stats.estimates`). The ratio always takes them for independent,
     which is wider than need be where they share their baselines.
     """
     paired = _block_difference(first, second)
-    difference = paired or mover.difference(second.known_cost, first.known_cost)
+    difference = paired or estimates.difference(second.known_cost, first.known_cost)
     reason = _obstacle(first, second)
     if reason is None and difference.low is None:
         reason = TOO_FEW_COMMON
@@ -200,7 +200,7 @@ def _compare_times(first: Number, second: Number) -> Comparison:
         second=second,
         outcome=_outcome(difference.value, reason, is_clear=is_clear),
         difference=difference,
-        ratio=mover.ratio(second.known_cost, first.known_cost),
+        ratio=estimates.ratio(second.known_cost, first.known_cost),
         is_paired=paired is not None,
         reason=reason,
     )

@@ -1,6 +1,6 @@
 """Instructions per event by kernel release and tracer version: the matrix of each suite, and what changed in it.
 
-A matrix is of one architecture: instructions of two are not the same work (`compare/architectures.py`).
+A matrix is of one architecture: instructions of two are not the same work (`compare/counts.py`).
 """
 
 import re
@@ -13,10 +13,10 @@ from typing import NamedTuple
 from probe_effect.compare.comparison import Comparison, compare
 from probe_effect.model import level_order, release_numbers
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.grouping import grouped_by
-from probe_effect.numbers.home import FIRST_SUITE
 from probe_effect.numbers.index import best, newest_first
 from probe_effect.numbers.names import ARCHITECTURES, release_series, tool, tool_of
+from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.shown import FIRST_SUITE
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.store.suite_file import Suite
 

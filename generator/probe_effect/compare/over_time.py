@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from probe_effect.compare.comparison import Comparison, since
-from probe_effect.numbers.grouping import grouped_by
+from probe_effect.numbers.once import grouped_by
 from probe_effect.reduce.submission import Number, Submission
 
 

@@ -31,10 +31,9 @@ from probe_effect.exports.first_answer import first_answers, note_of
 from probe_effect.exports.script_values import Values, script_json
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.home import in_order
-from probe_effect.numbers.kinds import shown_machines
 from probe_effect.numbers.likeness import facts_of_submission
 from probe_effect.numbers.names import quoted
+from probe_effect.numbers.shown import in_order, shown_machines
 from probe_effect.pages import addresses
 from probe_effect.reduce.submission import Submission
 from probe_effect.reduce.thresholds import THRESHOLDS

@@ -14,8 +14,8 @@ from probe_effect.numbers.once import once
 from probe_effect.pages import addresses
 from probe_effect.reduce.submission import Number
 from probe_effect.reduce.thresholds import slowdown_at
-from probe_effect.stats import mover
-from probe_effect.store.claims_file import Claim
+from probe_effect.stats import estimates
+from probe_effect.store.beside_files import Claim
 
 SCALES = {"slowdown": units.SHARE, "loss": units.SHARE, "threshold": units.EVENTS, "instructions": units.INSTRUCTIONS}
 SCALES |= dict.fromkeys(("times", "ratio", "instructions ratio"), units.TIMES)
@@ -60,7 +60,7 @@ def _value(claim: Claim, one: Number) -> Estimate | None:
     if claim.quantity == "threshold" or one.cost is None:
         return one.threshold(claim.below or 1)
     if beside := claim.over or claim.less:
-        key, joined = beside.replace("*", one.tracer), mover.ratio if claim.over else mover.difference
+        key, joined = beside.replace("*", one.tracer), estimates.ratio if claim.over else estimates.difference
         others = (other.known_cost for other in one.submission.numbers if other.is_sound and other.name == key)
         return next((joined(one.known_cost, cost) for cost in others), None)
     return one.bounded_cost if claim.rate_hz is None else slowdown_at(one.bounded_cost, claim.rate_hz)

@@ -17,7 +17,7 @@ from probe_effect.exports import script_values
 from probe_effect.exports.script_values import ends, number_values, script_json, short
 from probe_effect.model import Metric
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.home import reference_submission
+from probe_effect.numbers.shown import reference_submission
 from probe_effect.pages import addresses, explore_page, instructions
 from probe_effect.pages.comparison import words_of_outcomes
 from probe_effect.reduce.submission import Number

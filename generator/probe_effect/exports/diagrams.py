@@ -22,8 +22,7 @@ from probe_effect.exports.files import write
 from probe_effect.exports.table import json_of
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.home import in_order
-from probe_effect.numbers.kinds import shown_machines
+from probe_effect.numbers.shown import in_order, shown_machines
 from probe_effect.pages import addresses
 from probe_effect.pages.estimates import MARK
 from probe_effect.store.kept import Kept

@@ -9,11 +9,9 @@ from typing import Any
 
 from probe_effect.checks.registry import ALL_RULES
 from probe_effect.exports.words import LICENCE, WORDS, plain
-from probe_effect.store.changes_file import ChangesFile
-from probe_effect.store.claims_file import ClaimsFile
+from probe_effect.store.beside_files import ChangesFile, ClaimsFile, ExplanationsFile, ReferencesFile
 from probe_effect.store.dictionary import FORM_RULES, KEYS, TABLES, document_keys, document_schema
 from probe_effect.store.documents import Document
-from probe_effect.store.explanations_file import ExplanationsFile, ReferencesFile
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.release_file import Manifest
 from probe_effect.store.source_file import SourceFile

@@ -16,8 +16,8 @@ from probe_effect.exports.script_values import choice, number_values, script_jso
 from probe_effect.model import level_order
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.grouping import grouped_by
-from probe_effect.numbers.home import reference_submission
+from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.shown import reference_submission
 from probe_effect.pages import addresses, comparison, explore_page, instructions, wording
 from probe_effect.pages.fragments import first_suite_first
 from probe_effect.store.tables import FORMULA_START

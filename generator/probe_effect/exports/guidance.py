@@ -8,7 +8,7 @@ from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.exports.script_values import Values, ends, kept_of_machine, script_json
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.home import in_order
+from probe_effect.numbers.shown import in_order
 from probe_effect.pages import addresses
 from probe_effect.reduce.submission import Submission
 

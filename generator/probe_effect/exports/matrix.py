@@ -14,7 +14,7 @@ from probe_effect.compare.subjects import MeasuredMachine, offered
 from probe_effect.exports.script_values import Values, machine_values, script_json
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.grouping import grouped_by
+from probe_effect.numbers.once import grouped_by
 from probe_effect.pages import addresses, instructions
 from probe_effect.pages.fragments import first_suite_first
 from probe_effect.reduce.submission import Number

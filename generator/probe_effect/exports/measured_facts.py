@@ -23,7 +23,7 @@
 - `<baseline|noise-floor>.<suite>`: of the run that is shown of that suite.
 - `machine`: the home machine.
 
-Which machine a number comes from is decided in `numbers.home`; the title names the machine and the day.
+Which machine a number comes from is decided in `numbers.shown`; the title names the machine and the day.
 """
 
 from collections import Counter
@@ -39,14 +39,14 @@ from probe_effect.answer.levels import OF_RATES, line
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.grouping import grouped_by
-from probe_effect.numbers.home import home_numbers, in_order, representative
+from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.shown import home_numbers, in_order, representative
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import view_of
+from probe_effect.reduce.rows import SHARES
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.reduce.tails import SHARES
 from probe_effect.reduce.thresholds import THRESHOLDS, slowdown_at, threshold
-from probe_effect.stats import mover
+from probe_effect.stats import estimates
 from probe_effect.store.source_file import Figure
 from probe_effect.units import Scale
 
@@ -237,7 +237,7 @@ def _of_threads(catalogue: Catalogue, current: dict[str, Number]) -> Iterator[tu
         single = current.get(f"{many.tracer}.{many.case}@{ONE_THREAD}")
         if many.case not in likes or many.level in {None, ONE_THREAD} or single is None:
             continue
-        ratio = mover.ratio(many.known_cost, single.known_cost) if single.submission is many.submission else None
+        ratio = estimates.ratio(many.known_cost, single.known_cost) if single.submission is many.submission else None
         if ratio is not None:
             for subject in filter(None, (many.case, likes[many.case])):
                 said = f"cost with {many.level} threads over that with one: "
@@ -285,9 +285,9 @@ def _ratio(catalogue: Catalogue, submissions: Iterable[Submission], first: str, 
                 return None
             shown = [units.interval(side.cost, units.DURATION) for side in (one, other)]
             if is_less:
-                less = mover.difference(one.known_cost, other.known_cost)
+                less = estimates.difference(one.known_cost, other.known_cost)
                 return _fact(one, "cost", less, units.DURATION, f"{shown[0]} less {shown[1]}: ")
-            ratio = mover.ratio(one.known_cost, other.known_cost)
+            ratio = estimates.ratio(one.known_cost, other.known_cost)
             return _fact(one, "cost", ratio, units.TIMES, f"{shown[0]} over {shown[1]}: ") if ratio else None
     return None
 
@@ -305,7 +305,7 @@ def _of_one_machine(catalogue: Catalogue, key: str) -> str:
 
 def _gap(printed: Figure, one: Number) -> Fact:
     """What a published cost has more than one of ours, whichever machines both are of."""
-    gap = mover.difference(Estimate(*[float(printed.cost_ns or 0)] * 3), one.known_cost)
+    gap = estimates.difference(Estimate(*[float(printed.cost_ns or 0)] * 3), one.known_cost)
     return _fact(one, "cost", gap, units.DURATION, f"{printed.what} less {units.interval(one.cost, units.DURATION)}: ")
 
 

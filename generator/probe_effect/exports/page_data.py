@@ -15,8 +15,8 @@ from probe_effect.exports.table import DataTable, Field, TableRow, json_of, writ
 from probe_effect.exports.words import LICENCE
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.grouping import grouped_by
-from probe_effect.numbers.kinds import shown_machines
+from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.shown import shown_machines
 from probe_effect.pages import addresses
 
 Tables = dict[str, DataTable]

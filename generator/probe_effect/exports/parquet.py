@@ -13,7 +13,7 @@ from probe_effect.exports.table import DataTable, Field, fields_of
 from probe_effect.exports.words import LICENCE
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.reduce.submission import Submission
-from probe_effect.store.histogram import HISTOGRAM_COLUMNS
+from probe_effect.store.further_tables import HISTOGRAM_COLUMNS
 from probe_effect.store.samples import SAMPLE_COLUMNS
 from probe_effect.store.tables import Column
 

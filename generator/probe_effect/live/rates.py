@@ -8,7 +8,7 @@ from probe_effect.live.attachment import Means
 from probe_effect.live.bpf_program import ELSEWHERE, REST
 from probe_effect.live.target import ThreadUse
 from probe_effect.live.window import Observation
-from probe_effect.stats.sampled_rate import SampledRate, Stratum, sampled_rate
+from probe_effect.stats.counted import SampledRate, Stratum, sampled_rate
 
 BUSY_RATIO = 0.9
 """A thread that wants a CPU for this share of its time does less because it is counted; others wait less instead."""

@@ -10,8 +10,7 @@ from types import MappingProxyType
 
 from probe_effect.host import ROOT, usable_cpus
 from probe_effect.machine import cpu, kernel, virtual
-from probe_effect.store.machine_file import Machine, System
-from probe_effect.store.machine_ids import with_id
+from probe_effect.store.machine_file import Machine, System, with_id
 
 
 def collect_machine(root: Path = ROOT) -> Machine:

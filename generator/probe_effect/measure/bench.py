@@ -30,11 +30,9 @@ from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import Testbed
 from probe_effect.model import GIVE_UP_AFTER, Estimate, Key, Sample, Status
 from probe_effect.stats.run_order import baseline
-from probe_effect.store.calibration import ProbeCalibration
-from probe_effect.store.histogram import RunWriter
+from probe_effect.store.further_tables import ProbeCalibration, RunWriter
 from probe_effect.store.machine_file import Author, Submitter
-from probe_effect.store.plan_file import PlanFile, PlannedSubject
-from probe_effect.store.samples import as_note
+from probe_effect.store.samples import PlanFile, PlannedSubject, as_note
 from probe_effect.tracers.protocol import Counting, Tracer
 
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from probe_effect.errors import BadData, ProbeEffectError
 from probe_effect.measure.one_run import PlannedRun
 from probe_effect.model import FAILURES, Estimate, Key, Sample
-from probe_effect.stats.paired import paired_estimate, ragged
-from probe_effect.store.plan_file import PlanFile, PlannedSubject
-from probe_effect.store.samples import read_samples
+from probe_effect.stats.robust import paired_estimate, ragged
+from probe_effect.store.samples import PlanFile, PlannedSubject, read_samples
 
 
 @dataclass(slots=True)

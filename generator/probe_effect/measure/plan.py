@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from probe_effect.measure.one_run import PlannedRun
 from probe_effect.model import Key
 from probe_effect.stats.run_order import blocks_in_order
-from probe_effect.store.plan_file import PlannedSubject
+from probe_effect.store.samples import PlannedSubject
 
 
 def plan(subjects: Sequence[PlannedSubject], blocks: int, seed: int) -> tuple[PlannedRun, ...]:

@@ -11,14 +11,22 @@ from probe_effect.errors import BadData
 from probe_effect.model import Problem
 from probe_effect.numbers import names
 from probe_effect.numbers.citation import UNKNOWN_EDITION, Edition
-from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.index import Numbers
+from probe_effect.numbers.once import grouped_by
 from probe_effect.numbers.published import Recomputed, figure_values, fill, recompute
 from probe_effect.reduce.reading import read_submissions
 from probe_effect.reduce.submission import Submission
-from probe_effect.store.changes_file import Change, changed_ids, read_changes
-from probe_effect.store.claims_file import Claim, read_claims
-from probe_effect.store.explanations_file import Explanation, Reference, read_explanations, read_references
+from probe_effect.store.beside_files import (
+    Change,
+    Claim,
+    Explanation,
+    Reference,
+    changed_ids,
+    read_changes,
+    read_claims,
+    read_explanations,
+    read_references,
+)
 from probe_effect.store.kept import NOWHERE, Kept
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.release_file import Release, read_releases
@@ -105,7 +113,7 @@ class Catalogue:
     references: tuple[Reference, ...] = ()
     """Facts about kernels and tools, with where they can be checked."""
     explanations: tuple[Explanation, ...] = ()
-    """Why counts changed between kernels or versions of a tool (`compare/explained.py`)."""
+    """Why counts changed between kernels or versions of a tool (`compare/counts.py`)."""
     claims: tuple[Claim, ...] = ()
     """What others say that tracing costs (`exports/claims.py`)."""
     kept: Kept = NOWHERE

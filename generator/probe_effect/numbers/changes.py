@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.reduce.submission import Submission
-from probe_effect.store.changes_file import ChangeKind
+from probe_effect.store.beside_files import ChangeKind
 
 
 @dataclass(frozen=True, slots=True)

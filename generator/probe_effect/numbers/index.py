@@ -17,8 +17,8 @@ from probe_effect.model import Key, Metric, release_numbers
 from probe_effect.numbers.names import tool_of
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.stats import mover
-from probe_effect.store.machine_ids import is_hosted
+from probe_effect.stats import estimates
+from probe_effect.store.machine_file import is_hosted
 
 
 class Numbers:
@@ -67,7 +67,7 @@ class Numbers:
         """The number as guidance takes it: with an interval that contains those of all hosts."""
         hosts = self.of_hosts(one)
         costs = [own.known_cost for own in hosts if len(hosts) > 1]
-        return replace(one, cost=mover.spanning(costs)._replace(value=one.known_cost.value)) if costs else one
+        return replace(one, cost=estimates.spanning(costs)._replace(value=one.known_cost.value)) if costs else one
 
     def current(self, metric: Metric = "time") -> list[Number]:
         """Every current number, machine by machine."""

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from probe_effect import units
 from probe_effect.model import Metric
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.store.machine_file import KVM_GUEST, Machine, MachineFile, System, canonical_architecture
-from probe_effect.store.machine_ids import is_hosted
+from probe_effect.store.machine_file import KVM_GUEST, Machine, MachineFile, System, canonical_architecture, is_hosted
 from probe_effect.store.suite_file import Case, Suite
 
 VERSION_IN_ID = re.compile(r"(-\d+)+$")

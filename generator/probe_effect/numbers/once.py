@@ -1,6 +1,6 @@
-"""What is worked out once for each catalogue or evidence, however many ask, and only when somebody asks."""
+"""What is worked out once for each catalogue or evidence, and things put together by what they have in common."""
 
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
@@ -64,3 +64,11 @@ class OnDemand(MutableMapping[K, V]):
     def __len__(self) -> int:
         self.look(None)
         return len(self.known)
+
+
+def grouped_by(items: Iterable[V], key: Callable[[V], K]) -> dict[K, list[V]]:
+    """Each value of `key` to the items that have it; values by their first item, items in the order given."""
+    groups: dict[K, list[V]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups

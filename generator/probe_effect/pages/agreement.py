@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from probe_effect import units
 from probe_effect.compare.agreement import CountedOrder, Order, Pairing
 from probe_effect.model import Estimate
-from probe_effect.numbers.grouping import grouped_by
+from probe_effect.numbers.once import grouped_by
 from probe_effect.numbers.published import DERIVED_MARK, PUBLISHED_MARK
-from probe_effect.stats.correlation import MIN_PAIRS, Correlation
+from probe_effect.stats.trends import MIN_PAIRS, Correlation
 from probe_effect.store.source_file import Figure
 
 

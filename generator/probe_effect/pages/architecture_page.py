@@ -7,7 +7,7 @@ from probe_effect.compare.comparison import compare, largest
 from probe_effect.compare.kernels import CountedCase, Matrix, column_of, matrices, names_of_all, release_order
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.grouping import grouped_by
+from probe_effect.numbers.once import grouped_by
 from probe_effect.pages import addresses, instructions
 from probe_effect.pages.findings import PLAIN_ACTIONS
 from probe_effect.pages.instructions import listed

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from probe_effect import units
-from probe_effect.compare.architectures import ArchitecturePair, share
+from probe_effect.compare.counts import ArchitecturePair, share
 from probe_effect.compare.kernels import CountedCase
 from probe_effect.numbers import names
 from probe_effect.pages import agreement, instructions

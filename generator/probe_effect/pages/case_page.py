@@ -17,10 +17,8 @@ from probe_effect.compare.kernels import kernel_names, matrices_of_case
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
-from probe_effect.numbers.grouping import grouped_by
-from probe_effect.numbers.home import home_machine
-from probe_effect.numbers.kinds import MOST_MACHINES, shown, shown_machines
-from probe_effect.numbers.once import once
+from probe_effect.numbers.once import grouped_by, once
+from probe_effect.numbers.shown import MOST_MACHINES, home_machine, shown, shown_machines
 from probe_effect.pages import addresses, agreement, citing, estimates, source_page, tails, wording
 from probe_effect.pages.case_answer import answer, machines_chart
 from probe_effect.pages.factors import tested
@@ -31,7 +29,7 @@ from probe_effect.pages.results import view_of
 from probe_effect.pages.results.cells import NumberColumn
 from probe_effect.pages.results.view import CaseResults, ResultSection
 from probe_effect.reduce.submission import Number
-from probe_effect.store.script_forms import linux_form
+from probe_effect.store.places import linux_form
 from probe_effect.store.suite_file import Case
 
 MOST_CASES = 1000

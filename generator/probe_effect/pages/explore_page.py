@@ -8,8 +8,7 @@ from probe_effect.compare.comparison import between_tracers
 from probe_effect.compare.subjects import subjects
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.home import FIRST_SUITE, reference_submission
-from probe_effect.numbers.kinds import shown_machines
+from probe_effect.numbers.shown import FIRST_SUITE, reference_submission, shown_machines
 from probe_effect.pages import instructions, wording
 from probe_effect.pages.markdown import render
 from probe_effect.reduce.submission import Number

@@ -9,9 +9,8 @@ from probe_effect.charts.theme import Chart
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.grouping import grouped_by
-from probe_effect.numbers.home import FIRST_SUITE
-from probe_effect.numbers.kinds import shown_machines
+from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.shown import FIRST_SUITE, shown_machines
 from probe_effect.reduce.submission import Number
 from probe_effect.tools.record import plain_tools
 

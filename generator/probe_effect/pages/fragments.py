@@ -6,8 +6,7 @@ from functools import partial
 from probe_effect.answer.bands import BANDS
 from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
-from probe_effect.numbers.home import FIRST_SUITE
-from probe_effect.numbers.kinds import shown_machines
+from probe_effect.numbers.shown import FIRST_SUITE, shown_machines
 from probe_effect.pages import estimates, kernels_page, ladder_page, lists, wording
 from probe_effect.pages.markdown import render
 from probe_effect.pages.results import EXPLAINED, measured_range

@@ -6,7 +6,7 @@ from functools import partial
 from operator import itemgetter
 
 from probe_effect.compare.comparison import Comparison, largest
-from probe_effect.compare.explained import explanation_of
+from probe_effect.compare.counts import explanation_of
 from probe_effect.compare.kernels import (
     KernelColumn,
     Matrix,
@@ -17,11 +17,11 @@ from probe_effect.compare.kernels import (
     names_of_all,
 )
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.names import architecture
+from probe_effect.numbers.once import grouped_by
 from probe_effect.pages import executed, instructions
 from probe_effect.pages.markdown import page
-from probe_effect.store.explanations_file import Explanation
+from probe_effect.store.beside_files import Explanation
 
 AFTER_MACHINES = 1000
 """The weight of the page of changes, which comes after those of the machines."""

@@ -9,7 +9,7 @@ from probe_effect.charts.theme import Chart
 from probe_effect.compare.kernels import Matrix, column_of, kernel_names, matrices, row_of
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.grouping import grouped_by
+from probe_effect.numbers.once import grouped_by
 from probe_effect.pages import addresses
 from probe_effect.pages.instructions import said_of, short, tracer
 from probe_effect.reduce.submission import Number

@@ -8,9 +8,8 @@ from probe_effect import units
 from probe_effect.answer.from_counts import FEWEST_POINTS
 from probe_effect.answer.timed import TimedKernel, timed_kernels
 from probe_effect.compare.agreement import CountedOrder, counted_orders
-from probe_effect.compare.architectures import beside
 from probe_effect.compare.comparison import Comparison
-from probe_effect.compare.explained import explanation_of
+from probe_effect.compare.counts import beside, explanation_of
 from probe_effect.compare.kernels import (
     CountedCase,
     Matrix,
@@ -21,18 +20,18 @@ from probe_effect.compare.kernels import (
     release_order,
 )
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.grouping import grouped_by
-from probe_effect.numbers.home import FIRST_SUITE
 from probe_effect.numbers.index import newest_first
+from probe_effect.numbers.once import grouped_by
 from probe_effect.numbers.published import DERIVED_MARK
+from probe_effect.numbers.shown import FIRST_SUITE
 from probe_effect.pages import architecture_words, instructions
 from probe_effect.pages.architecture_page import plain_tracer
 from probe_effect.pages.kernel_changes import changes
 from probe_effect.pages.kernel_charts import short_names
 from probe_effect.pages.markdown import render
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.stats.correlation import MIN_PAIRS
-from probe_effect.store.explanations_file import Explanation
+from probe_effect.stats.trends import MIN_PAIRS
+from probe_effect.store.beside_files import Explanation
 
 MOST_EXPLAINED = 5
 """The causes that the page names for an architecture and a way to compare, each with the largest change."""

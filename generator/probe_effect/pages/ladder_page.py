@@ -15,9 +15,8 @@ from probe_effect.charts.theme import Chart
 from probe_effect.model import Estimate, Key
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.home import MachineRange
-from probe_effect.numbers.kinds import one_of_each
 from probe_effect.numbers.once import once
+from probe_effect.numbers.shown import MachineRange, one_of_each
 from probe_effect.pages.markdown import render
 from probe_effect.reduce.submission import Number
 from probe_effect.toml import beside

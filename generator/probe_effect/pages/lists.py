@@ -6,7 +6,7 @@ from typing import Any
 
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.changes import entries
-from probe_effect.numbers.home import representative
+from probe_effect.numbers.shown import representative
 from probe_effect.pages import changes_page, findings
 from probe_effect.pages.markdown import page, render
 

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 
 from probe_effect import units
-from probe_effect.numbers import home, names
+from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.grouping import grouped_by
+from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.shown import FIRST_SUITE
 from probe_effect.pages import citing, findings, over_time, submission_page, wording
 from probe_effect.pages.markdown import page
 from probe_effect.pages.results import view_of
@@ -26,7 +27,7 @@ BELIEVED = "believed, by the boot parameter nested_pvm alone"
 
 def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
     """The page of the machine of `submissions`, which are newest first."""
-    name, shown = names.machine_name(submissions[0]), home.representative(submissions)
+    name, shown = names.machine_name(submissions[0]), representative(submissions)
     suite = submission_page.suite_of(shown, catalogue)
     view, factor = view_of(suite), suite.factor if suite else None
     chart = next((chart.name for chart in submission_page.charts(catalogue, shown)), None)
@@ -108,7 +109,7 @@ def _page(
 
 def representative(submissions: Sequence[Submission]) -> Submission:
     """The counted submission to show of some, newest first: one of the first suite, with most counts."""
-    return min(submissions, key=lambda one: (one.suite != home.FIRST_SUITE, -len(with_numbers(one))))
+    return min(submissions, key=lambda one: (one.suite != FIRST_SUITE, -len(with_numbers(one))))
 
 
 def parts(submissions: Iterable[Submission]) -> dict[str, list[str]]:

@@ -18,7 +18,7 @@ from probe_effect.pages.results.cells import NumberColumn
 from probe_effect.pages.results.view import ResultView
 from probe_effect.reduce.blocks import BlockTable
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.store.script_forms import linux_form
+from probe_effect.store.places import linux_form
 from probe_effect.store.suite_file import script_path
 
 WIDTH, ROW_HEIGHT, EDGE = 720, 5, 6

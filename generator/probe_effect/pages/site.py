@@ -7,7 +7,7 @@ from probe_effect.answer.evidence import evidence
 from probe_effect.charts.theme import Chart
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.citation import Citation, Subject, cite
-from probe_effect.numbers.home import reference_submission
+from probe_effect.numbers.shown import reference_submission
 from probe_effect.pages import (
     addresses,
     anatomy_page,

@@ -12,8 +12,8 @@ from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.charts.theme import Chart
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.home import reference_submission
-from probe_effect.stats import mover
+from probe_effect.numbers.shown import reference_submission
+from probe_effect.stats import estimates
 
 CHART, PAGE = "static-and-dynamic", "/guide/probes/"
 
@@ -80,7 +80,7 @@ def finding(known: list[Part]) -> str:
     first, second = (costs.get(case) for case in COMPARED)
     if not first or not second or first.added[0].submission is not second.added[0].submission:
         return ""
-    ratio = mover.ratio(first.cost, second.cost)
+    ratio = estimates.ratio(first.cost, second.cost)
     if ratio is None or ratio.low is None or ratio.low <= 1:
         return ""
     return f": a stepped uprobe costs {units.span(ratio, units.TIMES)} an emulated one"

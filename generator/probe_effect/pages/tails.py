@@ -9,12 +9,12 @@ from probe_effect.charts.tail import Curve, tail_chart
 from probe_effect.charts.theme import Chart, TextForm
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.kinds import shown
+from probe_effect.numbers.shown import shown
 from probe_effect.pages import addresses
 from probe_effect.pages.results.cells import NumberColumn
+from probe_effect.reduce.rows import Tail
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.reduce.tails import Tail
-from probe_effect.stats.tail import at_least
+from probe_effect.stats.counted import at_least
 from probe_effect.store.suite_file import Case
 
 UNTRACED = "untraced"

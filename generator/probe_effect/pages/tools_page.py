@@ -9,9 +9,8 @@ from probe_effect.answer.evidence import evidence
 from probe_effect.answer.part import PLAIN_ACTION
 from probe_effect.answer.standard_tools import ToolCost, best_machine, tool_costs
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.grouping import grouped_by
-from probe_effect.numbers.home import in_order
-from probe_effect.numbers.kinds import shown_machines
+from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.shown import in_order, shown_machines
 from probe_effect.pages.markdown import render
 from probe_effect.reduce.thresholds import threshold
 from probe_effect.store.tools_file import StandardTool, ToolProbes

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
-from probe_effect.numbers.home import reference_submission
+from probe_effect.numbers.shown import reference_submission
 from probe_effect.pages.fragments import first_suite_first
 from probe_effect.pages.markdown import render
 from probe_effect.pages.results import view_of

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection
 
 from probe_effect import units
 from probe_effect.model import Estimate
-from probe_effect.numbers import home, names
+from probe_effect.numbers import names, shown
 from probe_effect.numbers.index import Numbers
 from probe_effect.reduce.submission import Number
 from probe_effect.store.machine_file import MachineFile
@@ -38,7 +38,7 @@ def unclear(high_ns: float | None, floor_ns: float | None) -> str:
 
 def on_all_machines(numbers: Numbers, number: Number, per: str) -> str:
     """`36 to 290 ns on 6 virtual machines`, or the cost `on one machine`; ` per` what, unless it is an event."""
-    found = home.on_all_machines(numbers, number)
+    found = shown.on_all_machines(numbers, number)
     if found is None:
         return f"{units.duration(number.known_cost.value, 2)}{per} on one machine"
     return f"{units.span(found.cost, units.DURATION)}{per} on {found.words}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from probe_effect import units
 from probe_effect.model import Estimate
-from probe_effect.stats.signed_rank import MIN_BLOCKS
+from probe_effect.stats.robust import MIN_BLOCKS
 
 GradeFacts = dict[str, float | None]
 """What rules look at: a count, a ratio, or 1 for yes and 0 for no; None is not known."""

@@ -1,19 +1,134 @@
-"""Rows to numbers with their blocks: the one place where it is done, for a submission of times or of counts."""
+"""Rows to numbers with their blocks: the one place for it, for times, counts and what a tracer takes itself.
 
-from collections.abc import Iterator, Mapping, Sequence
+Counts of an emulated machine hardly vary, so that the median of the blocks and their range say more than an interval
+would (METHOD.md, "Instructions"). Times and instructions never share a table.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from probe_effect.model import Key, Sample, Status
+from probe_effect import units
+from probe_effect.model import Estimate, Key, Sample, Status
 from probe_effect.reduce.blocks import BlockTable, block_tables
-from probe_effect.reduce.counts import count_number, median_and_range
-from probe_effect.reduce.rows import NO_RUNS, Baseline, baselines, by_case
+from probe_effect.reduce.grades import OF_CASE, GradeFacts, grade, half_width, ratio
+from probe_effect.reduce.rows import (
+    ADD_UP,
+    NO_RUNS,
+    Baseline,
+    bad_runs,
+    baselines,
+    by_case,
+    known,
+    middle,
+    of_runs,
+    over_runs,
+    reconcile_events,
+    run_facts,
+    tails,
+    tracer_cpu_ns,
+)
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.reduce.tails import tails
 from probe_effect.reduce.times import judge, time_number
-from probe_effect.reduce.tracer_use import tracer_number
+from probe_effect.stats.robust import MIN_BLOCKS, estimate, outliers
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.places import SubmissionFolder
+
+MAX_LOSS_RATIO = 0.001
+"""Above this share of lost events a count is that of a tracer that drops: a dropped event takes fewer instructions.
+
+The same 0.1 % within which events must add up (METHOD.md, "Do the events add up?").
+"""
+
+
+def count_number(
+    submission: Submission, key: Key, rows: Sequence[Sample], table: BlockTable, mechanism: str | None
+) -> Number:
+    """Instructions of one case, tracer and level, and what is known of them.
+
+    It is made of its traced and check rows, and of the table of its blocks, of which one at least is usable.
+    `mechanism` is how the kernel made its kprobes.
+    """
+    counts = [(block.traced, float(np.mean(block.untraced))) for block in table.usable() if block.traced is not None]
+    reconciled, loss_ratio = reconcile_events(rows)
+    traced = [row for row in rows if row.arm == "traced"]
+    return Number(
+        submission=submission,
+        **key._asdict(),
+        status="ok",
+        blocks=len(counts),
+        baseline=median_and_range(untraced / table.events for _, untraced in counts),
+        cost=median_and_range((traced - untraced) / table.events for traced, untraced in counts),
+        loss_ratio=loss_ratio,
+        reconciled=reconciled,
+        mechanism=mechanism,
+        attach=median_and_range(known(row.attach_instructions for row in traced)),
+        detach=median_and_range(known(row.detach_instructions for row in traced)),
+        probes=middle(row.probes for row in traced),
+        faults=tuple(_faults(loss_ratio, reconciled=reconciled)),
+        note=bad_runs(rows),
+    )
+
+
+def median_and_range(counts: Iterable[float]) -> Estimate | None:
+    """The middle of repeated counts with the least and the greatest of them; None of nothing."""
+    known = list(counts)
+    return Estimate(float(np.median(known)), min(known), max(known)) if known else None
+
+
+def _faults(loss_ratio: float | None, *, reconciled: bool | None) -> Iterator[str]:
+    if loss_ratio is not None and loss_ratio > MAX_LOSS_RATIO:
+        yield f"it lost {units.percent(loss_ratio)} of its events, and a lost event takes fewer instructions"
+    if reconciled is False:
+        yield ADD_UP
+
+
+def tracer_number(submission: Submission, key: Key, rows: Sequence[Sample], table: BlockTable) -> Number:
+    """What the tracer itself takes for an operation, of one case, tracer and level.
+
+    It is made of its traced and check rows, and of the table of its blocks, of which one at least says what the tracer
+    took.
+    """
+    own = table.own()
+    own_ns = np.array(list(own.values()), dtype=np.float64)
+    blocks = list(own)
+    number = Number(
+        submission=submission,
+        **key._asdict(),
+        status="ok",
+        blocks=len(own),
+        tracer_cpu=estimate(own_ns),
+        memory=over_runs(row.tracer_rss_bytes or None for row in rows if tracer_cpu_ns(row) is not None),
+        tracer_calls=_calls(rows),
+        outlier_blocks=tuple(blocks[place] for place in outliers(own_ns)),
+    )
+    letter, reasons = grade(OF_CASE, _facts(number, rows))
+    return replace(number, grade=letter, grade_reasons=reasons, note="; ".join(_notes(number, rows)) or None)
+
+
+def _calls(rows: Sequence[Sample]) -> float | None:
+    """System calls for an operation, in the runs that counted them; None without any."""
+    counted = [(row.seen, row.operations) for row in rows if row.status == "ok" and row.seen and row.operations]
+    return sum(seen for seen, _ in counted) / sum(operations for _, operations in counted) if counted else None
+
+
+def _facts(number: Number, rows: Sequence[Sample]) -> GradeFacts:
+    """What the rules look at; there is no baseline, so there is no noise floor and no loss."""
+    return {
+        **run_facts(rows, number.blocks, number.outlier_blocks),
+        "uncounted": float(number.tracer_calls is None),
+        "width_ratio": ratio(half_width(number.tracer_cpu), number.tracer_cpu.value if number.tracer_cpu else None),
+    }
+
+
+def _notes(number: Number, rows: Sequence[Sample]) -> Iterator[str]:
+    """What a reader must know before using the number."""
+    if number.blocks < MIN_BLOCKS:
+        yield f"too few blocks: an interval needs {MIN_BLOCKS}"
+    if number.tracer_calls is None:
+        yield "its system calls were not counted"
+    yield from of_runs(rows, number.blocks, number.outlier_blocks)
 
 
 def reduce(files: SubmissionFolder, document: MachineFile, samples: Sequence[Sample]) -> Submission:

@@ -21,12 +21,9 @@ from probe_effect.reduce.rows import (
     run_facts,
 )
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.stats.drift import Trend
-from probe_effect.stats.outliers import fastest, outliers
-from probe_effect.stats.paired import paired_estimate, ragged
-from probe_effect.stats.signed_rank import MIN_BLOCKS
-from probe_effect.store.machine_file import MachineFile
-from probe_effect.store.machine_ids import is_hosted
+from probe_effect.stats.robust import MIN_BLOCKS, fastest, outliers, paired_estimate, ragged
+from probe_effect.stats.trends import Trend
+from probe_effect.store.machine_file import MachineFile, is_hosted
 
 
 def judge(

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from probe_effect.model import Problem
-from probe_effect.numbers.grouping import grouped_by
+from probe_effect.numbers.once import grouped_by
 
 MOST_LINES = 5
 

@@ -4,17 +4,17 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from probe_effect.compare.nearest import Nearest, nearest
+from probe_effect.compare.subjects import Nearest, nearest
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, read_published
 from probe_effect.reduce.reading import read_submissions
 from probe_effect.reduce.submission import Submission
 from probe_effect.review.flags import Flag, review_flags
 from probe_effect.review.shows import Shows, shows
-from probe_effect.store.changes_file import Change, changed_ids, read_changes
-from probe_effect.store.difference import TreeDifference
+from probe_effect.store.beside_files import Change, changed_ids, read_changes
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.source_file import Figure
+from probe_effect.store.version import TreeDifference
 
 NumberValue = Estimate | Figure
 NumbersById = dict[str, tuple["NumberKind", NumberValue]]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from probe_effect import units
-from probe_effect.compare.nearest import of_kind
+from probe_effect.compare.subjects import of_kind
 from probe_effect.model import Estimate, Key
 from probe_effect.numbers.index import current
 from probe_effect.numbers.likeness import facts_of_submission, likeness

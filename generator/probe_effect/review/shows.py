@@ -15,8 +15,8 @@ from probe_effect.compare.agreement import of_case
 from probe_effect.model import Estimate, Key
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.grouping import grouped_by
 from probe_effect.numbers.likeness import facts_of_submission
+from probe_effect.numbers.once import grouped_by
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.review.flags import extent
 from probe_effect.review.report import MAX_LINE

@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from probe_effect.scripts.clauses import Clause, program, resolved
+from probe_effect.scripts.clauses import Clause, kind_of, program, resolved
 from probe_effect.scripts.form import Script
-from probe_effect.scripts.kinds import kind_of
 from probe_effect.scripts.tables import BY_KERNEL_STACK, BY_USER_STACK, EFFECTS, SYSTEM_CALL_WRAPPERS
 
 

@@ -1,9 +1,21 @@
-"""The parts of a program in bpftrace's language or in D: attach points, a predicate, a block."""
+"""The parts of a program in bpftrace's language or in D: attach points with their kinds, predicates and blocks."""
 
 import re
 from dataclasses import dataclass
 
-from probe_effect.scripts.tables import ALIASES, ATTACH_POINT, KINDS, PATHS
+from probe_effect.scripts.form import Language
+from probe_effect.scripts.tables import (
+    ALIASES,
+    ATTACH_POINT,
+    D_KINDS,
+    HZ,
+    KINDS,
+    MANY,
+    PATHS,
+    TIMERS,
+    TIMES_PER_S,
+    TRACEPOINTS,
+)
 from probe_effect.scripts.tokens import Tokens, after_layout, bracketed, failed, found_at, predicate, token_at
 
 _PIECE = re.compile(ATTACH_POINT)
@@ -184,3 +196,38 @@ def resolved(attach: str) -> str:
     written = _NAMED.sub("", attach)
     provider = provider_of(attach)
     return written if provider in {"", *BARE} else f"{provider}:{written.split(':', 1)[1]}"
+
+
+NO_EVENTS = frozenset({"begin", "end", "interval"})
+"""Kinds that fire when a script starts and stops, or on a clock of their own, and in no traced thread."""
+
+
+def kind_of(attach: str, language: Language) -> str:
+    """The kind of an attach point of a program; `unknown` if its language has no such provider."""
+    if language == "d":
+        return next((kind for pattern, kind in D_KINDS if re.search(pattern, attach)), "unknown")
+    provider = provider_of(attach)
+    if provider != "tracepoint":
+        return KINDS.get(provider, "unknown")
+    return tracepoint_kind(attach.split(":", 1)[1])
+
+
+def tracepoint_kind(name: str) -> str:
+    """The kind of a tracepoint, by its subsystem and name."""
+    return next((kind for pattern, kind in TRACEPOINTS if re.search(pattern, name)), "tracepoint")
+
+
+def timer_hz(attach: str) -> float | None:
+    """How often a timer fires on each CPU, events per second; None if its attach point does not say."""
+    found = next((match for pattern in TIMERS if (match := re.match(pattern, attach))), None)
+    if found is None:
+        return None
+    unit, number = sorted(found.groups(), key=str.isdigit)
+    if unit in HZ:
+        return float(number)
+    return TIMES_PER_S[unit] / float(number) if unit in TIMES_PER_S and int(number) else None
+
+
+def matches_many(attach: str) -> bool:
+    """Whether an attach point may match any number of functions."""
+    return re.search(MANY, attach) is not None

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from probe_effect.scripts import tables
+from probe_effect.scripts.clauses import tracepoint_kind
 from probe_effect.scripts.commands import ToolCommand
 from probe_effect.scripts.form import Script, ScriptProbe, shortened
-from probe_effect.scripts.kinds import tracepoint_kind
 from probe_effect.scripts.tables import BY_NAME, CLOCKS, COUNT, NOTHING, PERF_KINDS, PRINT, SOFTWARE, TRACERS
 from probe_effect.scripts.tokens import failed
 

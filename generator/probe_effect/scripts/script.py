@@ -5,11 +5,19 @@ import re
 from collections.abc import Iterator, Sequence
 
 from probe_effect.scripts.actions import Doing, is_enclosed
-from probe_effect.scripts.clauses import Clause, ScriptProgram, program, provider_of, resolved
+from probe_effect.scripts.clauses import (
+    NO_EVENTS,
+    Clause,
+    ScriptProgram,
+    kind_of,
+    program,
+    provider_of,
+    resolved,
+    timer_hz,
+)
 from probe_effect.scripts.command_probes import read_command
 from probe_effect.scripts.commands import command_line
 from probe_effect.scripts.form import Language, Script, ScriptError, ScriptProbe, Timing
-from probe_effect.scripts.kinds import NO_EVENTS, kind_of, timer_hz
 from probe_effect.scripts.tables import D_ONLY, FILTER, NOTHING, PRINT, TRACERS
 from probe_effect.scripts.tokens import Tokens
 

@@ -18,7 +18,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from probe_effect.stats.signed_rank import Floats
+from probe_effect.stats.robust import Floats
 
 LEAST_BLOCKS = 4
 """The blocks that a row needs: with fewer, its ranks say nothing."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from probe_effect.model import Key, Problem
-from probe_effect.store.table_writer import TableWriter
+from probe_effect.store.samples import TableWriter
 from probe_effect.store.tables import Row, TableReader, read_columns
 
 PATH_COLUMNS = read_columns("paths")

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 from pydantic import Field
 
 from probe_effect.model import Problem
-from probe_effect.store.changes_file import CHANGES_FILE, Change, ChangesFile, Day
+from probe_effect.store.beside_files import CHANGES_FILE, Change, ChangesFile, Day
 from probe_effect.store.documents import Document, Text, read_document
 from probe_effect.store.places import DataFolder
 from probe_effect.store.tables import printable

@@ -1,13 +1,102 @@
-"""`samples.csv`: one row per timed run, in the order run (data format, version 1)."""
+"""`samples.csv`: one row per timed run, in the order run, each on disk before the next; and `plan.json` beside it.
 
+With its plan a run that was cut short continues the same plan: the same cases, order and lengths. It may hold paths,
+which a submission does not, so `check` refuses a folder that still has one.
+"""
+
+import errno
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from io import FileIO
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
+from pydantic import Field
+
+from probe_effect.errors import HostNotReady
 from probe_effect.model import NO_TRACER, Arm, Problem, Sample, Status
-from probe_effect.store.table_writer import TableWriter
-from probe_effect.store.tables import FORMULA_SIGNS, MAX_TEXT_LENGTH, TableReader, printable, read_columns
+from probe_effect.store.documents import Document, Slug, Text, read_document
+from probe_effect.store.tables import (
+    FORMULA_SIGNS,
+    MAX_TEXT_LENGTH,
+    Column,
+    TableReader,
+    csv_line,
+    printable,
+    read_columns,
+)
+
+
+class TableWriter:
+    """Appends rows to a table; they are on disk, written and synced, before `put` returns.
+
+    A run that is killed loses nothing that was measured: at most the last line is torn, and a torn line is cut off
+    when the file is opened again. Use as a context manager, which raises HostNotReady when the file cannot be opened.
+    """
+
+    def __init__(self, path: Path, columns: Sequence[Column]) -> None:
+        self._path = path
+        self._columns = columns
+        self._file: FileIO
+
+    def __enter__(self) -> Self:
+        try:
+            self._file = self._path.open("ab", buffering=0)
+        except OSError as error:
+            raise self._refused(error) from error
+        try:
+            self._begin(self._path.read_bytes())
+        except BaseException:
+            self._file.close()
+            raise
+        return self
+
+    def _begin(self, written: bytes) -> None:
+        """Cut off a torn line, and write the header of a new table. Raises: HostNotReady for one of other columns."""
+        whole = written[: written.rfind(b"\n") + 1]
+        self._file.truncate(len(whole))
+        names = [column.name for column in self._columns]
+        if not whole:
+            self.put([names])
+        elif whole.split(b"\n", 1)[0] != (header := csv_line(names).rstrip().encode()):
+            raise HostNotReady(
+                f"{self._path}: begun by another version of probe-effect, its columns are not {header.decode()}\n"
+                "its rows are kept; to measure again, do without --resume"
+            )
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def put(self, rows: Iterable[Iterable[object]]) -> None:
+        """Append rows, all of them or none. Raises: HostNotReady when the disk is full or gone."""
+        text = "".join(map(csv_line, rows)).encode()
+        before = self._path.stat().st_size
+        try:
+            _write_whole(self._file, text)
+        except OSError as error:
+            with suppress(OSError):  # a disk that is gone keeps what it has
+                self._file.truncate(before)
+            raise self._refused(error) from error
+
+    def cut(self, size_bytes: int) -> None:
+        """Keep the first bytes of the file, which end with a whole line. Raises: HostNotReady."""
+        try:
+            self._file.truncate(size_bytes)
+        except OSError as error:
+            raise self._refused(error) from error
+
+    def _refused(self, error: OSError) -> HostNotReady:
+        return HostNotReady(f"{self._path}: a row cannot be written: {error.strerror}")
+
+
+def _write_whole(file: FileIO, text: bytes) -> None:
+    """Write and sync. Raises: OSError; a full disk takes part of a line without a word."""
+    if file.write(text) != len(text):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    os.fsync(file.fileno())
+
 
 SLUG = "[a-z0-9]+(-[a-z0-9]+)*"
 
@@ -93,3 +182,43 @@ def as_note(text: str) -> str:
     """
     line = printable(" ".join(OWN_FOLDER.sub("", text).split()), MAX_TEXT_LENGTH - 1)
     return line.lstrip(f"{FORMULA_SIGNS} ") or "no reason given"
+
+
+class PlannedSubject(Document):
+    """A case with a tracer, and how it is run; `status` and `note` say why it is not."""
+
+    case: Slug
+    tracer: Slug
+    level: Text | None = Field(default=None, description="The level of the suite's factor; null where it has none.")
+    operations: Annotated[int, Field(ge=1)] | None = Field(description="Operations of a run; null: not to be run.")
+    is_counted_apart: bool = Field(description="Whether a counting twin runs once.")
+    status: Status = "ok"
+    note: Text | None = None
+
+
+class PlanFile(Document):
+    """The whole document."""
+
+    schema_version: Literal[1]
+    digest: Text = Field(description="SHA-256 over the suite's files: another one, another plan.")
+    baseline_operations: Annotated[int, Field(ge=1)] | None = Field(
+        description="Operations of a baseline run; null where the suite has a factor."
+    )
+    level_operations: dict[Text, Annotated[int, Field(ge=1)]] = Field(
+        default={}, description="Level to the operations of its baseline runs."
+    )
+    subjects: tuple[PlannedSubject, ...]
+    programs: dict[Slug, Text] = Field(description="Tracer id to the path of its program, where one was given.")
+    tree: Text | None = Field(
+        default=None,
+        description="Folder of the source tree that was named to be built; null: the suite's project, or none.",
+    )
+    continued_by: tuple[Text, ...] = Field(
+        default=(), description="Words of the command that continues the run, after the program's name."
+    )
+    is_quick: bool = Field(description="Whether runs are short.")
+
+
+def read_plan_file(path: Path, file: str) -> tuple[PlanFile | None, list[Problem]]:
+    """The document at `path`, or None with every problem found."""
+    return read_document(path, file, "plan", PlanFile)

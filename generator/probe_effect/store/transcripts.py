@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 
 from probe_effect.model import Problem
-from probe_effect.store.changes_file import Day
+from probe_effect.store.beside_files import Day
 from probe_effect.store.documents import Document, Slug, Text, read_document, without
 from probe_effect.store.places import DataFolder
 from probe_effect.store.tables import FORBIDDEN_TEXT

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from probe_effect.host import kernel
 from probe_effect.model import Need
-from probe_effect.store.script_forms import linux_form
+from probe_effect.store.places import linux_form
 from probe_effect.tracers.dynamic_events import groups, remove_group
 from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import Counting, TracerFailed

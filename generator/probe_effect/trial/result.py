@@ -1,7 +1,7 @@
 """What the runs of a trial say: slowdowns with intervals, which script costs less, and what looks wrong.
 
 A slowdown is that of pairs: the Hodges-Lehmann estimate of the logarithms of each pair's ratio, with its exact 95 %
-interval (`stats/signed_rank.py`). Logarithms, because what disturbs a run makes it longer by a factor.
+interval (`stats/robust.py`). Logarithms, because what disturbs a run makes it longer by a factor.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ import numpy as np
 
 from probe_effect import units
 from probe_effect.model import Estimate
-from probe_effect.stats.signed_rank import MIN_BLOCKS, estimate
+from probe_effect.stats.robust import MIN_BLOCKS, estimate
 from probe_effect.trial.runs import TrialRun, TrialSettings
 
 UNEVEN = 2.0

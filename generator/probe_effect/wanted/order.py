@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.kinds import machine_kind
+from probe_effect.numbers.shown import machine_kind
 from probe_effect.wanted.lacking import measured
 
 FEWEST, MOST = 6, 20

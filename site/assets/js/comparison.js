@@ -1,4 +1,4 @@
-// Two measurements of one case against each other: the arithmetic and the rules of the generator's stats/mover.py and
+// Two measurements of one case against each other: the arithmetic and the rules of the generator's stats/estimates.py and
 // compare/comparison.py, and the summary of pages/comparison.py. Shared examples (tests/data/comparison.json) hold the
 // two to each other. An interval is {value, low, high}; ends may be null.
 (() => {

@@ -74,7 +74,7 @@
   };
 
   // The sum of two costs whose errors may point the same way, and the difference of two that are independent
-  // (the generator's stats/mover.py).
+  // (the generator's stats/estimates.py).
   const total = (first, second) => {
     const value = first.value + second.value;
     if ([first.low, first.high, second.low, second.high].includes(null)) return { value, low: null, high: null };

@@ -11,14 +11,14 @@ from probe_effect.charts.theme import Chart
 from probe_effect.charts.times import Axes, TimePoint, times_chart
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
-from probe_effect.numbers.grouping import grouped_by
+from probe_effect.numbers.once import grouped_by
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import cells
 from probe_effect.pages.results.cells import BLOCKS, CALLS, CPU, GRADE, LEVELS, MEMORY, NumberColumn
 from probe_effect.pages.results.cost import with_interval
 from probe_effect.pages.results.view import CaseResults, ResultSection, ResultView
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.stats import mover
+from probe_effect.stats import estimates
 from probe_effect.store.suite_file import Factor
 
 NOTE = "Intervals are 95 % intervals; the start and the end of a tool are in what it takes."
@@ -65,7 +65,7 @@ def _growth(first: Number, last: Number) -> Growth | None:
     more = _at(last) - _at(first)
     if not more or first.tracer_cpu is None or last.tracer_cpu is None:
         return None
-    cpu = mover.difference(last.tracer_cpu, first.tracer_cpu).mapped(lambda value_ns: value_ns / more)
+    cpu = estimates.difference(last.tracer_cpu, first.tracer_cpu).mapped(lambda value_ns: value_ns / more)
     is_counted = first.tracer_calls is not None and last.tracer_calls is not None
     calls = ((last.tracer_calls or 0) - (first.tracer_calls or 0)) / more if is_counted else None
     return Growth(first, last, cpu, calls)

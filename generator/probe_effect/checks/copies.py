@@ -1,18 +1,23 @@
-"""What a copy of a submission would keep of it: read from its rows once, and kept as one small entry.
+"""What a copy of a submission would keep of it: the same rows, the same noise, or the same marks in its files.
 
 Laying a submission beside a thousand others then opens an entry of each, and no rows.
 """
 
 import hashlib
 import json
-from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from probe_effect.checks.layout import MAX_BLOCKS
+from probe_effect.checks.folders import MAX_BLOCKS
+from probe_effect.checks.rule import Fault, Rule, rule
 from probe_effect.model import Sample
 from probe_effect.reduce.reading import code, content_digest
 from probe_effect.stats.shared_noise import NoiseTable, noise_table
@@ -20,6 +25,97 @@ from probe_effect.store.kept import Kept, code_version
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.places import SubmissionFolder
 from probe_effect.store.samples import read_samples
+from probe_effect.store.tables import MAX_FILE_BYTES, printable, regular_size
+
+
+@dataclass(frozen=True, slots=True)
+class Suspected:
+    """A submission, and what was found of it."""
+
+    found: Sequence[tuple[str, str]]
+    """(rule, what it has in common with another submission)."""
+    signs: Sequence[str]
+    """Rules of all signs, its own files' too."""
+    is_accepted: bool
+    """Whether the change log says that it was measured all the same."""
+
+    def faults(self, name: str) -> Iterator[Fault]:
+        """One fault for each sign that the rule `name` found."""
+        hint = "submit each run once, as it was measured; say in the pull request how both were made"
+        yield from (Fault("samples.csv", None, words, hint, "warning") for found, words in self.found if found == name)
+
+
+SIGNS: tuple[Rule[Any], ...] = tuple(
+    rule(name)(partial(Suspected.faults, name=name))
+    for name in ("same-order", "same-start", "same-operations", "same-times", "same-noise", "same-tool-noise")
+)
+
+
+@rule("two-signs")
+def _two_signs(suspected: Suspected) -> Iterator[Fault]:
+    named = list(dict.fromkeys(suspected.signs))
+    if len(named) > 1 and not suspected.is_accepted:
+        found = f"{len(named)} signs that this was not measured as it says: {', '.join(named)}"
+        hint = "measure it again; a maintainer who knows why it is so appends it to changes.toml with kind `accepted`"
+        yield Fault("samples.csv", None, found, hint)
+
+
+COPIED_RULES = (*SIGNS, _two_signs)
+
+
+RowIndex = Mapping[int, tuple[Path, ...]]
+"""Hash of a row to the folders of the submissions that have it."""
+
+FEWEST_ROWS = 3
+"""Fewer rows may agree by chance."""
+
+MOST_ROWS = 2000
+"""So many of each are looked at."""
+
+MOST_SHARED_RATIO = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedRows:
+    """A submission beside the rows of every known one."""
+
+    submission: SubmissionFolder
+    copies: RowIndex
+
+
+def row_index(submissions: Iterable[SubmissionFolder]) -> RowIndex:
+    """Every row of a run that ended well, by its hash, to the folders of the submissions that have it."""
+    index: dict[int, tuple[Path, ...]] = {}
+    for folder, samples in {one.folder.resolve(): one.samples for one in submissions}.items():
+        alone = (folder,)  # one for all its rows: nearly every row is in one submission only
+        for row in set(_rows(samples)):
+            index[row] = (*index[row], folder) if row in index else alone
+    return index
+
+
+def _rows(path: Path) -> Iterator[int]:
+    """Hashes of the lines; nothing of a file that cannot be read, which is told elsewhere."""
+    try:
+        lines = path.read_bytes().splitlines() if regular_size(path) <= MAX_FILE_BYTES else []
+    except OSError:
+        return
+    yield from islice((hash(line) for line in lines if b",ok," in line), MOST_ROWS)
+
+
+@rule("duplicates")
+def _duplicates(checked: CopiedRows) -> Iterator[Fault]:
+    own = set(_rows(checked.submission.samples))
+    here = checked.submission.folder
+    shared = Counter(folder for row in own for folder in checked.copies.get(row, ()) if folder != here)
+    for folder, number in sorted(shared.items()):
+        if number >= max(FEWEST_ROWS, MOST_SHARED_RATIO * len(own)):
+            other = printable(f"{folder.parent.name}/{folder.name}")
+            found = f"{number} of {len(own)} rows are in {other} too"
+            yield Fault("samples.csv", None, found, "submit each run once; a second run has times of its own")
+
+
+DUPLICATE_RULES = (_duplicates,)
+
 
 OF_RUNS = ("wall_ns",)
 OF_TOOLS = ("attach_ns", "detach_ns", "tracer_cpu_ns", "tracer_rss_bytes")

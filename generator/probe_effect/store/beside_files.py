@@ -1,0 +1,163 @@
+"""The documents beside submissions, sources and suites: `changes.toml`, `claims.toml` and `explanations.toml`.
+
+References are facts about kernels and tools that the guide states, each with where it can be checked.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from probe_effect.model import Problem, series_of
+from probe_effect.store.documents import Document, DocumentEntry, Slug, Text, entries_file, read_document, without
+from probe_effect.store.places import DataFolder
+from probe_effect.store.suite_file import Architecture
+
+CHANGES_FILE = "changes.toml"
+
+ChangeKind = Literal["added", "corrected", "withdrawn", "accepted"]
+
+Day = Annotated[str, Field(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$")]
+
+ID = r"^[a-z0-9]+(-[a-z0-9]+)*((/[a-z0-9]+(-[a-z0-9]+)*)*|#[a-z][a-z0-9_]*)$"
+"""A source, a figure `<source>#<figure>`, a submission `<machine>/<folder>`, or a number below one."""
+
+
+class Change(Document):
+    """One entry. A submission is added by being there, so only sources are added here."""
+
+    date: Day
+    kind: ChangeKind
+    what: tuple[Annotated[str, Field(pattern=ID, max_length=300)], ...] = Field(min_length=1)
+    why: Text
+    old: Text | None = None
+    new: Text | None = None
+
+    @model_validator(mode="after")
+    def _values_of_a_correction(self) -> Self:
+        if (self.kind == "corrected") != (self.old is not None and self.new is not None) or (
+            (self.old is None) != (self.new is None)
+        ):
+            raise ValueError("`old` and `new` come together, with a correction and only there")
+        return self
+
+
+class ChangesFile(Document):
+    """The whole document."""
+
+    schema_version: Literal[1]
+    changes: tuple[Change, ...] = ()
+
+
+def read_changes(data: DataFolder) -> tuple[ChangesFile | None, list[Problem]]:
+    """The change log of `data`, empty where there is no file; None with every problem found."""
+    path = data.root / CHANGES_FILE
+    if not path.exists() and not path.is_symlink():
+        return ChangesFile(schema_version=1), []
+    return read_document(path, data.relative(path), "changes", ChangesFile)
+
+
+def changed_ids(changes: Sequence[Change], kind: ChangeKind) -> frozenset[str]:
+    """The ids of all to which a kind of change happened."""
+    return frozenset(one for change in changes if change.kind == kind for one in change.what)
+
+
+MOST_WORDS = 25
+NumberKey = Annotated[str, Field(pattern=r"^([a-z0-9-]+\*?|\*)\.[a-z0-9-]+(@[\w.*-]+)?$", max_length=100)]
+
+
+class Claim(DocumentEntry):
+    """A saying with its source; and either the test of our numbers that decides it, or what they lack."""
+
+    id: Slug = Field(max_length=40)
+    subject: Literal["System calls", "Kernel probes", "User probes", "Dormant", "Starting", "Stacks", "Agents"]
+    words: Text = Field(pattern=rf"^(\S+ ){{0,{MOST_WORDS - 1}}}\S+$")
+    link: str = Field(pattern=r"^https://[^\s<>\"]+$", max_length=300)
+    date: str = Field(pattern=r"^(not stated|\d{4}(-\d\d){0,2})$")
+    who: Text = Field(max_length=80)
+    conditions: Text = Field(max_length=300)
+    says: Text = Field(max_length=500)
+    missing: Text | None = Field(default=None, max_length=300)
+    numbers: tuple[NumberKey, ...] = ()
+    quantity: Literal[
+        "cost", "slowdown", "threshold", "times", "ratio", "instructions", "instructions ratio", "loss", "start", "stop"
+    ] = "cost"
+    rate_hz: float | None = Field(default=None, gt=0)
+    over: NumberKey | None = None
+    less: NumberKey | None = None
+    above: float | None = None
+    below: float | None = Field(default=None, gt=0)
+
+    @model_validator(mode="after")
+    def _is_decided(self) -> Self:
+        wanted = {"slowdown": "rate_hz", "threshold": "below", "ratio": "over"}.get(self.quantity.split()[-1], "id")
+        is_bounded = (self.above, self.below) != (None, None) and getattr(self, wanted) is not None
+        if bool(self.numbers) == bool(self.missing) or bool(self.numbers) != is_bounded:
+            msg = "needs `numbers` with `above` or `below` (and `rate_hz` or `over`, by its quantity), or `missing`"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def names(self) -> set[str]:
+        """The cases of its numbers, and their tools without versions."""
+        parts = (key.partition("@")[0].split(".") for key in (*self.numbers, self.over, self.less) if key)
+        return {name for tool, case in parts for name in (case, re.sub(r"(-\d+)*\*?$", "", tool)) if name}
+
+
+ClaimsFile, read_claims = entries_file(Claim, 500)
+
+
+Certainty = Literal["bisected", "read", "inferred"]
+
+Series = Annotated[str, Field(pattern=r"^[0-9]{1,4}\.[0-9]{1,4}$")]
+"""The first two numbers of a version: `6.18`."""
+
+
+class Explanation(DocumentEntry):
+    """One cause: what it made more or fewer, from which version to which, and where that can be checked."""
+
+    cases: tuple[Slug, ...] = Field(min_length=1, max_length=50)
+    tools: tuple[Slug, ...] = Field(default=(), max_length=20)
+    of: Literal["kernel", "tool"]
+    before: Series
+    since: Series
+    change: Literal["more", "fewer"]
+    architectures: tuple[Architecture, ...] = Field(default=(), max_length=2)
+    says: Text = Field(max_length=500)
+    references: tuple[Slug, ...] = Field(min_length=1, max_length=10)
+    certainty: Certainty
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if series_of(self.before) >= series_of(self.since):
+            raise ValueError(f"`before` {self.before} is no older than `since` {self.since}")
+        return self
+
+    def lies_between(self, first: str, second: str) -> bool:
+        """Whether it came between two versions of what it is of, written in full."""
+        return series_of(first) <= series_of(self.before) and series_of(self.since) <= series_of(second)
+
+
+ExplanationsFile, read_explanations = entries_file(Explanation, 500)
+
+
+PERMANENT = without(
+    re.compile(r"/(?:blob|tree|plain|source)/(?:master|main|HEAD|latest)/"),
+    "shows another text tomorrow: name a tag or a commit",
+)
+"""Of the address of a repository's file."""
+
+
+class Reference(DocumentEntry):
+    """One fact with its source."""
+
+    says: Text = Field(max_length=400)
+    project: Text = Field(max_length=60)
+    place: Text = Field(max_length=200)
+    url: Annotated[str, Field(pattern=r"^https://[^\s<>\"]+$", max_length=300), PERMANENT]
+    since: Text | None = Field(default=None, max_length=60)
+    architectures: tuple[Slug, ...] = Field(default=(), max_length=20)
+
+
+ReferencesFile, read_references = entries_file(Reference, 1000)

@@ -1,0 +1,182 @@
+"""The tables beside `samples.csv`: `histogram.csv` and `calibration.csv`.
+
+A row of `histogram.csv` is a bucket of one run. A run has no row for times that no operation took, and its last row
+ends with the time of the longest, so that the maximum is exact.
+
+`calibration.csv` is beside `samples.csv` where a suite ran scripts over real programs. The rows of one script are
+written at once.
+"""
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, takewhile
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from probe_effect.model import Bucket, Estimate, Key, Problem, Sample
+from probe_effect.store.samples import SampleWriter, TableWriter
+from probe_effect.store.tables import Cell, TableReader, read_columns
+
+HISTOGRAM = "histogram.csv"
+
+PART_BITS = 4
+"""A power of two has 2 to the power of this many buckets: a bucket is no wider than a 16th of its times."""
+
+HISTOGRAM_COLUMNS = read_columns("histogram")
+
+
+class HistogramRow(NamedTuple):
+    """One row; the columns are described in `HISTOGRAM_COLUMNS`."""
+
+    block: int
+    position: int
+    low_ns: int
+    high_ns: int
+    operations: int
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Block and position of its run."""
+        return self.block, self.position
+
+
+def bucket_around(time_ns: int) -> tuple[int, int]:
+    """Least and greatest time of the bucket that a time is counted in, ns."""
+    width_ns: int = 1 << max(time_ns.bit_length() - 1 - PART_BITS, 0)
+    low_ns = time_ns // width_ns * width_ns
+    return low_ns, low_ns + width_ns - 1
+
+
+def read_histogram(path: Path, file: str) -> tuple[list[HistogramRow], list[Problem]]:
+    """The sound rows of a `histogram.csv`, and every problem found in it; nothing where there is none.
+
+    `file` is the name that problems give, usually relative to the data folder.
+    """
+    if not os.path.lexists(path):
+        return [], []
+    reader = TableReader(file, "histogram", HISTOGRAM_COLUMNS)
+    rows: Iterable[dict[str, Any]] = (dict(row.cells) for row in reader.read(path))
+    return [HistogramRow(**row) for row in rows], reader.problems
+
+
+def with_histograms(samples: Iterable[Sample], rows: Iterable[HistogramRow]) -> list[Sample]:
+    """The runs, each with what `rows` say of it."""
+    buckets: dict[tuple[int, int], list[Bucket]] = defaultdict(list)
+    for row in rows:
+        buckets[row.place].append(Bucket(row.low_ns, row.high_ns, row.operations))
+    return [
+        replace(sample, histogram=tuple(buckets[place]))
+        if (place := (sample.block, sample.position)) in buckets
+        else sample
+        for sample in samples
+    ]
+
+
+class RunWriter(SampleWriter):
+    """Appends runs to a `samples.csv`, and what they say of single operations to the `histogram.csv` beside it.
+
+    The row of a run is written last: a run without one is made again, and what `histogram.csv` has of it already is
+    cut off when both are opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._beside = path.with_name(HISTOGRAM)
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        try:
+            if self._beside.exists():
+                # Keep what is of runs that have their row; both headers begin alike.
+                done = {_place(line) for line in self._path.read_bytes().splitlines()}
+                with TableWriter(self._beside, HISTOGRAM_COLUMNS) as table:
+                    lines = self._beside.read_bytes().splitlines(keepends=True)
+                    table.cut(sum(map(len, takewhile(lambda line: _place(line) in done, lines))))
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def write(self, sample: Sample) -> None:
+        """Append one run. Raises: HostNotReady when the disk is full or gone."""
+        if sample.histogram:
+            with TableWriter(self._beside, HISTOGRAM_COLUMNS) as table:
+                table.put((sample.block, sample.position, *bucket) for bucket in sample.histogram)
+        super().write(sample)
+
+
+def _place(line: bytes) -> tuple[bytes, ...]:
+    return tuple(line.split(b",", 2)[:2])
+
+
+ENDS = ("", "low_", "high_")
+
+
+CALIBRATION_COLUMNS = read_columns("calibration")
+
+
+class ProbeCalibration(NamedTuple):
+    """One row: a probe of a script, in ns; the columns are described in `CALIBRATION_COLUMNS`."""
+
+    case: str
+    tracer: str
+    level: str | None
+    probe: str | None = None
+    mechanism: str | None = None
+    cost: Estimate | None = None
+    call: Estimate | None = None
+    note: str | None = None
+
+    @property
+    def key(self) -> Key:
+        """The case, the tracer, and the level where the script is that of one."""
+        return Key(self.case, self.tracer, self.level)
+
+    @property
+    def cells(self) -> tuple[object, ...]:
+        """As the file has it."""
+        figures = (None if end is None else f"{end:.1f}" for end in chain(self.cost or NONE, self.call or NONE))
+        return *self[:5], *figures, self.note
+
+
+NONE = (None, None, None)
+WORDS = ("case", "tracer", "level", "probe", "mechanism", "note")
+
+
+def read_calibration(path: Path, file: str) -> tuple[list[ProbeCalibration], list[Problem]]:
+    """The sound rows of a `calibration.csv`, and every problem found in it; nothing where there is no file.
+
+    `file` is the name that problems give, usually relative to the data folder.
+    """
+    if not os.path.lexists(path):
+        return [], []
+    reader = TableReader(file, "calibration", CALIBRATION_COLUMNS)
+    found = []
+    for row in reader.read(path):
+        figures = {name: _figures(row.cells, name) for name in ("cost", "call")}
+        if fault := _fault(row.cells, figures):
+            reader.problems.append(Problem("error", file, row.line, None, "calibration/row", *fault))
+            continue
+        values: dict[str, Any] = {name: row.cells[name] for name in WORDS}
+        values |= {name: Estimate(value, *ends) for name, (value, *ends) in figures.items() if value is not None}
+        found.append(ProbeCalibration(**values))
+    return found, reader.problems
+
+
+def _figures(cells: Mapping[str, Cell], name: str) -> list[float | None]:
+    """A value and its ends."""
+    return [None if (cell := cells[f"{name}_{end}ns"]) is None else float(cell) for end in ENDS]
+
+
+def _fault(cells: Mapping[str, Cell], figures: Mapping[str, Sequence[float | None]]) -> tuple[str, str] | None:
+    """What the cells of a row say that cannot be, and how to mend it."""
+    for name, (value, low, high) in figures.items():
+        if (low is None) != (high is None) or (value is None and low is not None):
+            return f"`{name}_ns` has one part of an interval", "give value, low and high, or leave all empty"
+        if value is not None and low is not None and high is not None and not low <= value <= high:
+            return f"`{name}_ns` {value:g} is not between {low:g} and {high:g}", "leave the file as the tool wrote it"
+    if cells["cost_ns"] is None and cells["note"] is None:
+        return "neither a cost nor a note", "say in `note` why there is no cost"
+    return None
