@@ -30,7 +30,8 @@ from probe_effect.measure.plan import plan
 from probe_effect.processes import STARTED_BY
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder
-from probe_effect.store.samples import read_plan_file, read_samples
+from probe_effect.store.plan_file import read_plan_file
+from probe_effect.store.samples import read_samples
 from probe_effect.tracers.dynamic_events import LISTS, tracefs
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from fcntl import ioctl
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from probe_effect.advising.machine import this_machine
+from probe_effect.advising.here import this_machine
 from probe_effect.advising.watched import probe_costs
 from probe_effect.live.loaded import RunStatistics
 from probe_effect.store.places import DataFolder

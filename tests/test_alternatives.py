@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evidence_builder import MACHINE, case, evidence, measured, suite
-from probe_effect.answer import beside
-from probe_effect.answer.alternatives import alternatives, ways
+from probe_effect.answer.alternatives import alternatives, way, ways
 from probe_effect.answer.answers import Forecast, forecast
 from probe_effect.answer.parts import parts
 from probe_effect.answer.question import ProbeQuestion, Question
@@ -116,8 +115,8 @@ def test_the_tool_asked_about_comes_first_and_then_the_least_cost() -> None:
 
 def test_an_alternative_says_its_slowdown_and_cost_at_the_rate_and_that_it_ran_apart() -> None:
     found = known(cost("02-other", 100))
-    (way,) = ways(found, predicted(found))
-    name, figures, remarks = (text.replace("\u00a0", " ") for text in beside.way(way))
+    (other,) = ways(found, predicted(found))
+    name, figures, remarks = (text.replace("\u00a0", " ") for text in way(other))
     assert name == "“02-other” with bpftrace"
     assert figures == "1.00 % (0.90 to 1.10); 100 ns (90 to 110) an event."
     assert remarks == f"{BUT} Measured in another run."
@@ -125,8 +124,8 @@ def test_an_alternative_says_its_slowdown_and_cost_at_the_rate_and_that_it_ran_a
 
 def test_an_alternative_that_loses_events_says_so() -> None:
     found = known(cost("02-other", 100, loss_ratio=0.5, rate_hz=1e4))
-    (way,) = ways(found, predicted(found))
-    assert "it loses 95" in beside.way(way)[2]
+    (other,) = ways(found, predicted(found))
+    assert "it loses 95" in way(other)[2]
 
 
 def test_several_probes_at_once_have_no_alternatives() -> None:

@@ -17,7 +17,7 @@ from probe_effect.compare.kernels import CountedCase, between_kernels, matrices
 from probe_effect.exports.facts import facts
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages.architecture_words import only, sentences
+from probe_effect.pages.agreement import only, sentences
 from probe_effect.store.beside_files import Explanation
 from probe_effect.store.places import DataFolder
 from test_kernels_page import seen

@@ -24,8 +24,8 @@ from probe_effect import units
 from probe_effect.exports.assemble import _copy_data
 from probe_effect.exports.data_folder import write_tables
 from probe_effect.exports.data_section import QUERY, _answer, write_data_section
-from probe_effect.exports.feed import feed
 from probe_effect.exports.page_data import rows
+from probe_effect.exports.releases import feed
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
 from probe_effect.store.samples import SAMPLE_COLUMNS

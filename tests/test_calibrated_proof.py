@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evidence_builder import TRACER, case, evidence, measured, suite
-from probe_effect.answer.calibrated_proof import calibrated_pairs, times_of_others
-from probe_effect.answer.kind_spread import is_learnt_from, kind_of_script, spread_by_kind, spread_of
+from probe_effect.answer.calibrated_proof import (
+    calibrated_pairs,
+    is_learnt_from,
+    kind_of_script,
+    spread_by_kind,
+    spread_of,
+    times_of_others,
+)
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.pages import proof

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from live_programs import needs_bpf
-from probe_effect.answer.here import HereCost, HereCosts
-from probe_effect.calibration import kept
-from probe_effect.calibration.blocks import Blocks
+from probe_effect.answer.question import HereCost, HereCosts
+from probe_effect.calibration import asked
 from probe_effect.calibration.loop import BlockTime, CalibrationLoop, LoopProcess
-from probe_effect.calibration.measure import CalibrationTask, measured
+from probe_effect.calibration.measure import Blocks, CalibrationTask, measured
 from probe_effect.calibration.moved import PLAIN_CALL, AskedProbe, Operation, moved
 from probe_effect.errors import HostNotReady
 from probe_effect.live.places import Place
@@ -37,7 +36,7 @@ MALLOC = Place(kind="uprobe", name="malloc", path=Path("/libc.so.6"), offset=64,
 needs_bpftrace = pytest.mark.skipif(Bpftrace().available() is not None, reason=str(Bpftrace().available()))
 
 
-def asked(text: str, *places: Sequence[Place], mechanism: str | None = None) -> list[AskedProbe]:
+def of_script(text: str, *places: Sequence[Place], mechanism: str | None = None) -> list[AskedProbe]:
     """One probe for each of `places`, in the script's order."""
     probes = read_script(text).probes
     return [
@@ -46,7 +45,7 @@ def asked(text: str, *places: Sequence[Place], mechanism: str | None = None) -> 
 
 
 def at_loop(text: str, *places: Sequence[Place], mechanism: str | None = None, passing: bool = True) -> MovedScript:
-    probes = asked(text, *places, mechanism=mechanism)
+    probes = of_script(text, *places, mechanism=mechanism)
     return moved(read_script(text), probes, LOOP, passing=passing)
 
 
@@ -55,7 +54,7 @@ def task(
 ) -> CalibrationTask:
     return CalibrationTask(
         script=read_script(text),
-        probes=asked(text, *places, mechanism=mechanism),
+        probes=of_script(text, *places, mechanism=mechanism),
         tool=Bpftrace(),
         cpus=cpus,
         frames=4,
@@ -101,7 +100,7 @@ class TestMovedScript:
         reads = at_loop(text, [issue])
         assert "/pid == 42 && ((tid) || pid == 42)/" in reads.text
         assert reads.text.endswith('{ printf("%s %d", comm, tid); }')
-        refused = moved(read_script(text), asked(text, [issue]), LOOP, stand_in=False)
+        refused = moved(read_script(text), of_script(text, [issue]), LOOP, stand_in=False)
         assert not refused.operations
         assert "does not run elsewhere" in refused.missing["tracepoint:block:block_rq_issue", None]
 
@@ -178,7 +177,7 @@ class TestMeasured:
     def test_what_tracing_adds_is_found_for_each_probe_and_cpu(self) -> None:
         text = COUNTED + " uprobe:libc:malloc { @ = count(); }"
         found = measured(replace(task(text, [READ], [MALLOC], cpus=sorted(os.sched_getaffinity(0))[:2]), seconds=2))
-        assert set(found.costs) == {one.key for one in asked(text, [READ], [MALLOC])}
+        assert set(found.costs) == {one.key for one in of_script(text, [READ], [MALLOC])}
         assert all(cost.value > 0 for one in found.costs.values() for cost in one.by_cpu.values())
         assert found.calls is not None
         assert not found.missing
@@ -234,11 +233,11 @@ class TestKept:
             }
             return HereCosts(costs=costs, seconds=1.5, others=self.others)
 
-        monkeypatch.setattr(kept, "measured", fake)
+        monkeypatch.setattr(asked, "measured", fake)
         return made
 
     def test_the_same_script_is_measured_once(self, counted: list[CalibrationTask]) -> None:
-        first, again = kept.calibrated(task(COUNTED, [READ])), kept.calibrated(task(COUNTED, [READ]))
+        first, again = asked.calibrated(task(COUNTED, [READ])), asked.calibrated(task(COUNTED, [READ]))
         assert again == replace(first, is_kept=True)
         assert len(counted) == 1
 
@@ -246,17 +245,17 @@ class TestKept:
         self, counted: list[CalibrationTask], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(self, "others", ("others used CPU 0",))
-        assert [kept.calibrated(task(COUNTED, [READ])).is_kept for _ in range(2)] == [False, False]
+        assert [asked.calibrated(task(COUNTED, [READ])).is_kept for _ in range(2)] == [False, False]
         assert len(counted) == 2
 
     def test_another_script_another_cpu_and_a_spoilt_file_are_measured(
         self, counted: list[CalibrationTask], tmp_path: Path
     ) -> None:
-        kept.calibrated(task(COUNTED, [READ]))
-        kept.calibrated(task(COUNTED + " ", [READ]))
-        kept.calibrated(task(COUNTED, [READ], cpus=(0, 1)))
+        asked.calibrated(task(COUNTED, [READ]))
+        asked.calibrated(task(COUNTED + " ", [READ]))
+        asked.calibrated(task(COUNTED, [READ], cpus=(0, 1)))
         assert len(counted) == 3
         for path in tmp_path.rglob("*.json"):
             path.write_text('{"costs": [[["a"')
-        kept.calibrated(task(COUNTED, [READ]))
+        asked.calibrated(task(COUNTED, [READ]))
         assert len(counted) == 4

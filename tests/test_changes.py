@@ -11,10 +11,10 @@ import pytest
 from builders import COUNTED_FOLDER, COUNTED_MACHINE, FOLDER, MACHINE, rules, write_counted_submission, write_data
 from probe_effect.answer.evidence import evidence
 from probe_effect.checks.run import check_all
-from probe_effect.exports.feed import ATOM, feed
+from probe_effect.exports.releases import ATOM, feed
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
-from probe_effect.numbers.changes import entries
-from probe_effect.pages import changes_page, lists
+from probe_effect.pages import changes_page, fragments
+from probe_effect.pages.changes_page import entries
 from probe_effect.store.places import DataFolder
 from written_pages import written
 
@@ -68,7 +68,7 @@ def test_submissions_are_added_by_being_there_and_the_newest_change_comes_first(
 
 
 def test_a_correction_shows_both_values_and_its_text_is_text(data: Path) -> None:
-    page = lists.write_first(read(log(data, ADDED, CORRECTED)))["data-changes.md"]
+    page = fragments.write_first(read(log(data, ADDED, CORRECTED)))["data-changes.md"]
     assert "Was 1 000 000, is 100 000 &#60;b&#62;&#42;x&#42;" in page
     assert "](/sources/a-talk/#calls)" in page
     assert "<b>" not in page

@@ -10,8 +10,8 @@ import pytest
 from number_builder import number, submission
 from probe_effect.checks.run import check_all
 from probe_effect.exports.claims import verdicts
+from probe_effect.exports.files import csv_text
 from probe_effect.exports.page_data import page_tables, rows
-from probe_effect.exports.table import csv_text
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.store.beside_files import MOST_WORDS, Claim, read_claims

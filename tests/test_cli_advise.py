@@ -16,12 +16,12 @@ from rich.cells import cell_len
 
 from builders import REAL_DATA
 from live_programs import needs_bpf
+from probe_effect.advising.answers_json import advice_json
 from probe_effect.advising.probes import CALLS
 from probe_effect.advising.script_answer import RunningSystem, ScriptAnswer, ScriptQuestion, answer_script
-from probe_effect.advising.script_json import advice_json
 from probe_effect.advising.script_words import headline
-from probe_effect.answer.here import HereCost, HereCosts
-from probe_effect.cli.advise_output import show
+from probe_effect.answer.question import HereCost, HereCosts
+from probe_effect.cli.answer_output import show
 from probe_effect.cli.group import commands
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.live.count import CountResult, ProbeRate, Target, ThreadUse

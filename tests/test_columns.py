@@ -15,7 +15,7 @@ from probe_effect.pages.markdown import environment
 from probe_effect.pages.results import EXPLAINED as COLUMNS
 
 if TYPE_CHECKING:
-    from probe_effect.pages.columns import TableColumn
+    from probe_effect.pages.wording import TableColumn
 
 PAGES = PROJECT / "generator" / "probe_effect" / "pages"
 BARE_HEADER = re.compile(r"^\|(?: [A-Z][^|{\[]* \|)+$\n\|:?-", re.MULTILINE)

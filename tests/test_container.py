@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect.measure.container import FIRST_PIDS, flags_missing
+from probe_effect.measure.diagnosis import FIRST_PIDS, flags_missing
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ import pytest
 
 from live_programs import needs_bpf
 from needs import lacking
-from probe_effect.advising.counting_place import counting_offset, with_less_cost
-from probe_effect.advising.machine import this_machine
+from probe_effect.advising.here import this_machine
+from probe_effect.advising.probes import counting_offset, with_less_cost
 from probe_effect.host.symbols import find_function
 from probe_effect.live.count import Countable, Target, count
 

@@ -9,9 +9,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from builders import FOLDER, MACHINE, PROJECT, copy_suite, write_data
-from probe_effect.answer.bands import BANDS
+from probe_effect.answer.words import BANDS
 from probe_effect.charts.svg import diagram as drawing_of
-from probe_effect.exports.diagrams import diagrams
+from probe_effect.exports.figures import diagrams
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
 

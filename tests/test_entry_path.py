@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
+from probe_effect.answer.added import entry_path
 from probe_effect.answer.cost_of import cost_of
-from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.parts import parts
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.model import Estimate

@@ -9,7 +9,7 @@ import pytest
 from evidence_builder import MACHINE, measured
 from probe_effect.answer.evidence import evidence
 from probe_effect.model import Estimate
-from probe_effect.pages import estimates, fragments
+from probe_effect.pages import case_answer, fragments
 from test_from_counts import known
 
 if TYPE_CHECKING:
@@ -18,37 +18,37 @@ if TYPE_CHECKING:
 
 def test_an_estimate_is_marked_and_reaches_as_far_as_its_interval() -> None:
     found = known({"raw-1": 2.0})
-    (line,) = estimates.of_case(found, "kprobe", found.machines)
+    (line,) = case_answer.of_case(found, "kprobe", found.machines)
     assert line.text.startswith("≈ ")
     low, high = line.part.cost.low, line.part.cost.high
     assert low is not None
     assert high is not None
-    assert estimates.cell(found, "kprobe", found.machines, "skipped").endswith("(estimated)")
-    assert f"≈ {low:.0f}"[:4] == estimates.cell(found, "kprobe", found.machines, "skipped")[:4]
+    assert case_answer.cell(found, "kprobe", found.machines, "skipped").endswith("(estimated)")
+    assert f"≈ {low:.0f}"[:4] == case_answer.cell(found, "kprobe", found.machines, "skipped")[:4]
 
 
 def test_what_was_measured_has_no_estimate_beside_it() -> None:
-    assert estimates.of_case(known(), "entry-1", [MACHINE]) == []
+    assert case_answer.of_case(known(), "entry-1", [MACHINE]) == []
 
 
 def test_a_page_has_the_estimates_of_the_machines_that_it_shows() -> None:
-    assert estimates.of_case(known(), "kprobe", ["another"]) == []
-    assert estimates.cell(known(), "kprobe", ["another"], "skipped") == "skipped"
+    assert case_answer.of_case(known(), "kprobe", ["another"]) == []
+    assert case_answer.cell(known(), "kprobe", ["another"], "skipped") == "skipped"
 
 
 def test_what_nobody_counted_keeps_its_words() -> None:
     found = known()
     found.counts.clear()
-    assert estimates.cell(found, "kprobe", [MACHINE], "published only †") == "published only †"
+    assert case_answer.cell(found, "kprobe", [MACHINE], "published only †") == "published only †"
 
 
 def test_the_page_says_how_many_of_those_left_out_the_interval_held() -> None:
-    text = estimates.write(known())
+    text = case_answer.write(known())
     assert "Of 12 cases without any exception, left out with their kind, 12 took 1.00 times" in text.replace(
         "\xa0", " "
     )
     assert "wider than a factor of two" not in text
-    far = estimates.write(known(dict.fromkeys(("raw-1", "raw-2", "raw-3"), 4.0)))
+    far = case_answer.write(known(dict.fromkeys(("raw-1", "raw-2", "raw-3"), 4.0)))
     assert "wider than a factor of two" in far
     assert "The greatest ratio is that of [raw-" in far
 
@@ -67,4 +67,4 @@ def test_no_row_of_the_costs_says_only_that_it_was_skipped(catalogue: Catalogue,
 def test_a_machine_that_measured_a_case_with_any_tracer_has_no_estimate_of_it() -> None:
     found = known()
     found.add(measured("kprobe", Estimate(300.0, 290.0, 310.0), tracer="libbpf"))
-    assert estimates.of_case(found, "kprobe", found.machines) == []
+    assert case_answer.of_case(found, "kprobe", found.machines) == []

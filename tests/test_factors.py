@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
 from probe_effect.model import Estimate
-from probe_effect.pages import factors
+from probe_effect.pages import case_parts
 
 PER_EVENT = suite("per-event", case("06-uprobe"), case("07-uretprobe"))
 THREADS = suite(
@@ -30,23 +30,23 @@ SELDOM = measured(
 
 def test_a_case_that_no_factor_touched_has_nothing_to_add() -> None:
     found = evidence(SUITES, COST, OTHER, SINGLE, DOUBLE, OFTEN)
-    assert factors.tested(found, "07-uretprobe", [MACHINE]) == []
-    assert [one.cost for one in factors.tested(found, "06-uprobe", [MACHINE])] == [COST]
+    assert case_parts.tested(found, "07-uretprobe", [MACHINE]) == []
+    assert [one.cost for one in case_parts.tested(found, "06-uprobe", [MACHINE])] == [COST]
 
 
 def test_only_the_machines_that_a_page_shows_are_told() -> None:
-    assert factors.tested(evidence(SUITES, COST, SINGLE, DOUBLE), "06-uprobe", ["another"]) == []
+    assert case_parts.tested(evidence(SUITES, COST, SINGLE, DOUBLE), "06-uprobe", ["another"]) == []
 
 
 def test_it_has_the_rates_at_which_the_line_was_tried_and_what_several_threads_add() -> None:
-    (found,) = factors.tested(evidence(SUITES, COST, SINGLE, DOUBLE, OFTEN, SELDOM), "06-uprobe", [MACHINE])
+    (found,) = case_parts.tested(evidence(SUITES, COST, SINGLE, DOUBLE, OFTEN, SELDOM), "06-uprobe", [MACHINE])
     assert [point.rate_hz for point in found.points] == [100, 100_000]
     assert [factor.threads for factor in found.factors] == [2]
     assert "agrees with the slowdown measured at 2 of 2 rates" in found.words
 
 
 def test_measured_slowdowns_are_drawn_beside_the_line_of_their_tracer_where_they_are_above_zero() -> None:
-    found = factors.tested(evidence(SUITES, COST, OFTEN, SELDOM), "06-uprobe", [MACHINE])
-    (dot,) = factors.dots(found, {(MACHINE, TRACER): "bpftrace"})
+    found = case_parts.tested(evidence(SUITES, COST, OFTEN, SELDOM), "06-uprobe", [MACHINE])
+    (dot,) = case_parts.dots(found, {(MACHINE, TRACER): "bpftrace"})
     assert (dot.label, dot.rate_hz, dot.slowdown) == ("bpftrace", 100_000, Estimate(0.1, 0.09, 0.11))
-    assert factors.dots(found, {}) == []
+    assert case_parts.dots(found, {}) == []

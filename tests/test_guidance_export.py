@@ -11,7 +11,7 @@ from builders import MACHINE, changed, machine_values, many_blocks, write_submis
 from evidence_builder import rows_of
 from probe_effect.answer.words import WORDS
 from probe_effect.exports.advising import ADVISING, FIRST, advise_files
-from probe_effect.exports.guidance import guidance_files
+from probe_effect.exports.script_values import guidance_files
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from builders import changed, machine_document, machine_values, many_blocks, write_submission
-from probe_effect.advising.machine import this_machine
+from probe_effect.advising.here import this_machine
 from probe_effect.answer.evidence import evidence
 from probe_effect.cli.measure import measure
 from probe_effect.machine import collect
@@ -18,7 +18,7 @@ from probe_effect.model import Key
 from probe_effect.numbers import names, shown
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.numbers.likeness import by_likeness, facts_of, facts_of_submission
-from probe_effect.pages import lists, machine_page
+from probe_effect.pages import fragments, machine_page
 from probe_effect.store.machine_file import MachineFile, is_hosted, runner_id
 from probe_effect.store.places import DataFolder
 
@@ -112,7 +112,9 @@ def test_the_cost_of_any_other_machine_is_that_of_its_current_run(three_hosts: C
 
 
 def test_the_list_of_machines_has_the_kind_of_runner_once_with_its_runs(three_hosts: Catalogue) -> None:
-    rows = [line for line in lists.write_first(three_hosts)["machines.md"].splitlines() if "/machines/hosted-" in line]
+    rows = [
+        line for line in fragments.write_first(three_hosts)["machines.md"].splitlines() if "/machines/hosted-" in line
+    ]
     assert len(rows) == 1
     assert "| hosted runner, 3 runs |" in rows[0]
 

@@ -14,7 +14,7 @@ from builders import FOLDER, REAL_DATA, changed, copy_suite, machine_document, m
 from evidence_builder import rows_of
 from fakes.clone import Clone
 from identities import STRANGERS, become
-from probe_effect.advising.machine import this_machine
+from probe_effect.advising.here import this_machine
 from probe_effect.advising.probes import groups
 from probe_effect.advising.watched import probe_costs
 from probe_effect.answer.evidence import evidence

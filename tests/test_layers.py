@@ -251,7 +251,7 @@ KEPT = {
     "checks/alike.py": ["reduce/reading.py", "checks/alike.py"],
     "answer/evidence.py": ["reduce/reading.py", "answer/evidence.py"],
     "checks/copies.py": ["reduce/reading.py", "checks/copies.py"],
-    "exports/guidance.py": ["reduce/reading.py", "pages/markdown.py", "exports/script_values.py"],
+    "exports/script_values.py": ["reduce/reading.py", "pages/markdown.py", "exports/script_values.py"],
     "exports/compare_shards.py": ["reduce/reading.py", "pages/markdown.py", "exports/script_values.py"],
 }
 """A module whose results are kept, to those that name the code by which they are made."""

@@ -19,21 +19,20 @@ from probe_effect.cli.wanted import wanted
 from probe_effect.errors import BadData, HostNotReady, ProbeEffectError
 from probe_effect.measure import one_run
 from probe_effect.measure.bench import Bench
-from probe_effect.measure.interrupt import Interrupted
-from probe_effect.measure.quiet import state_file
+from probe_effect.measure.interrupt import Interrupted, state_file
 from probe_effect.model import Problem
 from probe_effect.store.places import submissions_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from probe_effect.store.samples import PlanFile
+    from probe_effect.store.plan_file import PlanFile
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     made = asked_by(monkeypatch, tmp_path, "measure_target")
-    monkeypatch.setattr("probe_effect.cli.lend_plan.known_tracers", lambda: made.tracers)
+    monkeypatch.setattr("probe_effect.cli.lend_look.known_tracers", lambda: made.tracers)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(checks, "check", lambda *_: [])  # it sees that the times of our fakes are made up
     made.case("01-plain")

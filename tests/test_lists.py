@@ -10,7 +10,7 @@ import pytest
 from number_builder import number, submission
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.pages import lists, machine_page, site
+from probe_effect.pages import fragments, machine_page, site
 from written_pages import split
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ def catalogue_of(count: int) -> Catalogue:
 def pages(catalogue: Catalogue, fragment: str) -> list[str]:
     """What stands on each page of a list."""
     section, _ = LISTS[fragment]
-    further = {path: text for path, text in lists.write_further(catalogue) if path.startswith(f"{section}/page/")}
+    further = {path: text for path, text in fragments.write_further(catalogue) if path.startswith(f"{section}/page/")}
     assert list(further) == [f"{section}/page/{number}.md" for number in range(2, len(further) + 2)]
-    return [lists.write_first(catalogue)[fragment], *further.values()]
+    return [fragments.write_first(catalogue)[fragment], *further.values()]
 
 
 @pytest.mark.parametrize("fragment", LISTS)
@@ -78,7 +78,7 @@ def test_the_pages_of_a_list_lead_to_one_another(fragment: str) -> None:
 
 
 def test_further_pages_have_a_title_that_tells_them_apart() -> None:
-    fronts = [split(text)[0]["title"] for _, text in lists.write_further(catalogue_of(250))]
+    fronts = [split(text)[0]["title"] for _, text in fragments.write_further(catalogue_of(250))]
     assert len(fronts) == len(set(fronts)) == 2 * len(LISTS)
 
 

@@ -11,7 +11,7 @@ from builders import machine_document
 from needs import needs
 from probe_effect import host
 from probe_effect.compilers import MACHINE
-from probe_effect.machine import cpu, kernel, virtual
+from probe_effect.machine import cpu, kernel
 from probe_effect.machine.busy import KEYS, trap_times
 from probe_effect.machine.collect import choose_cpus, collect_machine, collect_system
 from probe_effect.store.machine_file import HASH_DIGITS, with_id
@@ -48,7 +48,7 @@ def put_cpu(root: Path, number: int, package: str, core: str, siblings: str) -> 
 
 def test_every_fact_is_missing_on_a_machine_without_files(tmp_path: Path) -> None:
     facts = (cpu.cpu_model, cpu.microcode, cpu.sockets, cpu.cores, cpu.smt, cpu.memory_bytes, cpu.governor, cpu.turbo)
-    settings = (kernel.os_name, kernel.bpf_jit, kernel.clocksource, virtual.virtualization)
+    settings = (kernel.os_name, kernel.bpf_jit, kernel.clocksource, cpu.virtualization)
     assert {fact(tmp_path) for fact in (*facts, *settings)} == {None}
     assert kernel.boot_flags(tmp_path) == ()
     assert kernel.kernel_options(tmp_path) == {}
@@ -164,8 +164,8 @@ def test_vulnerabilities_are_quoted(tmp_path: Path) -> None:
 def test_a_machine_without_the_hypervisor_flag_is_bare_metal_whatever_its_firmware_says(tmp_path: Path) -> None:
     put(tmp_path, "proc/cpuinfo", GUEST.replace(" hypervisor", ""))
     put(tmp_path, "sys/class/dmi/id/sys_vendor", "Amazon EC2")
-    assert virtual.virtualization(tmp_path) is None
-    assert virtual.nested(tmp_path) is False
+    assert cpu.virtualization(tmp_path) is None
+    assert cpu.nested(tmp_path) is False
 
 
 @pytest.mark.parametrize(
@@ -174,13 +174,13 @@ def test_a_machine_without_the_hypervisor_flag_is_bare_metal_whatever_its_firmwa
         pytest.param(f"{kernel.CLOCK_FOLDER}/available_clocksource", "tsc kvm-clock", "KVM", id="clock source"),
         pytest.param("sys/hypervisor/type", "xen", "Xen", id="/sys/hypervisor"),
         pytest.param("sys/class/dmi/id/product_name", "VMware Virtual Platform", "VMware", id="firmware"),
-        pytest.param("proc/uptime", "1", virtual.UNNAMED, id="no sign of which"),
+        pytest.param("proc/uptime", "1", cpu.UNNAMED, id="no sign of which"),
     ],
 )
 def test_a_guest_names_its_hypervisor_by_the_surest_sign(tmp_path: Path, path: str, text: str, expected: str) -> None:
     put(tmp_path, "proc/cpuinfo", GUEST)
     put(tmp_path, path, text)
-    assert virtual.virtualization(tmp_path) == expected
+    assert cpu.virtualization(tmp_path) == expected
 
 
 HYPERVISOR = "6,1,0,-;Hypervisor detected: KVM\n"
@@ -220,9 +220,9 @@ def test_what_the_kernel_said_of_a_hypervisor_is_recorded_beside_the_guess(
 
 def test_what_is_recorded_of_the_log_has_an_end(tmp_path: Path) -> None:
     put(tmp_path, "dev/kmsg", "".join(f"6,{number},0,-;kvm: line {number}\n" for number in range(5_000)))
-    found = virtual.boot_messages(tmp_path)
+    found = cpu.boot_messages(tmp_path)
     assert found is not None
-    assert len(found) == virtual.MOST_MESSAGES
+    assert len(found) == cpu.MOST_MESSAGES
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from probe_effect.checks.run import check
 from probe_effect.compilers import CompiledProgram
 from probe_effect.measure.diagnosis import _suite
 from probe_effect.measure.interrupt import Interrupted
-from probe_effect.measure.journal import Tally
+from probe_effect.measure.plan import Tally
 from probe_effect.measure.testbed import ThisMachine
 from probe_effect.model import Estimate
 

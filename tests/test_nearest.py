@@ -10,9 +10,9 @@ import pytest
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
 from probe_effect.answer.advice import Thread, advise
 from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.here import HereCost, HereCosts
 from probe_effect.answer.nearest import ProbeGroup, machines_for, nearest_cost, what_to_run
 from probe_effect.answer.proof import Spread
+from probe_effect.answer.question import HereCost, HereCosts
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import facts_of_submission
 

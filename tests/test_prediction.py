@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import shared_examples
 from evidence_builder import measured
-from probe_effect.answer.entry_path import EntryPath
+from probe_effect.answer.added import EntryPath
 from probe_effect.answer.prediction import (
     MAX_RATE_HZ,
     ProbeLoad,

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect.measure.interrupt import Interrupted, interruptible
-from probe_effect.measure.quiet import put_back, quiet_machine, state_file
+from probe_effect.measure.interrupt import Interrupted, interruptible, put_back, quiet_machine, state_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,7 +100,7 @@ def test_under_nohup_a_terminal_that_is_gone_ends_nothing() -> None:
 
 KILLED = """
 import os, pathlib, signal, sys
-from probe_effect.measure.quiet import quiet_machine
+from probe_effect.measure.interrupt import quiet_machine
 with quiet_machine(print, is_wanted=True, root=pathlib.Path(sys.argv[1])):
     os.kill(os.getpid(), signal.SIGKILL)
 """

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 from builders import FOLDER, MACHINE, PROJECT, write_data
 from probe_effect.cli.release import release_notes
 from probe_effect.errors import UsageError
-from probe_effect.exports.release import make_release
+from probe_effect.exports.releases import make_release
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages.releases_page import notes
+from probe_effect.pages.changes_page import notes
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from builders import FOLDER, MACHINE, PROJECT, REAL_DATA, rules, write_data
 from probe_effect.checks.run import check_all
 from probe_effect.cli.release import release as command
 from probe_effect.errors import BadData, UsageError
-from probe_effect.exports.release import copy_releases, make_release
+from probe_effect.exports.releases import copy_releases, make_release
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages import releases_page
+from probe_effect.pages import changes_page
 from probe_effect.store.places import DataFolder
 from probe_effect.store.release_file import Release, read_releases
 
@@ -172,7 +172,7 @@ def test_releases_are_in_the_order_of_their_versions(data: Path) -> None:
         make(data, version)
     found, _ = read_releases(DataFolder(data))
     assert [one.version for one in found] == ["2026.11", "2026.11.9", "2026.11.10", "2027.01"]
-    listed = re.findall(r"\[(\d{4}\.[\d.]+)\]", releases_page.fragment(read_catalogue(DataFolder(data))))
+    listed = re.findall(r"\[(\d{4}\.[\d.]+)\]", changes_page.fragment(read_catalogue(DataFolder(data))))
     assert listed == ["2027.01", "2026.11.10", "2026.11.9", "2026.11"]
 
 

@@ -10,9 +10,9 @@ import pytest
 from builders import machine_document
 from evidence_builder import case, evidence, measured, suite
 from probe_effect.answer import sentences
+from probe_effect.answer.added import RatePoint
 from probe_effect.answer.answers import answer, tried
 from probe_effect.answer.composition import Agreement
-from probe_effect.answer.levels import RatePoint
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import facts_of

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import changed, copy_suite, machine_values, many_blocks, write_counted_submission, write_submission
-from probe_effect.exports import shard
-from probe_effect.exports.shard import FEWEST, Shard, make_shard, make_shards
+from probe_effect.exports import workers
+from probe_effect.exports.workers import FEWEST, Shard, make_shard, make_shards
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.reduce import reading
 from probe_effect.reduce.reading import is_kept
@@ -80,7 +80,7 @@ def test_several_processes_shard_what_is_new_and_say_how_far_they_are(data: Data
 def test_no_process_is_started_where_it_would_not_help(
     data: DataFolder, monkeypatch: pytest.MonkeyPatch, reason: str
 ) -> None:
-    monkeypatch.setattr(shard, "processes", lambda *_, **__: pytest.fail("a process was started"))
+    monkeypatch.setattr(workers, "processes", lambda *_, **__: pytest.fail("a process was started"))
     if reason == "little to do":
         make_shard(data, Shard(1, 1))
     where = DataFolder(data.root) if reason == "nowhere to keep" else data

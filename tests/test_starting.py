@@ -9,13 +9,13 @@ import pytest
 
 from builders import REAL_DATA
 from number_builder import number, submission
-from probe_effect.answer.starting import starting
+from probe_effect.answer.prediction import starting
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.store.suite_file import read_suite
 
 if TYPE_CHECKING:
-    from probe_effect.answer.starting import Starting
+    from probe_effect.answer.prediction import Starting
 
 TIMES_MS = {"1": (100, 10), "10": (109, 100), "100": (199, 1000)}
 """Probes to the time to start and to stop: 1 ms more to start for each."""

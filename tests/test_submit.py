@@ -22,10 +22,9 @@ from probe_effect.errors import BadData, HostNotReady, ProbeEffectError, UsageEr
 from probe_effect.reduce.grades import OF_SUBMISSION, REMEDIES
 from probe_effect.store.machine_file import Submitter, read_machine_file
 from probe_effect.store.places import OWN_FOLDER, SubmissionFolder
-from probe_effect.submit.branch import checkout_of
+from probe_effect.submit.branch import Refused, checkout_of
 from probe_effect.submit.github import Repository, repository_of
 from probe_effect.submit.private import Mark, marks_of_host
-from probe_effect.submit.programs import Refused
 
 if TYPE_CHECKING:
     from probe_effect.model import Sample

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from builders import REAL_DATA, write_data
-from probe_effect.cli import tools_run
+from probe_effect.cli import upkeep_run
 from probe_effect.cli.upkeep import tools as command
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.store.places import DataFolder
@@ -104,7 +104,7 @@ def test_a_package_that_is_not_installed_says_what_to_do(data: DataFolder) -> No
 def test_a_package_that_people_read_stays_as_it_is(tmp_path: Path) -> None:
     root = write_data(tmp_path)
     shutil.copytree(REAL_DATA / "tools", root / "tools", ignore=shutil.ignore_patterns("bpftrace.toml"))
-    found = dict(tools_run.renewed(DataFolder(root), None, None))
+    found = dict(upkeep_run.renewed(DataFolder(root), None, None))
     assert len(found) > 1
     assert {path: path.read_text(encoding="utf-8") for path in found} == found
 
@@ -114,10 +114,10 @@ def test_the_committed_probes_are_those_of_the_installed_package_where_it_is_of_
     package, _ = read_tools(path, path.name)
     assert package is not None
     try:
-        version = tools_run.installed_version(package)
+        version = upkeep_run.installed_version(package)
     except HostNotReady as error:
         pytest.skip(str(error))
     if version != package.version:
         pytest.skip(f"bpftrace {version} is installed, and the facts are of {package.version}")
     assert package.scripts is not None
-    assert tools_run.with_scripts(package, Path(package.scripts), version) == package
+    assert upkeep_run.with_scripts(package, Path(package.scripts), version) == package

@@ -12,7 +12,7 @@ import pytest
 
 from probe_effect import units
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.pages import tools_page
+from probe_effect.pages import tracer_page
 from probe_effect.store.tools_file import StandardTool, ToolPackage, ToolProbes
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ HOSTILE = 'x | <script>alert(1)</script> {{< number "a" >}} `b` [c](javascript:d
 
 @pytest.fixture(scope="module")
 def page(catalogue: Catalogue) -> str:
-    return "\n".join(tools_page.write(catalogue).values())
+    return "\n".join(tracer_page.write(catalogue).values())
 
 
 def item(page: str, tool: str) -> list[str]:
@@ -109,11 +109,11 @@ def hostile(texts: Sequence[str] = (HOSTILE,)) -> ToolPackage:
 
 
 def test_what_data_say_is_text_and_nothing_else(catalogue: Catalogue) -> None:
-    page = "".join(tools_page.write(replace(catalogue, tools=(hostile(),))).values())
+    page = "".join(tracer_page.write(replace(catalogue, tools=(hostile(),))).values())
     assert "alert" in page
     for markup in ("<script>", "{{<", "`b`", "](javascript:"):
         assert markup not in page
 
 
 def test_before_anything_is_measured_it_says_so() -> None:
-    assert tools_page.write(Catalogue(tools=(hostile(),)))["tools.md"] == "Nothing has been measured yet.\n"
+    assert tracer_page.write(Catalogue(tools=(hostile(),)))["tools.md"] == "Nothing has been measured yet.\n"

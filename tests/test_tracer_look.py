@@ -8,8 +8,8 @@ import re
 import numpy as np
 import pytest
 
+from probe_effect.charts.series_look import LOOKS, TracerLook, look, looks
 from probe_effect.charts.theme import DASHES, MUTED, SERIES, SHAPES
-from probe_effect.charts.tracer_look import LOOKS, TracerLook, look, looks
 from site_build import PROJECT
 
 TOKENS = (PROJECT / "site/assets/css/tokens.css").read_text(encoding="utf-8")

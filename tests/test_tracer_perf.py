@@ -14,8 +14,7 @@ from fakes.project import as_root
 from probe_effect.tracers import perf_output
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.dynamic_events import GROUP_PREFIX
-from probe_effect.tracers.perf import SESSIONS, Perf
-from probe_effect.tracers.perf_session import sleeps_over_events
+from probe_effect.tracers.perf import SESSIONS, Perf, sleeps_over_events
 from probe_effect.tracers.proc import status
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.registry import known_tracers
@@ -25,7 +24,7 @@ from site_build import absent
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from probe_effect.tracers.perf_session import PerfSession
+    from probe_effect.tracers.perf import PerfSession
     from probe_effect.tracers.protocol import Report
 
     Start = Callable[[str, str], PerfSession]

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from builders import PROJECT, REAL_DATA, rules, write_data
 from needs import lacking
-from probe_effect.advising.machine import this_machine
+from probe_effect.advising.here import this_machine
 from probe_effect.checks.run import check_all
 from probe_effect.cli.upkeep import transcripts as command
 from probe_effect.errors import UsageError

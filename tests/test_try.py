@@ -23,8 +23,7 @@ from probe_effect.cli.group import commands
 from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError
 from probe_effect.live.target import stopped
 from probe_effect.model import Estimate
-from probe_effect.trial.result import SaidBefore, TrialResult, said
-from probe_effect.trial.result_json import trial_csv, trial_json, trial_spec
+from probe_effect.trial.result import SaidBefore, TrialResult, said, trial_csv, trial_json, trial_spec
 from probe_effect.trial.runs import TrialRun, TrialSettings
 from probe_effect.trial.tracer import TrialScript
 from probe_effect.trial.tree import CommandTree

@@ -21,8 +21,19 @@ from builders import (
 from probe_effect.numbers.catalogue import Catalogue, read_numbers
 from probe_effect.pages import fragments
 from probe_effect.store.places import PACKAGED, DataFolder
-from probe_effect.wanted.lacking import LackingCases, lacking, uncounted, untimed, untimed_kernels
-from probe_effect.wanted.order import FEWEST, MOST, SuiteTurn, by_want, fitted, new_here
+from probe_effect.wanted.lacking import (
+    FEWEST,
+    MOST,
+    LackingCases,
+    SuiteTurn,
+    by_want,
+    fitted,
+    lacking,
+    new_here,
+    uncounted,
+    untimed,
+    untimed_kernels,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

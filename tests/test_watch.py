@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from evidence_builder import case, evidence, measured, suite
 from live_programs import compiled, needs_bpf
 from needs import needs
-from probe_effect.advising.watch_json import watch_json
+from probe_effect.advising.answers_json import watch_json
 from probe_effect.advising.watched import ProbeCosts, TracingCost, Watched
 from probe_effect.cli import watch_run
 from probe_effect.cli.watch import watch as command

@@ -18,7 +18,7 @@ from probe_effect.checks.plausible_costs import RULES, JudgedSubmission
 from probe_effect.checks.rule import CheckedSubmission
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder, read_catalogue
-from probe_effect.pages import case_page, number_page, suite_page
+from probe_effect.pages import case_page, number_page, submission_page
 from probe_effect.pages.results import measured_range, view_of
 from probe_effect.pages.results import slowdown as whole_work
 from probe_effect.store.places import DataFolder
@@ -84,7 +84,7 @@ def test_the_page_of_the_suite_has_slowdown_probes_events_cost_and_what_was_buil
     (tmp_path / "workload").mkdir()
     (tmp_path / "workload/loop.c").touch()
     known = catalogue(*some(), folder=tmp_path)
-    text = suite_page.write(known.suites[0], known)
+    text = submission_page.write_suite(known.suites[0], known)
     (line,) = [
         one
         for one in text.splitlines()
@@ -167,9 +167,9 @@ def test_costs_of_a_whole_work_guide_nobody() -> None:
 def test_the_published_builds_stand_beside_the_suite_of_the_real_data() -> None:
     known = read_catalogue(DataFolder(REAL_DATA))
     folder = known.by_suite["build"]
-    found = suite_page.beside(folder.suite, known)
+    found = submission_page.beside(folder.suite, known)
     assert found is not None
     assert len(found[1].platforms) == 3
-    text = suite_page.write(folder, known)
+    text = submission_page.write_suite(folder, known)
     assert "#build_pct_bpftrace_8" in text
     assert "386" in text

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from html_page import Page as Parsed
-from probe_effect.exports.feed import ATOM
+from probe_effect.exports.releases import ATOM
 from probe_effect.pages import citing
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from builders import write_data
 from html_page import Page
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.first_instruction import is_in_red_zone
-from probe_effect.answer.hardware import of_number
+from probe_effect.answer.printed_times import of_number
 from probe_effect.errors import ProbeEffectError
 from probe_effect.exports.build import BuildPlaces
 from probe_effect.exports.hugo import SiteOptions, run_hugo

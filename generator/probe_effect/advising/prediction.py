@@ -24,10 +24,10 @@ from functools import partial
 from typing import Any
 
 from probe_effect.answer import sentences
+from probe_effect.answer.added import RatePoint
 from probe_effect.answer.alternatives import Way, ways
 from probe_effect.answer.answers import Answer, Forecast, Neighbour, answer, tried
 from probe_effect.answer.evidence import Evidence, evidence
-from probe_effect.answer.levels import RatePoint
 from probe_effect.answer.part import Part
 from probe_effect.answer.question import SAMPLED, Question
 from probe_effect.errors import unknown

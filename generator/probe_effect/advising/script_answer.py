@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from probe_effect import units
-from probe_effect.advising.machine import complaint
+from probe_effect.advising.here import complaint
 from probe_effect.advising.probes import (
     ANY,
     CALLS,
@@ -18,13 +18,13 @@ from probe_effect.advising.probes import (
 )
 from probe_effect.answer.advice import Advice, Thread, advise
 from probe_effect.answer.asking import tracer_of
+from probe_effect.answer.calibrated_proof import spread_of
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.first_instruction import writes_red_zone
-from probe_effect.answer.here import HereCosts
-from probe_effect.answer.kind_spread import spread_of
 from probe_effect.answer.nearest import machines_for
+from probe_effect.answer.prediction import Starting, starting
+from probe_effect.answer.question import HereCosts
 from probe_effect.answer.standard_tools import tool_script
-from probe_effect.answer.starting import Starting, starting
 from probe_effect.calibration.asked import FindPlaces, PlacedProbe, asked, placed
 from probe_effect.calibration.measure import USUAL_FRAMES, Calibrate, CalibrationTask
 from probe_effect.errors import HostNotReady, UsageError, unknown

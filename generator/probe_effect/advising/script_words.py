@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from probe_effect import units
 from probe_effect.advising.script_answer import ScriptAnswer
-from probe_effect.answer import bands, hardware, sentences
+from probe_effect.answer import printed_times, sentences, words
 from probe_effect.answer.advice import Advice, Advised, Slowed
 from probe_effect.answer.depth import may_pay_at_switches
 from probe_effect.answer.grounds import published
@@ -32,13 +32,13 @@ def headline(answer: ScriptAnswer) -> str:
 
 def recommendation(advice: Advice) -> str | None:
     """What to do about the slowdown; None where that of some probe is not known."""
-    return bands.recommendation(advice.slowdown) if advice.slowdown is not None and advice.is_whole else None
+    return words.recommendation(advice.slowdown) if advice.slowdown is not None and advice.is_whole else None
 
 
 def limits(advice: Advice) -> str | None:
     """What to do where it is not known how often the probes fire; None where a cost or a number of probes is not."""
     is_bounded = all(one.group.matched is not None for one in advice.probes)
-    return bands.limits(advice.one_event) if advice.one_event and is_bounded else None
+    return words.limits(advice.one_event) if advice.one_event and is_bounded else None
 
 
 def _told(advice: Advice) -> list[str]:
@@ -182,7 +182,7 @@ def assumptions(answer: ScriptAnswer) -> list[str]:
             for one in advice.probes
             if one.part and one.likeness and one.part.basis != "measured"
         ),
-        *(hardware.said(part.called, part.hardware) for part in parts if part.hardware is not None),
+        *(printed_times.said(part.called, part.hardware) for part in parts if part.hardware is not None),
         *(published(part.called, part.printed) for part in parts if part.printed is not None),
         *(sentences.calls(part.called, part.path) for part in parts if part.path is not None),
         WORDS["single"],

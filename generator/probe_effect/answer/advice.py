@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 
 from probe_effect.answer.answers import Forecast, forecast
 from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.here import HereCosts
 from probe_effect.answer.nearest import ProbeGroup, machines_for, nearest_cost, what_to_run
 from probe_effect.answer.part import Part
 from probe_effect.answer.parts import with_calls
 from probe_effect.answer.prediction import ProbeLoad, multiplied, predict, together
 from probe_effect.answer.proof import Spread, program_spread
-from probe_effect.answer.question import Question
+from probe_effect.answer.question import HereCosts, Question
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts, Likeness
 from probe_effect.reduce.thresholds import threshold

@@ -1,4 +1,4 @@
-"""Other ways to the same answer that cost less: other probes and actions, as suites name them, and other tracers.
+"""Other ways to the same answer that cost less: other probes and actions, and the sentences on them.
 
 Only what a comparison finds lower on the same machine (`compare.comparison`), so an interval separates the two.
 """
@@ -6,10 +6,12 @@ Only what a comparison finds lower on the same machine (`compare.comparison`), s
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from probe_effect.answer import sentences
 from probe_effect.answer.answers import Forecast, forecast
 from probe_effect.answer.evidence import CostKey, Evidence
 from probe_effect.answer.parts import parts
 from probe_effect.answer.question import ProbeQuestion, Question
+from probe_effect.answer.words import WORDS
 from probe_effect.compare.comparison import Comparison, compare
 from probe_effect.numbers import names
 from probe_effect.reduce.submission import Number
@@ -102,3 +104,18 @@ def _candidates(found: Evidence, key: CostKey) -> Iterator[tuple[Number, str | N
 def _distance(one: Number, tracer: str) -> tuple[bool, bool, float]:
     used = one.tracer
     return used != tracer, names.tool_of(used) != names.tool_of(tracer), one.known_cost.value
+
+
+def way(found: Way) -> tuple[str, str, str]:
+    """An alternative by name, its slowdown and cost, and what it needs or does not tell."""
+    one = found.forecast
+    name = WORDS["way"].format(what=one.parts[0].called, tool=one.tracer)
+    figures = WORDS["way-figures"].format(slowdown=sentences.slowdown(one), cost=sentences.cost(one))
+    losing = [WORDS["way-loss"].format(loss=sentences.loss(one))] if one.loss_ratio else []
+    return name, figures, " ".join([remarks(found.alternative), *losing])
+
+
+def remarks(found: Alternative) -> str:
+    """What an alternative needs or does not tell, and whether it ran apart."""
+    apart = [] if found.comparison.is_paired else [WORDS["way-run"]]
+    return " ".join([found.but or WORDS["way-tracer"], *apart])

@@ -1,21 +1,20 @@
 """From a question to its answer: which machine stands for the asker's, and what the probes do there.
 
 The figures of an answer are those of the asker's machine where it was measured or named, and else the range over all
-machines of its kind (`over_machines.py`); those of each machine are beside them.
+machines of its kind (`part.py`); those of each machine are beside them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from probe_effect.answer.added import RatePoint, line
 from probe_effect.answer.composition import Agreement, CompositionKind, agreement, checked
 from probe_effect.answer.depth import may_pay_at_switches
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.first_instruction import is_in_red_zone
 from probe_effect.answer.from_counts import Account, counted_as, models
-from probe_effect.answer.levels import RatePoint, line
-from probe_effect.answer.over_machines import over_machines
-from probe_effect.answer.part import Part
-from probe_effect.answer.parts import parts, plain_parts, with_calls
+from probe_effect.answer.part import Part, over_machines
+from probe_effect.answer.parts import parts, plain_parts, refusal, with_calls
 from probe_effect.answer.prediction import (
     Prediction,
     ProbeLoad,
@@ -28,7 +27,6 @@ from probe_effect.answer.prediction import (
 from probe_effect.answer.proof import Spread, program_spread
 from probe_effect.answer.published import PublishedCost
 from probe_effect.answer.question import Question
-from probe_effect.answer.refusal import refusal
 from probe_effect.answer.setup import setup
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Estimate

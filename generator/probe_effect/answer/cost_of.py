@@ -16,11 +16,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from probe_effect.answer.actions import SAME_ACTION, Differences, Fired, Sum, sorted_out
-from probe_effect.answer.entry_path import event_cost
+from probe_effect.answer.added import event_cost
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.from_counts import counted_as, models
-from probe_effect.answer.hardware import on_hardware
 from probe_effect.answer.part import PLAIN_ACTION, Part
+from probe_effect.answer.printed_times import on_hardware
 from probe_effect.answer.setup import AWAY_FROM_CALLS, Setup, setup
 from probe_effect.model import Estimate
 from probe_effect.numbers.names import quoted

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from probe_effect import units
+from probe_effect.answer.added import at_levels
 from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.levels import at_levels
 from probe_effect.answer.part import Part
 from probe_effect.answer.question import SAMPLED
 from probe_effect.answer.words import WORDS

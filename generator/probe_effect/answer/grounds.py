@@ -1,7 +1,7 @@
 """What an answer's costs rest on that are no plain measurements, in sentences."""
 
 from probe_effect import units
-from probe_effect.answer import hardware
+from probe_effect.answer import printed_times
 from probe_effect.answer.answers import Forecast, Tried
 from probe_effect.answer.composition import Agreement, CompositionKind
 from probe_effect.answer.from_counts import Account
@@ -21,7 +21,7 @@ def grounds(found: Forecast, known: Tried) -> list[str]:
         *(f"{_put_together(found, kind)} {_agreement(one)}" for kind, one in known.combinations),
         *(published(part.called, part.printed) for part in found.parts if part.printed is not None),
         *(estimated(part, account) for part, account in known.accounts),
-        *(hardware.said(part.called, part.hardware) for part in found.parts if part.hardware is not None),
+        *(printed_times.said(part.called, part.hardware) for part in found.parts if part.hardware is not None),
         *dict.fromkeys(part.note for part in found.parts if part.note),
         *(WORDS["red-zone"].format(what=part.called) for part in known.in_red_zone),
     ]

@@ -1,21 +1,19 @@
 """What an event of a script's probe costs, from the nearest basis that knows: for each probe by itself.
 
 The order: measured here and now; of this machine, or of the one that was named; the range over all machines of its kind
-(`over_machines.py`); the range over those of another kind; printed by others. A cost of this machine whose interval is
+(`part.py`); the range over those of another kind; printed by others. A cost of this machine whose interval is
 too wide is passed over while there is a narrower one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from probe_effect.answer.added import EntryPath
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.depth import STOPS, at_depth, stopped
-from probe_effect.answer.entry_path import EntryPath
 from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.here import HereCosts
-from probe_effect.answer.over_machines import over_machines
-from probe_effect.answer.part import PLAIN_ACTION, Part, published
-from probe_effect.answer.question import SAMPLED
+from probe_effect.answer.part import PLAIN_ACTION, Part, over_machines, published
+from probe_effect.answer.question import SAMPLED, HereCosts
 from probe_effect.answer.setup import ON_CALLS, STANDS_FOR, own_actions, setup, single_cases
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts, Likeness, by_likeness, facts_of_submission

@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from probe_effect.answer.added import RatePoint, entry_path, point
 from probe_effect.answer.composition import meet
 from probe_effect.answer.depth import in_program
-from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.levels import RatePoint, point
 from probe_effect.answer.question import SAMPLED
 from probe_effect.model import Estimate
 from probe_effect.numbers.once import once

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from probe_effect.answer.added import point
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.first_instruction import mechanism_of
-from probe_effect.answer.levels import point
 from probe_effect.answer.nearest import ProbeGroup, part_of
 from probe_effect.answer.part import Part
 from probe_effect.answer.parts import with_calls

@@ -4,11 +4,10 @@ import re
 from collections.abc import Sequence
 
 from probe_effect import units
-from probe_effect.answer import bands
+from probe_effect.answer import words
+from probe_effect.answer.added import EntryPath, RatePoint
 from probe_effect.answer.answers import Answer, Forecast, Tried
-from probe_effect.answer.entry_path import EntryPath
 from probe_effect.answer.grounds import grounds
-from probe_effect.answer.levels import RatePoint
 from probe_effect.answer.part import Part
 from probe_effect.answer.proof import Spread
 from probe_effect.answer.published import PublishedCost
@@ -50,7 +49,7 @@ def written(found: Estimate, scale: units.Scale, machines: Sequence[str] = ()) -
 def recommendation(found: Forecast) -> str | None:
     """What to do about this slowdown; None where too few blocks tell nothing of it."""
     slowdown = found.prediction.slowdown
-    return bands.recommendation(slowdown) if found.is_clear or slowdown.high is not None else None
+    return words.recommendation(slowdown) if found.is_clear or slowdown.high is not None else None
 
 
 def named(part: Part) -> str:

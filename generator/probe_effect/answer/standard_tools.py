@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
+from probe_effect.answer.added import RatePoint, point
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.evidence import CostKey, Evidence
-from probe_effect.answer.levels import RatePoint, point
 from probe_effect.answer.part import Basis, Part
 from probe_effect.answer.parts import with_calls
 from probe_effect.answer.proof import calls_per_event

@@ -1,10 +1,11 @@
-"""What a script's probes cost here, in some seconds: blocks of our loop without the tracer, with it, and without it.
+"""What a script's probes cost here, in some seconds: blocks of our loop in turns, with and without them.
 
 Every operation takes turns with the others, on each CPU, in random order. A block's CPU time is what counts, so that
 another program on the same CPU disturbs little. The blocks without the tracer are from before it was attached and from
 after it was gone: where they differ, the interval shows it.
 """
 
+import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,12 +13,10 @@ from functools import partial
 
 import numpy as np
 
-from probe_effect.answer.here import HereCost, HereCosts, ProbeKey
 from probe_effect.answer.nearest import FILTERED
-from probe_effect.calibration.blocks import ROUNDS, TRIAL_TIMES, Blocks, Turn
-from probe_effect.calibration.loop import CalibrationLoop
+from probe_effect.answer.question import HereCost, HereCosts, ProbeKey
+from probe_effect.calibration.loop import CalibrationLoop, Traced
 from probe_effect.calibration.moved import PLAIN_CALL, AskedProbe, MovedScript, Operation, moved
-from probe_effect.calibration.traced import Traced
 from probe_effect.errors import HostNotReady
 from probe_effect.host import usable_cpus
 from probe_effect.live.loaded import OF_PROBES, RunStatistics
@@ -26,6 +25,71 @@ from probe_effect.scripts.form import Script
 from probe_effect.scripts.tables import PRINT
 from probe_effect.stats import estimates, robust
 from probe_effect.tracers.protocol import Tracer
+
+Turn = tuple["Operation", int]
+"""An operation, and the CPU on which it is done."""
+
+ROUNDS = 12
+"""Blocks of each turn with the tracer, and as many without, half of them before and half after.
+
+Of 12 differences the exact 95 % interval excludes the least likely ends (`stats/robust.py`); 6 would be the
+fewest that have one.
+"""
+
+LONGEST_BLOCK_S, SHORTEST_BLOCK_S = 0.02, 0.000_5
+
+TRIAL_TIMES = 300
+"""Times that an operation is done to learn how long one takes."""
+
+PRINTED_PAUSE_S = 0.03
+"""Of a script that prints, each block is as short as a trial, with a pause after it, so that no buffer is full."""
+
+BUSY_RATIO = 1.25
+"""A block that took so much longer than its CPU time shared its CPU with others."""
+
+
+class Blocks:
+    """Blocks of each turn, for `seconds` in all, under so many stack frames."""
+
+    def __init__(
+        self, loop: CalibrationLoop, turns: Sequence[Turn], *, frames: int, seconds: float, prints: bool
+    ) -> None:
+        self.turns = list(turns)
+        self._loop, self._frames, self._prints = loop, frames, prints
+        self._block_s = min(LONGEST_BLOCK_S, max(SHORTEST_BLOCK_S, seconds / (2 * ROUNDS * len(self.turns))))
+        self._stretched: dict[int, list[float]] = {}
+        self._random = random.Random()  # noqa: S311 (no secret)
+        self._times = dict.fromkeys(self.turns, TRIAL_TIMES)
+        for turn in self.turns:
+            self.trial(turn)
+
+    def trial(self, turn: Turn) -> None:
+        """A short block, which tells how often its operation fits into the others."""
+        self._times[turn] = TRIAL_TIMES
+        taken_ns = self._block(turn)
+        if not (self._prints and turn[0].keys):
+            self._times[turn] = max(TRIAL_TIMES, int(self._block_s * 1e9 / max(1.0, taken_ns)))
+
+    def rounds(self, number: int) -> dict[Turn, list[float]]:
+        """CPU time of one operation, ns, in so many blocks of each turn, in random order within each round."""
+        found: dict[Turn, list[float]] = {turn: [] for turn in self.turns}
+        for _ in range(number):
+            for turn in self._random.sample(self.turns, len(self.turns)):
+                found[turn].append(self._block(turn))
+        return found
+
+    def is_shared(self, cpu: int) -> bool:
+        """Whether other programs used this CPU."""
+        return float(np.median(self._stretched.get(cpu, [1.0]))) > BUSY_RATIO
+
+    def _block(self, turn: Turn) -> float:
+        operation, cpu = turn
+        taken = self._loop.run(operation.name, cpu, self._frames, self._times[turn])
+        if self._prints and operation.keys:
+            time.sleep(PRINTED_PAUSE_S)
+        self._stretched.setdefault(cpu, []).append(taken.wall_ns / max(1, taken.cpu_ns))
+        return taken.cpu_ns / self._times[turn]
+
 
 BLOCK_SHARE = 0.5
 """Share of the time that blocks may take; the rest goes to the tracer's start and end."""

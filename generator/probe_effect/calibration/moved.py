@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from probe_effect.answer.here import ProbeKey
+from probe_effect.answer.question import ProbeKey
 from probe_effect.calibration.loop import SLOTS, LoopProcess
 from probe_effect.live.places import Place
 from probe_effect.scripts.changed import Edit, applied, uses_arguments

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from probe_effect import units
 from probe_effect.charts import theme
-from probe_effect.charts.ends import named
 from probe_effect.charts.framed import in_layouts
+from probe_effect.charts.series_look import TracerLook, looks, named, scale
 from probe_effect.charts.theme import INK, PAPER, SERIES, Chart, Datum, Layout, Spec, TextForm
-from probe_effect.charts.tracer_look import TracerLook, looks, scale
 from probe_effect.model import Estimate, interval_json
 from probe_effect.reduce.thresholds import THRESHOLDS, slowdown_at
 

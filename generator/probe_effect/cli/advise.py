@@ -64,7 +64,8 @@ def advise(
         raise UsageError("--pid, --cgroup and a command: expected one of them, or none for the whole machine")
     data = data_folder(data_path, only_asks=True)
 
-    from probe_effect.advising.machine import this_machine
+    from probe_effect.advising.answers_json import advice_json
+    from probe_effect.advising.here import this_machine
     from probe_effect.advising.script_answer import (
         COMMAND_S,
         USUAL_S,
@@ -72,9 +73,8 @@ def advise(
         ScriptQuestion,
         answer_script,
     )
-    from probe_effect.advising.script_json import advice_json
-    from probe_effect.calibration.kept import calibrated
-    from probe_effect.cli.advise_output import show
+    from probe_effect.calibration.asked import calibrated
+    from probe_effect.cli.answer_output import show
     from probe_effect.host.mounts import mount_for_our_time
     from probe_effect.live.count import Target
 

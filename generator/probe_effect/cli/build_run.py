@@ -7,7 +7,7 @@ from pathlib import Path
 
 from probe_effect.cli import output
 from probe_effect.errors import BadData, HostNotReady, ProbeEffectError
-from probe_effect.exports import shard
+from probe_effect.exports import workers
 from probe_effect.exports.assemble import FOLDERS
 from probe_effect.exports.build import BuildPlaces, assemble_work, build_site, fitted
 from probe_effect.exports.files import mirror
@@ -30,7 +30,7 @@ def make_shard(data: DataFolder, number: int, of: int) -> None:
     if folder is None:
         msg = "nothing is kept under sudo or without a home, so a shard of a build would be lost. Run this as yourself."
         raise HostNotReady(msg)
-    output.say(f"{shard.make_shard(data, shard.Shard(number, of))} submissions of shard {number}/{of}")
+    output.say(f"{workers.make_shard(data, workers.Shard(number, of))} submissions of shard {number}/{of}")
     output.product(str(folder))
 
 

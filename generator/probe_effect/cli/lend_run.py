@@ -10,8 +10,7 @@ import click
 
 from probe_effect.cli import output
 from probe_effect.cli.data_options import data_words
-from probe_effect.cli.lend_look import show_look
-from probe_effect.cli.lend_plan import known_numbers, tracers_here, turns_here, works_here
+from probe_effect.cli.lend_look import known_numbers, show_look, tracers_here, turns_here, works_here
 from probe_effect.cli.measure import measure
 from probe_effect.cli.submit import submit
 from probe_effect.cli.wanted import MINUTE_S, show_turns
@@ -20,12 +19,11 @@ from probe_effect.host import ROOT, typed
 from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.machine.cpu import throttles
 from probe_effect.machine.warnings import warnings
-from probe_effect.measure.interrupt import Interrupted, TimeIsOver, interruptible, within
-from probe_effect.measure.quiet import quiet_machine
+from probe_effect.measure.interrupt import Interrupted, TimeIsOver, interruptible, quiet_machine, within
 from probe_effect.measure.resume import cut_short, ids_of, read_unfinished
 from probe_effect.measure.testbed import ThisMachine
 from probe_effect.store.places import DataFolder, submissions_in
-from probe_effect.wanted.order import SuiteTurn, fitted
+from probe_effect.wanted.lacking import SuiteTurn, fitted
 
 TOLD = ("battery", "throttled")
 """What may begin while a suite is measured, and can be mended before the next."""

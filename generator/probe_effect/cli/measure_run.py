@@ -8,8 +8,7 @@ from pathlib import Path
 from probe_effect.calibration.asked import recorded
 from probe_effect.cli import output
 from probe_effect.cli.data_options import credited, data_words
-from probe_effect.cli.measure_display import display, progress, show_cut_short, show_leftovers, show_skipped
-from probe_effect.cli.measure_plan import show_plan
+from probe_effect.cli.measure_display import display, progress, show_cut_short, show_leftovers, show_plan, show_skipped
 from probe_effect.cli.measure_settings import (
     MeasureOptions,
     command_words,

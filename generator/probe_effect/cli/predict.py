@@ -63,7 +63,7 @@ def predict(
     """  # noqa: D301 (click reads the \b)
     data, question = data_folder(data_path, only_asks=True), _question(words)
 
-    from probe_effect.cli.predict_run import run
+    from probe_effect.cli.answer_output import run
 
     context.exit(0 if run(question, data, output_format, is_here=words["here"]) else 1)
 

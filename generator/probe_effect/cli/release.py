@@ -25,7 +25,7 @@ def release(version: str, data_path: Path | None) -> None:
     data = data_folder(data_path)
 
     from probe_effect.checks.run import check_all
-    from probe_effect.exports.release import make_release
+    from probe_effect.exports.releases import make_release
     from probe_effect.numbers.catalogue import read_catalogue
 
     problems = [problem for problem in check_all(data) if problem.severity == "error"]
@@ -50,7 +50,7 @@ def release_notes(version: str, data_path: Path | None) -> None:
     data = data_folder(data_path)
 
     from probe_effect.numbers.catalogue import read_catalogue
-    from probe_effect.pages.releases_page import notes
+    from probe_effect.pages.changes_page import notes
 
     catalogue = read_catalogue(data)
     found = {one.version: one for one in catalogue.releases}

@@ -13,8 +13,8 @@ from probe_effect.cli.tables import console, show_table
 from probe_effect.errors import BadData, UsageError
 from probe_effect.model import Problem
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.review.annotations import annotate
 from probe_effect.review.changes import review as review_of
+from probe_effect.review.mending import annotate
 from probe_effect.review.report import MAX_REPORT_BYTES, ReviewReport, fitted
 from probe_effect.review.revisions import State
 from probe_effect.review.rows import report_of

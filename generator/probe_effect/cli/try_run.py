@@ -18,9 +18,7 @@ from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.measure.interrupt import Interrupted, interruptible
 from probe_effect.measure.submission import hand_to_sudo_user
 from probe_effect.store.places import DataFolder
-from probe_effect.trial.predicted import predicted
-from probe_effect.trial.result import TrialResult
-from probe_effect.trial.result_json import trial_csv, trial_json, trial_spec
+from probe_effect.trial.result import TrialResult, predicted, trial_csv, trial_json, trial_spec
 from probe_effect.trial.runs import CommandTrial, TrialRun, TrialSettings
 
 WIDTH = 79

@@ -41,7 +41,7 @@ def tools(data_path: Path | None, write: bool, scripts: Path | None, version: st
     What each answers is written by hand in data/tools/<package>.toml; its probes, its actions and the version are
     read from the tools' own scripts. A package whose probes people read stays as it is.
     """
-    from probe_effect.cli.tools_run import renewed
+    from probe_effect.cli.upkeep_run import renewed
 
     for path, text in renewed(data_folder(data_path), scripts, version):
         if write:
@@ -60,6 +60,6 @@ def transcripts(data_path: Path | None, ids: tuple[str, ...], write: bool) -> in
     something here, or that does not print what it is there for, is told with the reason, and its record stays as it
     was.
     """
-    from probe_effect.cli.transcripts_run import run_all
+    from probe_effect.cli.upkeep_run import run_all
 
     return run_all(data_folder(data_path), ids, write=write)

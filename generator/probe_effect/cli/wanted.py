@@ -1,7 +1,7 @@
 """`probe-effect wanted`: what the site lacks, and in which order this machine would measure it.
 
 The JSON has `machines`: `machine`, `cases`, `first` and `suite` of each kind that lacks cases; `kernels`; `uncounted`;
-and `here`: each suite that this machine can measure as `wanted/order.py` has it, the most wanted first.
+and `here`: each suite that this machine can measure as `wanted/lacking.py` has it, the most wanted first.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from probe_effect.cli.data_options import data_folder, data_option
 from probe_effect.cli.tables import show_section, show_table
 
 if TYPE_CHECKING:
-    from probe_effect.wanted.order import SuiteTurn
+    from probe_effect.wanted.lacking import SuiteTurn
 
 MINUTE_S = 60
 
@@ -29,10 +29,9 @@ def wanted(*, minutes: int | None, data_path: Path | None, output_format: str) -
     """Say which machines, kernels and cases nobody has measured, and what to measure first here."""
     data = data_folder(data_path, only_asks=True)
 
-    from probe_effect.cli.lend_plan import known_numbers, turns_here, works_here
+    from probe_effect.cli.lend_look import known_numbers, turns_here, works_here
     from probe_effect.host.mounts import mount_for_our_time
-    from probe_effect.wanted.lacking import lacking, uncounted, untimed_kernels
-    from probe_effect.wanted.order import fitted
+    from probe_effect.wanted.lacking import fitted, lacking, uncounted, untimed_kernels
 
     mount_for_our_time()
     catalogue = known_numbers(data, data.results)

@@ -12,7 +12,6 @@ from typing import Any
 from probe_effect import units
 from probe_effect.answer import sentences
 from probe_effect.answer.alternatives import Alternative, alternatives
-from probe_effect.answer.bands import BANDS
 from probe_effect.answer.calibrated_proof import times_of_others
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.depth import READINGS, STOPS, stopped
@@ -25,7 +24,7 @@ from probe_effect.answer.proof import in_programs, program_spread
 from probe_effect.answer.question import SAMPLED
 from probe_effect.answer.setup import Setup, own_actions, setup
 from probe_effect.answer.standard_tools import tool_scripts
-from probe_effect.answer.words import WORDS
+from probe_effect.answer.words import BANDS, WORDS
 from probe_effect.exports import script_values
 from probe_effect.exports.first_answer import first_answers, note_of
 from probe_effect.exports.script_values import Values, script_json

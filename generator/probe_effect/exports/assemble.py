@@ -10,25 +10,26 @@ from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 
-from probe_effect.charts.badge import badge
 from probe_effect.charts.draw import live_script
-from probe_effect.charts.site_card import site_card
+from probe_effect.charts.pictures import badge, site_card
 from probe_effect.compare.subjects import subjects
 from probe_effect.exports.advising import ADVISING, FIRST, advise_files
 from probe_effect.exports.claims import verdicts
 from probe_effect.exports.compare_shards import INDEX, compare_files
 from probe_effect.exports.data_section import write_data_section
-from probe_effect.exports.diagrams import write_diagrams
-from probe_effect.exports.explore import FORM, explore_files
+from probe_effect.exports.explore import FORM, MATRIX, explore_files, matrix_file
 from probe_effect.exports.facts import asked_ratios, facts
-from probe_effect.exports.feed import feed
-from probe_effect.exports.figures import machine_cards, write_drawings, write_figures, write_machine_pictures
+from probe_effect.exports.figures import (
+    machine_cards,
+    write_diagrams,
+    write_drawings,
+    write_figures,
+    write_machine_pictures,
+)
 from probe_effect.exports.files import copy, write
-from probe_effect.exports.guidance import guidance_files
 from probe_effect.exports.labels import labels, tracer_looks, transcript_values
-from probe_effect.exports.matrix import MATRIX, matrix_file
-from probe_effect.exports.release import copy_releases
-from probe_effect.exports.script_values import machine_values, script_json
+from probe_effect.exports.releases import copy_releases, feed
+from probe_effect.exports.script_values import guidance_files, machine_values, script_json
 from probe_effect.exports.workers import drawing
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.pages import site, tracer_page

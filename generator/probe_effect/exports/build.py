@@ -14,7 +14,7 @@ from probe_effect.checks.run import check_all
 from probe_effect.errors import BadData, HostNotReady, ProbeEffectError
 from probe_effect.exports.assemble import FOLDERS, assemble
 from probe_effect.exports.hugo import SiteOptions, mounts, root_addresses, run_hugo, swap
-from probe_effect.exports.shard import make_shards
+from probe_effect.exports.workers import make_shards
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.kept import code_version
 from probe_effect.store.places import DataFolder

@@ -13,10 +13,8 @@ from probe_effect import units
 from probe_effect.checks.registry import ALL_RULES
 from probe_effect.exports import data_folder
 from probe_effect.exports.data_folder import ZIP
-from probe_effect.exports.files import write
+from probe_effect.exports.files import LICENCE, WORDS, DataTable, Field, forms, write
 from probe_effect.exports.page_data import page_tables, rows, write_page_data
-from probe_effect.exports.table import DataTable, Field, forms
-from probe_effect.exports.words import LICENCE, WORDS
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.pages.markdown import render
 from probe_effect.store.dictionary import FORM_RULES

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from probe_effect.checks.registry import ALL_RULES
-from probe_effect.exports.words import LICENCE, WORDS, plain
+from probe_effect.exports.files import LICENCE, WORDS, plain
 from probe_effect.store.beside_files import ChangesFile, ClaimsFile, ExplanationsFile, ReferencesFile
 from probe_effect.store.dictionary import FORM_RULES, KEYS, TABLES, document_keys, document_schema
 from probe_effect.store.documents import Document

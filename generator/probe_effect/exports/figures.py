@@ -1,22 +1,136 @@
-"""The files of every figure, and the picture and badge of every machine.
+"""The diagrams as layouts draw them, and the files of every figure, picture and badge.
+
+They are from the home machine; what only another machine measured has the short id of that machine.
 
 A figure has drawings, a picture, its spec and rows, the words around it, and a page that has them all.
 """
 
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from probe_effect.charts.badge import badge
-from probe_effect.charts.draw import draw_framed, draw_png, draw_svg, pictures
-from probe_effect.charts.site_card import machine_card, site_card
-from probe_effect.charts.theme import LAYOUTS, Chart
-from probe_effect.exports.files import write
-from probe_effect.exports.table import json_of, rows_document, safe_cell
+from probe_effect import units
+from probe_effect.answer.evidence import Evidence, evidence
+from probe_effect.answer.first_instruction import mechanism_of
+from probe_effect.answer.part import Part
+from probe_effect.answer.parts import of_case
+from probe_effect.answer.words import BANDS
+from probe_effect.charts.draw import draw_framed, draw_png, draw_svg, picture, pictures
+from probe_effect.charts.framed import Inscription, framed
+from probe_effect.charts.pictures import badge, machine_card, site_card
+from probe_effect.charts.svg import diagram
+from probe_effect.charts.theme import LAYOUTS, Chart, source
+from probe_effect.exports.files import json_of, rows_document, safe_cell, write
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.pages import findings, machine_page, site, wording
+from probe_effect.numbers.shown import in_order, shown_machines
+from probe_effect.pages import addresses, findings, machine_page, site, wording
+from probe_effect.pages.case_answer import MARK
 from probe_effect.store.kept import Kept
 from probe_effect.store.tables import csv_line
+
+WHOSE = "Costs are those of {machine}."
+ESTIMATED = f"{MARK} marks what was estimated from counted instructions."
+
+Drawing = dict[str, Any]
+"""A document of `site/diagrams/`, or one of its parts."""
+
+
+def write_diagrams(catalogue: Catalogue, work: Path, folder: Path, cache: Kept) -> None:
+    """Write each diagram of `folder` for layouts, as `assets/diagrams/<name>.json`, and as pictures to take away."""
+    for name, drawing in diagrams(catalogue, folder):
+        write(work / "assets" / "diagrams" / f"{name}.json", json_of(drawing))
+        words = Inscription(
+            drawing["title"], f"{drawing['sentence']} {drawing['whose']}".strip(), source(catalogue.version)
+        )
+        svg = framed(diagram(drawing), words, "wide")
+        write(work / "static" / "diagrams" / f"{name}.svg", svg)
+        write(work / "static" / "diagrams" / f"{name}.png", picture(svg, cache))
+
+
+def diagrams(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Drawing]]:
+    """Name and content of each diagram: `whose` its costs are, and each cost with its `text` and `href`, if known."""
+    found = evidence(catalogue)
+    shown = shown_machines(catalogue.numbers)
+    labels = {one.machine: names.machine_name(one) for one in in_order(catalogue.numbers) if one.machine in shown}
+    for path in sorted(folder.glob("*.toml")):
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        asked = list(_asked(document))
+        known = {machine: own for machine in labels if (own := _costs(found, machine, asked))}
+        machine = next(iter(known), "")
+        own = known.pop(machine, {})
+        costs = own | _of_others(known) | _measured(own)
+        whose = [WHOSE.format(machine=labels[machine])] if costs else []
+        marked = [ESTIMATED] if any(cost["text"].startswith(MARK) for cost in costs.values()) else []
+        yield path.stem, _with_costs(document, costs) | {"whose": " ".join([*whose, *marked])}
+
+
+def _of_others(known: Mapping[str, Mapping[str, Drawing]]) -> dict[str, Drawing]:
+    """Measured costs, each with the short id of its machine; of several machines the one that has most goes first."""
+    found: dict[str, Drawing] = {}
+    for machine in sorted(known, key=lambda one: len(known[one])):
+        short = names.short_id(machine)
+        found |= {one: cost | {"text": f"{cost['text']} ({short})"} for one, cost in _measured(known[machine]).items()}
+    return found
+
+
+def _measured(costs: Mapping[str, Drawing]) -> dict[str, Drawing]:
+    return {one: cost for one, cost in costs.items() if not cost["text"].startswith(MARK)}
+
+
+def _asked(part: object) -> Iterator[str]:
+    """Every cost that a part of a diagram asks for, as `tracer.case`."""
+    if isinstance(part, Mapping):
+        yield from part.get("cost", ())
+        part = list(part.values())
+    if isinstance(part, Sequence) and not isinstance(part, str):
+        for inner in part:
+            yield from _asked(inner)
+
+
+def _with_costs(document: Drawing, costs: Mapping[str, Drawing]) -> Drawing:
+    """The document with the first measured cost of each part, or else the first known, and the rows of the bands."""
+    made: Drawing = {}
+    for key, value in document.items():
+        if key == "cost":
+            made |= {"cost": _chosen(value, costs)}
+        else:
+            inner = isinstance(value, list) and value and isinstance(value[0], dict)
+            made[key] = [_with_costs(one, costs) for one in value] if inner else value
+    if made.pop("has_bands", False):
+        made["rows"] += [{"when": band.range, "what": band.recommendation} for band in BANDS]
+    return made
+
+
+def _chosen(asked: Sequence[str], costs: Mapping[str, Drawing]) -> Drawing | None:
+    """The first measured cost of those that a part asks for, else the first; of another tracer it names that."""
+    known = sorted((one for one in asked if one in costs), key=lambda one: costs[one]["text"].startswith(MARK))
+    if not known:
+        return None
+    (tracer, _, _), (usual, _, _) = known[0].partition("."), asked[0].partition(".")
+    cost = costs[known[0]]
+    return cost if tracer == usual else cost | {"text": f"{cost['text']}, {tracer}"}
+
+
+def _costs(found: Evidence, machine: str, asked: Sequence[str]) -> dict[str, Drawing]:
+    """The costs that a machine knows of those asked for, made as it is asked: `bpftrace.03-uprobe-nop5 called`."""
+    known: dict[str, Drawing] = {}
+    for one in asked:
+        key, _, mechanism = one.partition(" ")
+        tracer, case = key.split(".", 1)
+        part = of_case(found, case, machine, tracer)
+        if part and mechanism in {"", mechanism_of(found.case_of[case], part.counted or part.added[0])}:
+            known[one] = _cost(part)
+    return known
+
+
+def _cost(part: Part) -> Drawing:
+    """A measured cost as its value with its address; an estimated one as its interval, which spans a factor of two."""
+    if part.basis == "measured":
+        return {"text": units.value(part.cost, units.DURATION), "href": addresses.number(part.added[0], "cost")}
+    return {"text": f"{MARK} {units.span(part.cost, units.DURATION)}", "href": addresses.case(part.name)}
+
 
 EMBEDDED_WORDS_PX = 150
 """Height of the words around the drawing, in the page that others embed."""

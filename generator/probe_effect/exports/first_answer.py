@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from probe_effect import units
-from probe_effect.answer import bands, hardware, sentences
+from probe_effect.answer import printed_times, sentences
 from probe_effect.answer.advice import Advice, Advised, Thread, advise
 from probe_effect.answer.asking import ANY_THREAD, QUESTIONS, groups, tracer_of
 from probe_effect.answer.evidence import Evidence
@@ -18,7 +18,7 @@ from probe_effect.answer.nearest import ProbeGroup
 from probe_effect.answer.part import Part
 from probe_effect.answer.prediction import ThreadLoad, multiplied, predict
 from probe_effect.answer.proof import program_spread
-from probe_effect.answer.words import WORDS
+from probe_effect.answer.words import WORDS, limits
 from probe_effect.exports.script_values import Values
 from probe_effect.numbers import names
 from probe_effect.numbers.likeness import Facts
@@ -55,7 +55,7 @@ def _answer(found: Evidence, facts: Facts, text: str, data: Mapping[str, Any]) -
     advice = advise(found, facts, tracer, groups(script), [busy], calls_hz={}, budget_ratio=0.01)
     return {
         "script": text,
-        "answer": f"{_cost(advice, data)} {bands.limits(advice.one_event)}" if advice.one_event else "",
+        "answer": f"{_cost(advice, data)} {limits(advice.one_event)}" if advice.one_event else "",
         "probes": [_probe(found, one, data) for one in advice.probes],
         "less": _less(advice, data),
         "assumed": _assumed(found, advice, data),
@@ -74,7 +74,7 @@ def _cost(advice: Advice, data: Mapping[str, Any]) -> str:
 
 def note_of(part: Part) -> str | None:
     """What was assumed of a cost, and what it is without a hypervisor."""
-    beyond = hardware.said("this probe", part.hardware) if part.hardware else None
+    beyond = printed_times.said("this probe", part.hardware) if part.hardware else None
     return " ".join(filter(None, [part.note, beyond])) or None
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from probe_effect.charts.tracer_look import LOOKS, look
+from probe_effect.charts.series_look import LOOKS, look
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.pages import addresses, wording

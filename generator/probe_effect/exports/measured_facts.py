@@ -30,12 +30,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from probe_effect import units
+from probe_effect.answer.added import OF_RATES, calls_of_event, event_cost, line
 from probe_effect.answer.depth import sample_law
-from probe_effect.answer.entry_path import calls_of_event, event_cost
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.first_instruction import is_in_red_zone, mechanism_of
-from probe_effect.answer.hardware import of_number
-from probe_effect.answer.levels import OF_RATES, line
+from probe_effect.answer.printed_times import of_number
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue

@@ -7,8 +7,8 @@ Published figures are a third.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from probe_effect.exports.files import CellValue, Field, TableRow, fields_of
 from probe_effect.exports.script_values import short
-from probe_effect.exports.table import CellValue, Field, TableRow, fields_of
 from probe_effect.model import interval_json, spread_json, thresholds_json
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import PublishedSource

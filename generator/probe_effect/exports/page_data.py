@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from probe_effect.exports.claims import verdicts
+from probe_effect.exports.files import LICENCE, DataTable, Field, TableRow, json_of, write_table
 from probe_effect.exports.number_rows import CLAIMS, COST_FIELDS, COUNT_FIELDS, FIGURE_FIELDS, figure_rows, number_rows
-from probe_effect.exports.table import DataTable, Field, TableRow, json_of, write_table
-from probe_effect.exports.words import LICENCE
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.once import grouped_by

@@ -1,14 +1,19 @@
-"""What scripts of pages get of numbers and machines, as JSON that is as short as it can be."""
+"""What scripts of pages get of numbers and machines, as JSON that is as small as it can be."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Literal
 
+from probe_effect.answer.added import event_cost
+from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.compare.subjects import MeasuredMachine, offered
 from probe_effect.model import Estimate
+from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.citation import Edition, Subject, cite
 from probe_effect.numbers.names import tier
+from probe_effect.numbers.shown import in_order
 from probe_effect.pages import addresses
 from probe_effect.pages.markdown import page_code
 from probe_effect.reduce.submission import Number, Submission
@@ -81,3 +86,34 @@ def view_citation(path: Literal["explore", "compare"], edition: Edition) -> dict
     """A citation of one view of a page, with places for its title and its whole address."""
     made = cite(Subject(path, CITED_TITLE, CITED_ADDRESS), Edition(edition.version, ""))
     return {"text": made.text, "bibtex": made.bibtex}
+
+
+def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    """File name below `/data/` and its JSON."""
+    found = evidence(catalogue)
+    runs = catalogue.numbers.machines()
+    newest = {one.machine: one for one in reversed(in_order(catalogue.numbers))}
+    for machine, one in newest.items():
+        make = partial(_machine, found, one)
+        values = kept_of_machine("guidance", catalogue, [one, *runs[machine]], make)
+        yield f"guidance/{machine}.json", script_json(values)
+
+
+def _machine(found: Evidence, newest: Submission) -> Values:
+    """A machine in words, and what an event costs there by tracer and case, ns with its ends."""
+    return {
+        "where": names.machine_name(newest),
+        "href": addresses.machine(newest.machine),
+        "costs": [
+            {
+                "tracer": tracer,
+                "case": case,
+                "basis": "measured",
+                "cost": ends(event_cost(found, (newest.machine, tracer, case), one.bounded_cost)[0]),
+                "clear": one.is_clear,
+                "date": names.date_words(one.submission.date),
+            }
+            for tracer, cases in found.by_tracer(newest.machine).items()
+            for case, one in cases.items()
+        ],
+    }

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from probe_effect.host import ROOT, usable_cpus
-from probe_effect.machine import cpu, kernel, virtual
+from probe_effect.machine import cpu, kernel
 from probe_effect.store.machine_file import Machine, System, with_id
 
 
@@ -29,8 +29,8 @@ def collect_machine(root: Path = ROOT) -> Machine:
         governor=cpu.governor(root),
         turbo=cpu.turbo(root),
         microcode=cpu.microcode(root),
-        virtualization=virtual.virtualization(root),
-        nested=virtual.nested(root),
+        virtualization=cpu.virtualization(root),
+        nested=cpu.nested(root),
     )
     return with_id(found, cpu.signature(root), kernel.kernel_release(root))
 
@@ -48,7 +48,7 @@ def collect_system(
         clocksource=kernel.clocksource(root),
         clock_read_ns=clock_read_ns,
         bpf_jit=kernel.bpf_jit(root),
-        boot_messages=virtual.boot_messages(root),
+        boot_messages=cpu.boot_messages(root),
     )
     return found.model_copy(update=traps)
 

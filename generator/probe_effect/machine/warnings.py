@@ -15,8 +15,8 @@ from pathlib import Path
 
 from probe_effect import units
 from probe_effect.host import ROOT, read_text
+from probe_effect.machine import cpu, kernel
 from probe_effect.machine import cpu as cpus
-from probe_effect.machine import kernel, virtual
 from probe_effect.toml import beside
 
 STEAL_LIMIT_RATIO = 0.01
@@ -156,11 +156,11 @@ def _clock_advice(root: Path, source: str | None) -> str:
 
 def is_virtual(root: Path) -> MachineWarning | None:
     """The machine is a guest: of a hypervisor on hardware, as far as is known, or of another guest."""
-    hypervisor = virtual.virtualization(root)
+    hypervisor = cpu.virtualization(root)
     if hypervisor is None:
         return None
-    if virtual.nested(root):
-        return _warning("nested", hypervisor=hypervisor, flag=virtual.NESTED_FLAG)
+    if cpu.nested(root):
+        return _warning("nested", hypervisor=hypervisor, flag=cpu.NESTED_FLAG)
     return _warning("virtual", hypervisor=hypervisor)
 
 

@@ -23,16 +23,16 @@ from probe_effect.measure.calibrate import (
     check_operations,
     operations_for,
 )
-from probe_effect.measure.journal import Journal, written_rows
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row
-from probe_effect.measure.plan import plan
+from probe_effect.measure.plan import Journal, plan, written_rows
 from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import Testbed
 from probe_effect.model import GIVE_UP_AFTER, Estimate, Key, Sample, Status
 from probe_effect.stats.run_order import baseline
 from probe_effect.store.further_tables import ProbeCalibration, RunWriter
 from probe_effect.store.machine_file import Author, Submitter
-from probe_effect.store.samples import PlanFile, PlannedSubject, as_note
+from probe_effect.store.plan_file import PlanFile, PlannedSubject
+from probe_effect.store.samples import as_note
 from probe_effect.tracers.protocol import Counting, Tracer
 
 

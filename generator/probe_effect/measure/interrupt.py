@@ -1,11 +1,22 @@
-"""Stopping in order: Ctrl-C, SIGTERM, a terminal that is gone, and a time that is over become an exception, once."""
+"""Stopping in order, and a quieter machine for as long as we measure.
 
+The old values are on disk before anything is set, so that the next `lend` puts back what a killed one has left. The
+file is locked meanwhile: what a `lend` at work has set is nobody's to put back. What the files mean:
+Documentation/admin-guide/pm/cpufreq.rst and intel_pstate.rst.
+"""
+
+import fcntl
+import json
+import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
 from probe_effect.errors import ProbeEffectError
+from probe_effect.host import ROOT, read_text
+from probe_effect.machine.cpu import CPU_FOLDER
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
 """The signals with which a terminal, a system that shuts down, and a timer of ours ask a program to end."""
@@ -60,3 +71,70 @@ def undisturbed() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+QUIET = {"cpu[0-9]*/cpufreq/scaling_governor": "performance", "intel_pstate/no_turbo": "1", "cpufreq/boost": "0"}
+"""Files below `CPU_FOLDER`, to the value of each with which times vary less."""
+
+
+def state_file() -> Path:
+    """Where the old values are: below `$XDG_STATE_HOME/probe-effect`, or `~/.local/state/probe-effect`."""
+    home = os.environ.get("XDG_STATE_HOME")
+    return (Path(home) if home else Path.home() / ".local/state") / "probe-effect" / "settings-before.json"
+
+
+@contextmanager
+def quiet_machine(say: Callable[[str], None], *, is_wanted: bool, root: Path = ROOT) -> Iterator[None]:
+    """Set what can be set, where that is wanted, and put it back at the end. `say` is told what is done."""
+    files = ((path, value) for names, value in QUIET.items() for path in sorted((root / CPU_FOLDER).glob(names)))
+    values = {str(path): value for path, value in files if os.access(path, os.W_OK) and _current(path) != value}
+    if not is_wanted or not values:
+        yield
+        return
+    state_file().parent.mkdir(parents=True, exist_ok=True)
+    with state_file().open("w", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        json.dump({path: _current(Path(path)) for path in values}, file)
+        file.flush()
+        os.fsync(file.fileno())
+        try:
+            _set(values, say)
+            yield
+        finally:
+            with undisturbed():
+                _restore(say)
+
+
+def put_back(say: Callable[[str], None]) -> None:
+    """Put back what a killed `lend` has set; nothing where none has, or where one is at work."""
+    try:
+        with state_file().open("r+", encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _restore(say)
+    except (FileNotFoundError, BlockingIOError):
+        return
+
+
+def _current(path: Path) -> str | None:
+    return read_text(path.parent, path.name)
+
+
+def _set(values: Mapping[str, str], say: Callable[[str], None]) -> None:
+    for path, value in values.items():
+        try:
+            Path(path).write_text(value, encoding="utf-8")
+            say(f"set: {path} to {value}")
+        except OSError as refusal:
+            say(f"not set: {path} to {value}: {refusal.strerror}")
+
+
+def _restore(say: Callable[[str], None]) -> None:
+    """Put back what the file says, and remove it once all is as it was, or is not there any more."""
+    text = state_file().read_text(encoding="utf-8")
+    try:
+        values: dict[str, str] = json.loads(text)
+    except ValueError:  # killed while it was written: nothing had been set
+        values = {}
+    _set(values, say)
+    if all(_current(Path(path)) in {value, None} for path, value in values.items()):
+        state_file().unlink()

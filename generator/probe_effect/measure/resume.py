@@ -12,7 +12,7 @@ from probe_effect.measure.submission import OpenSubmission, moment
 from probe_effect.measure.testbed import Testbed
 from probe_effect.store.machine_file import as_author, read_machine_file, runner_id
 from probe_effect.store.places import SubmissionFolder, submissions_in
-from probe_effect.store.samples import PlanFile, read_plan_file
+from probe_effect.store.plan_file import PlanFile, read_plan_file
 from probe_effect.store.suite_file import Suite
 from probe_effect.tracers.protocol import Tracer
 from probe_effect.tracers.registry import at_path

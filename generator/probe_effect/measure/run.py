@@ -24,7 +24,8 @@ from probe_effect.store.event_paths import add_paths
 from probe_effect.store.further_tables import CALIBRATION_COLUMNS, read_calibration
 from probe_effect.store.machine_file import MachineFile, Provenance, Run, as_author
 from probe_effect.store.places import SubmissionFolder
-from probe_effect.store.samples import PlanFile, TableWriter
+from probe_effect.store.plan_file import PlanFile
+from probe_effect.store.samples import TableWriter
 
 LANGUAGE = "bpftrace"
 """The tool whose scripts can be moved into the loop."""

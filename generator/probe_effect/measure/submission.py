@@ -15,7 +15,7 @@ from probe_effect.machine.busy import load_average
 from probe_effect.store.documents import write_document
 from probe_effect.store.machine_file import MOMENT_FORM, MachineFile, write_machine_file
 from probe_effect.store.places import SubmissionFolder
-from probe_effect.store.samples import PlanFile
+from probe_effect.store.plan_file import PlanFile
 
 
 class SteadyClock:

@@ -4,11 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from probe_effect.answer import hardware, sentences
-from probe_effect.answer.alternatives import Alternative, alternatives
-from probe_effect.answer.beside import remarks
+from probe_effect.answer import printed_times, sentences
+from probe_effect.answer.added import entry_path
+from probe_effect.answer.alternatives import Alternative, alternatives, remarks
 from probe_effect.answer.composition import Checked, checked
-from probe_effect.answer.entry_path import entry_path
 from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.charts.theme import Chart
@@ -19,9 +18,9 @@ from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
 from probe_effect.numbers.once import grouped_by, once
 from probe_effect.numbers.shown import MOST_MACHINES, home_machine, shown, shown_machines
-from probe_effect.pages import addresses, agreement, citing, estimates, source_page, tails, wording
+from probe_effect.pages import addresses, agreement, case_answer, case_parts, citing, source_page, wording
 from probe_effect.pages.case_answer import answer, machines_chart
-from probe_effect.pages.factors import tested
+from probe_effect.pages.case_parts import tested
 from probe_effect.pages.instructions import listed
 from probe_effect.pages.kernel_changes import causes, changes
 from probe_effect.pages.markdown import page
@@ -53,8 +52,8 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
     machines = {one.submission.machine for one in measured}
     view, suite = view_of(folder.suite), folder.suite
     of = CaseResults(found, suite, case, measured)
-    single, more = tails.lines(measured), tested(found, case.id, machines)
-    estimated = estimates.of_case(found, case.id, shown_machines(catalogue.numbers))[: estimates.MOST_LINES]
+    single, more = case_parts.lines(measured), tested(found, case.id, machines)
+    estimated = case_answer.of_case(found, case.id, shown_machines(catalogue.numbers))[: case_answer.MOST_LINES]
     table, *further = view.sections(of)
     table, others = table.parted(MOST_ROWS, OTHERS)
     drawn = charts(catalogue, case.id)
@@ -87,10 +86,10 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         calls=CALLS,
         skipped=not_measured(measured),
         view=view,
-        single=ResultSection(columns=tails.COLUMNS, rows=single) if single else None,
+        single=ResultSection(columns=case_parts.COLUMNS, rows=single) if single else None,
         lines=[one for one in more if one.points],
         threads=[(one.cost, factor) for one in more for factor in one.factors],
-        hardware=hardware.sentences(found, measured),
+        hardware=printed_times.sentences(found, measured),
         put_together=put_together(found, case, machines),
         machine_names=of.machines,
         less=less(found, case.id, machines),
@@ -114,7 +113,7 @@ def home_first(catalogue: Catalogue, case_id: str, most: int = MOST_MACHINES) ->
     return sorted(measured, key=lambda one: one.submission.machine != home)
 
 
-def _estimated(found: Sequence[estimates.EstimateRow], titles: Mapping[str, str]) -> ResultSection:
+def _estimated(found: Sequence[case_answer.EstimateRow], titles: Mapping[str, str]) -> ResultSection:
     """The table of estimates, and the cases that they are from."""
     if not found:
         return ResultSection()
@@ -199,7 +198,7 @@ def charts(catalogue: Catalogue, case_id: str) -> CaseCharts:
     suite, case = found.of[case_id]
     every, few = (CaseResults(found, suite, case, home_first(catalogue, case_id, most)) for most in MOST_DRAWN)
     results = [*machines_chart(view_of(suite), every), *view_of(suite).charts(few)]
-    return CaseCharts(results, [*tails.charts(catalogue, case)], _published_chart(catalogue, case))
+    return CaseCharts(results, [*case_parts.charts(catalogue, case)], _published_chart(catalogue, case))
 
 
 def _published_chart(catalogue: Catalogue, case: Case) -> list[Chart]:

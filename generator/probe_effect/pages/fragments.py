@@ -1,19 +1,73 @@
-"""Generated pieces that hand-written pages include: tables over all machines and sources."""
+"""Generated pieces that hand-written pages include: tables over all machines, and lists that grow with the data."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-from probe_effect.answer.bands import BANDS
 from probe_effect.answer.evidence import Evidence, evidence
+from probe_effect.answer.words import BANDS
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
-from probe_effect.numbers.shown import FIRST_SUITE, shown_machines
-from probe_effect.pages import estimates, kernels_page, ladder_page, lists, wording
-from probe_effect.pages.markdown import render
+from probe_effect.numbers.shown import FIRST_SUITE, representative, shown_machines
+from probe_effect.pages import case_answer, changes_page, findings, kernels_page, ladder_page, wording
+from probe_effect.pages.changes_page import entries
+from probe_effect.pages.markdown import page, render
 from probe_effect.pages.results import EXPLAINED, measured_range
 from probe_effect.pages.source_page import READ, baselines
 from probe_effect.reduce.grades import OF_CASE, OF_SUBMISSION
 from probe_effect.store.dictionary import TABLES, document_keys
 from probe_effect.wanted import lacking
+
+PER_PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list by the fragment that prints a part of it, the page where it begins, and what that page is called."""
+
+    fragment: str
+    section: str
+    title: str
+    items: Sequence[Any]
+    values: dict[str, object]
+
+    @property
+    def count(self) -> int:
+        """How many pages the list has; an empty one has a page that says so."""
+        return max(1, -(-len(self.items) // PER_PAGE))
+
+    def part(self, number: int) -> str:
+        """The Markdown of one page of the list; pages are counted from 1."""
+        items = self.items[(number - 1) * PER_PAGE : number * PER_PAGE]
+        place = {"section": self.section, "number": number, "count": self.count}
+        return render(f"fragments/{self.fragment}.j2", items=items, place=place, **self.values)
+
+
+def write_first(catalogue: Catalogue) -> dict[str, str]:
+    """Fragment file name to the beginning of each list."""
+    return {one.fragment: one.part(1) for one in _lists(catalogue)}
+
+
+def write_further(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    """Path and text of each further page, for the items that the pages of sections do not have."""
+    for one in _lists(catalogue):
+        for number in range(2, one.count + 1):
+            front = {"title": f"{one.title}, page {number}", "kind": "list", "weight": PER_PAGE * 1000 + number}
+            yield f"{one.section}/page/{number}.md", page("list.md.j2", front, part=one.part(number))
+
+
+def _lists(catalogue: Catalogue) -> list[Listing]:
+    machines = list(catalogue.numbers.machines().items())
+    by_metric = sorted(catalogue.numbers.submissions, key=lambda one: one.metric != "time")
+    of_machines = {"representative": representative, "charts": findings.charts(catalogue)}
+    of_changes = {"log": changes_page, "titles": {source.id: source.document.title for source in catalogue.sources}}
+    return [
+        Listing("machines.md", "machines", "Machines", machines, of_machines),
+        Listing("results.md", "results", "Results", by_metric, {}),
+        Listing("files.md", "data/files", "Files", [*by_metric, *catalogue.sources], {}),
+        Listing("data-changes.md", "data/changes", "Changes of the data", entries(catalogue), of_changes),
+    ]
+
 
 ONLY_PUBLISHED = "published only †"
 
@@ -39,13 +93,13 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
         f"{name}.md": render(f"fragments/{name}.md.j2", catalogue=catalogue, titles=catalogue.titles, **own)
         for name, own in values.items()
     }
-    own = {"estimates.md": estimates.write(found), **ladder_page.write(catalogue)}
-    return {**own, **made, **lists.write_first(catalogue), **kernels_page.write_all(catalogue)}
+    own = {"estimates.md": case_answer.write(found), **ladder_page.write(catalogue)}
+    return {**own, **made, **write_first(catalogue), **kernels_page.write_all(catalogue)}
 
 
 def _otherwise(found: Evidence, machines: Sequence[str], case_id: str, words: str, published: Sequence[object]) -> str:
     """The text in place of a measured cost: an estimate, else that others printed one, else why there is none."""
-    return estimates.cell(found, case_id, machines, ONLY_PUBLISHED if published else words)
+    return case_answer.cell(found, case_id, machines, ONLY_PUBLISHED if published else words)
 
 
 def first_suite_first(catalogue: Catalogue) -> list[SuiteFolder]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from probe_effect import units
 from probe_effect.answer.from_counts import FEWEST_POINTS
-from probe_effect.answer.timed import TimedKernel, timed_kernels
+from probe_effect.answer.printed_times import TimedKernel, timed_kernels
 from probe_effect.compare.agreement import CountedOrder, counted_orders
 from probe_effect.compare.comparison import Comparison
 from probe_effect.compare.counts import beside, explanation_of
@@ -24,7 +24,7 @@ from probe_effect.numbers.index import newest_first
 from probe_effect.numbers.once import grouped_by
 from probe_effect.numbers.published import DERIVED_MARK
 from probe_effect.numbers.shown import FIRST_SUITE
-from probe_effect.pages import architecture_words, instructions
+from probe_effect.pages import agreement, instructions
 from probe_effect.pages.architecture_page import plain_tracer
 from probe_effect.pages.kernel_changes import changes
 from probe_effect.pages.kernel_charts import short_names
@@ -58,7 +58,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
             "architectures": list(dict.fromkeys(one.architecture for one in found)),
         },
         "findings": {"told": told(catalogue, found)},
-        "architectures": {"pairs": beside(found), "words": architecture_words},
+        "architectures": {"pairs": beside(found), "words": agreement},
         "orders": {"orders": orders(catalogue, found)},
         "machines": {"machines": machines(catalogue), "tracers": tracers},
         "published-times": {

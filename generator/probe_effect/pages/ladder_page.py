@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from probe_effect import units
-from probe_effect.answer.entry_path import event_cost
+from probe_effect.answer.added import event_cost
 from probe_effect.answer.evidence import evidence
 from probe_effect.charts.ladder import LadderRung, ladder_chart
 from probe_effect.charts.slowdown import CostLine, slowdown_chart

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from probe_effect import units
-from probe_effect.answer.calibrated_proof import calibrated_pairs
+from probe_effect.answer.calibrated_proof import calibrated_pairs, spread_by_kind
 from probe_effect.answer.evidence import Evidence, evidence
-from probe_effect.answer.kind_spread import spread_by_kind
 from probe_effect.answer.proof import (
     NEAR_RATIO,
     VISIBLE_RATIO,

@@ -13,6 +13,7 @@ from probe_effect.pages import (
     anatomy_page,
     architecture_page,
     case_page,
+    changes_page,
     citing,
     companion,
     explore_page,
@@ -23,17 +24,12 @@ from probe_effect.pages import (
     kernel_charts,
     kernels_page,
     ladder_page,
-    lists,
     machine_page,
     number_page,
     over_time,
     proof,
-    releases_page,
     source_page,
-    static_dynamic,
     submission_page,
-    suite_page,
-    tools_page,
     tracer_page,
 )
 from probe_effect.pages.markdown import page
@@ -46,7 +42,7 @@ def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """Pages by path relative to Hugo's content folder; those of numbers are in `number_pages`."""
     found = evidence(catalogue)
     for folder in catalogue.suites:
-        yield f"suites/{folder.suite.id}.md", suite_page.write(folder, catalogue)
+        yield f"suites/{folder.suite.id}.md", submission_page.write_suite(folder, catalogue)
         for case in folder.suite.cases:
             yield f"costs/{case.id}.md", case_page.write(catalogue, found, folder, case)
     for source in catalogue.sources:
@@ -57,8 +53,8 @@ def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     for place, (machine, counted) in enumerate(kernels_page.machines(catalogue).items(), start=FIRST_MACHINE):
         yield f"kernels/{machine}.md", machine_page.write_emulated(counted, catalogue, place)
     for release in catalogue.releases:
-        yield f"releases/{release.version}.md", releases_page.write(release, catalogue)
-    yield from lists.write_further(catalogue)
+        yield f"releases/{release.version}.md", changes_page.write(release, catalogue)
+    yield from fragments.write_further(catalogue)
     if anatomy := anatomy_page.write(catalogue):
         yield anatomy_page.ADDRESS, anatomy
     if changes := kernel_changes.write(catalogue):
@@ -82,9 +78,9 @@ def fragment_files(catalogue: Catalogue) -> dict[str, str]:
         **companion.write_all(catalogue),
         **explore_page.write_all(catalogue),
         **proof.write(catalogue),
-        **tools_page.write(catalogue),
-        "releases.md": releases_page.fragment(catalogue),
-        "current-release.md": releases_page.current(catalogue),
+        **tracer_page.write(catalogue),
+        "releases.md": changes_page.fragment(catalogue),
+        "current-release.md": changes_page.current(catalogue),
     }
 
 
@@ -92,7 +88,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     """Every chart that a page or fragment names, once."""
     found = evidence(catalogue)
     drawn = [
-        *static_dynamic.charts(catalogue),
+        *guide_fragments.charts(catalogue),
         *ladder_page.charts(catalogue),
         *findings.charts(catalogue),
         *explore_page.charts(catalogue),

@@ -1,6 +1,11 @@
-"""Numbers with their intervals as readers see them, and the sentences built from them."""
+"""Numbers with their intervals as readers see them, the columns that hold them, and sentences on them.
+
+Headers link to their entry, `/data/dictionary/#<id>` (`head` in `templates/macros.j2`).
+"""
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Literal
 
 from probe_effect import units
 from probe_effect.model import Estimate
@@ -9,6 +14,7 @@ from probe_effect.numbers.index import Numbers
 from probe_effect.reduce.submission import Number
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.source_file import SourceFile
+from probe_effect.toml import beside
 
 NOT_STATED = "not stated"
 
@@ -96,3 +102,28 @@ def source_label(document: SourceFile) -> str:
 def tier(document: MachineFile) -> str:
     """The tier of a machine as readers see it; times of different tiers never share a ranking."""
     return names.tier_words(names.tier(document.machine, document.run.metric))
+
+
+RULES = {"left": ":--", "right": "--:", "center": ":-:"}
+"""How Markdown writes the alignment of a column."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """A column: its id, its header, what a cell says, the unit of its cells, and how they are aligned."""
+
+    id: str
+    label: str
+    meaning: str
+    unit: str = ""
+    align: Literal["left", "right", "center"] = "left"
+
+    @property
+    def rule(self) -> str:
+        """Its alignment as the line below a Markdown header has it."""
+        return RULES[self.align]
+
+
+_FILE = beside(__file__, "columns")
+COLUMNS = {name: TableColumn(name, **own) for name, own in _FILE.items()}
+"""Column id to column, in the order of the dictionary."""

@@ -9,8 +9,7 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, read_published
 from probe_effect.reduce.reading import read_submissions
 from probe_effect.reduce.submission import Submission
-from probe_effect.review.flags import Flag, review_flags
-from probe_effect.review.shows import Shows, shows
+from probe_effect.review.shows import Flag, Shows, review_flags, shows
 from probe_effect.store.beside_files import Change, changed_ids, read_changes
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.source_file import Figure

@@ -10,8 +10,8 @@ from probe_effect.numbers import names
 from probe_effect.pages import comparison, instructions, wording
 from probe_effect.reduce.submission import Number
 from probe_effect.review import report
-from probe_effect.review.annotations import grouped
 from probe_effect.review.changes import NewSubmission, NumberKind, NumberValue, Review
+from probe_effect.review.mending import grouped
 from probe_effect.review.report import MAX_FEW, MAX_LINE, D, Listed, ReviewReport, is_writable
 from probe_effect.store.tables import printable
 

@@ -18,7 +18,7 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.once import grouped_by
 from probe_effect.pages.markdown import environment, escape, render
 from probe_effect.pages.wording import unclear
-from probe_effect.review import verdict
+from probe_effect.review import mending
 from probe_effect.review.report import CaseKey, CaseRow, Listed, NearestRow, RemarkRow, ReviewReport, SubmissionRow
 
 T = TypeVar("T")
@@ -80,9 +80,9 @@ def markdown(report: ReviewReport, run: str | None = None) -> str:
 
 def sections(report: ReviewReport) -> Iterator[Section]:
     """The sections of the review, the most urgent first."""
-    yield Section(title=verdict.title(report), lines=list(verdict.lines(report)))
+    yield Section(title=mending.title(report), lines=list(mending.lines(report)))
     yield from _table(
-        PROBLEMS, report.problems, lambda one: (one.severity, verdict.place(one), one.message, one.rule, one.hint)
+        PROBLEMS, report.problems, lambda one: (one.severity, mending.place(one), one.message, one.rule, one.hint)
     )
     if report.submissions.count > 1:
         yield from _table(OVERVIEW, report.submissions, _overview)
@@ -157,7 +157,7 @@ def _overview(one: SubmissionRow) -> tuple[str, ...]:
 
 def _facts(one: SubmissionRow) -> list[str]:
     who = f", measured by {one.submitter}" if one.submitter else ""
-    found = [f"{one.name}, {one.tier}; suite {one.suite}, {verdict.number(one.blocks, 'block')}{who}."]
+    found = [f"{one.name}, {one.tier}; suite {one.suite}, {mending.number(one.blocks, 'block')}{who}."]
     if one.grade:
         reasons = f" ({'; '.join(one.grade_reasons)})" if one.grade_reasons else ""
         floor, baseline = units.duration(one.noise_floor_ns, 2), units.duration(one.baseline_ns)

@@ -1,8 +1,4 @@
-"""`samples.csv`: one row per timed run, in the order run, each on disk before the next; and `plan.json` beside it.
-
-With its plan a run that was cut short continues the same plan: the same cases, order and lengths. It may hold paths,
-which a submission does not, so `check` refuses a folder that still has one.
-"""
+"""`samples.csv`: one row per timed run, in the order run, each on disk before the next."""
 
 import errno
 import os
@@ -11,13 +7,10 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
-
-from pydantic import Field
+from typing import Any, Self, get_args
 
 from probe_effect.errors import HostNotReady
 from probe_effect.model import NO_TRACER, Arm, Problem, Sample, Status
-from probe_effect.store.documents import Document, Slug, Text, read_document
 from probe_effect.store.tables import (
     FORMULA_SIGNS,
     MAX_TEXT_LENGTH,
@@ -182,43 +175,3 @@ def as_note(text: str) -> str:
     """
     line = printable(" ".join(OWN_FOLDER.sub("", text).split()), MAX_TEXT_LENGTH - 1)
     return line.lstrip(f"{FORMULA_SIGNS} ") or "no reason given"
-
-
-class PlannedSubject(Document):
-    """A case with a tracer, and how it is run; `status` and `note` say why it is not."""
-
-    case: Slug
-    tracer: Slug
-    level: Text | None = Field(default=None, description="The level of the suite's factor; null where it has none.")
-    operations: Annotated[int, Field(ge=1)] | None = Field(description="Operations of a run; null: not to be run.")
-    is_counted_apart: bool = Field(description="Whether a counting twin runs once.")
-    status: Status = "ok"
-    note: Text | None = None
-
-
-class PlanFile(Document):
-    """The whole document."""
-
-    schema_version: Literal[1]
-    digest: Text = Field(description="SHA-256 over the suite's files: another one, another plan.")
-    baseline_operations: Annotated[int, Field(ge=1)] | None = Field(
-        description="Operations of a baseline run; null where the suite has a factor."
-    )
-    level_operations: dict[Text, Annotated[int, Field(ge=1)]] = Field(
-        default={}, description="Level to the operations of its baseline runs."
-    )
-    subjects: tuple[PlannedSubject, ...]
-    programs: dict[Slug, Text] = Field(description="Tracer id to the path of its program, where one was given.")
-    tree: Text | None = Field(
-        default=None,
-        description="Folder of the source tree that was named to be built; null: the suite's project, or none.",
-    )
-    continued_by: tuple[Text, ...] = Field(
-        default=(), description="Words of the command that continues the run, after the program's name."
-    )
-    is_quick: bool = Field(description="Whether runs are short.")
-
-
-def read_plan_file(path: Path, file: str) -> tuple[PlanFile | None, list[Problem]]:
-    """The document at `path`, or None with every problem found."""
-    return read_document(path, file, "plan", PlanFile)

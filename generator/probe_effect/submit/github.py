@@ -9,9 +9,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from probe_effect.submit.branch import Branch, push
+from probe_effect.submit.branch import Branch, Refused, gh, git, push
 from probe_effect.submit.bundle import SubmissionBundle
-from probe_effect.submit.programs import Refused, gh, git
 
 ADDRESS = re.compile(
     r"(?:https://|ssh://git@|git@|git://)(?P<host>[\w.-]+)[/:](?P<owner>[\w-]+)/(?P<name>[\w.-]+?)(?:\.git)?/?"

@@ -1,4 +1,9 @@
-"""perf (Linux): three tracers of one program, that count in the kernel, record to a file, or print system calls.
+"""perf (Linux): three tracers of one program, that count in the kernel, record samples or trace system calls.
+
+How it is known that the probes are live. `perf stat` and `perf record` start with their events disabled, are told
+`enable` through a pipe, and answer `ack` when all are enabled (--control in perf-record(1), since perf 5.10).
+`perf trace` has no such pipe: it enables its events and then, for the first time, sleeps in poll(2) until there is
+something to print (trace__run in tools/perf/builtin-trace.c). The kernel says in which call a process sleeps.
 
 A script has the words of the command line after `perf stat`, `perf record` or `perf trace`, with `#` comments. It may
 define probes first (`dynamic_events`). A command watches the workload alone (`-p`), or all CPUs where its words have
@@ -10,17 +15,181 @@ live (trace_call_bpf in kernel/trace/bpf_trace.c). So nobody else may watch the 
 """
 
 import os
+import signal
 import subprocess
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import ON_FTRACE, missing, tracefs_missing
 from probe_effect.model import Need
+from probe_effect.tracers import perf_output
+from probe_effect.tracers.arguments import ProbingSession
 from probe_effect.tracers.perf_output import complaint
-from probe_effect.tracers.perf_session import PerfSession, RecordSession, StatSession, TraceSession
+from probe_effect.tracers.proc import processes, status, wait_for_workload
 from probe_effect.tracers.protocol import Counting
 from probe_effect.tracers.tool import Tool
+
+OWN_CONFIG = {"PERF_CONFIG": "/dev/null"}
+"""No ~/.perfconfig: two machines would measure two things."""
+
+EVERYBODY = "-a"
+"""perf's word for all CPUs, with whatever runs there; it has no effect beside a process."""
+ITS_CPUS = "-C"
+"""The same of some CPUs. A script has it as its last word, and the workload's CPUs follow."""
+
+EVENT_DESCRIPTOR = "anon_inode:[perf_event]"
+ENABLED = b"ack"
+READ_TIMEOUT_S = 120.0
+"""perf reads and prints a million recorded events in a second."""
+
+
+class PerfSession(ProbingSession):
+    """What the three have in common."""
+
+    good_exits = frozenset({0, -signal.SIGINT})
+    """perf ends itself by the signal that stopped it, and by itself when the workload has ended."""
+
+    def environment(self) -> dict[str, str]:
+        """The variables that keep perf from reading the configuration of our user."""
+        return OWN_CONFIG
+
+    def attach(self, pid: int) -> None:
+        """Start perf; to define the script's probes is part of its start. Raises: TracerFailed."""
+        wait_for_workload(pid)
+        start_ns = time.monotonic_ns()
+        super().attach(pid)
+        self._start_ns = start_ns
+
+    def complaint(self) -> str:
+        """perf's own words, without its manual."""
+        return perf_output.complaint(self.work.err.read_text(encoding="utf-8", errors="replace"))
+
+
+class ControlledSession(PerfSession):
+    """perf that is told through pipes to enable its events, and says when it has; the word waits in one of them."""
+
+    def __init__(self, tool: str, script: Path, counting: Counting, program: Path, root: Path) -> None:
+        super().__init__(tool, script, counting, program, root)
+        commands, answers = self.work.path / "commands", self.work.path / "answers"
+        self._control = f"fifo:{commands},{answers}"
+        self._pipes = [_open_pipe(commands), _open_pipe(answers)]
+        os.write(self._pipes[0], b"enable\n")
+
+    def is_live(self) -> bool:
+        """Whether perf has said that all its events are enabled."""
+        try:
+            return ENABLED in os.read(self._pipes[1], 64)
+        except BlockingIOError:
+            return False
+
+    def end(self) -> None:
+        """Leave no process, no probe, no file and no pipe behind."""
+        super().end()
+        while self._pipes:
+            os.close(self._pipes.pop())
+
+    def controlled(self, pid: int) -> tuple[str, ...]:
+        """The script's words, the pipes, the file to write, and the waiting workload unless `-a` or `-C` is a word."""
+        last = (status(pid)["Cpus_allowed_list"],) if self.words[-1:] == [ITS_CPUS] else ()
+        watched = () if last or EVERYBODY in self.words else ("-p", processes(pid))
+        return (*watched, "-D", "-1", "--control", self._control, "-o", str(self.written), *self.words, *last)
+
+
+class StatSession(ControlledSession):
+    """`perf stat`: the kernel counts."""
+
+    name = "perf stat"
+
+    def command(self, pid: int) -> Sequence[str]:
+        """The command; its counters in a form for programs."""
+        return (self.tool, "stat", "-x,", *self.controlled(pid))
+
+    def count(self) -> tuple[int | None, int | None]:
+        """(events counted, none lost: a counter drops nothing)."""
+        return perf_output.count_counters(self._text()), 0
+
+    def probes(self) -> int | None:
+        """How many counters it has written: one for each event that it opened."""
+        return len(perf_output.counters(self._text()))
+
+    def _text(self) -> str:
+        """The file of counters; empty when there is none."""
+        return self.written.read_text(encoding="utf-8") if self.written.exists() else ""
+
+
+class RecordSession(ControlledSession):
+    """`perf record`: every event becomes a record in a buffer, which perf empties into a file in memory."""
+
+    name = "perf record"
+
+    def command(self, pid: int) -> Sequence[str]:
+        """The command. -N: without it perf keeps a copy of each program that it meets in ~/.debug."""
+        return (self.tool, "record", "-N", *self.controlled(pid))
+
+    def count(self) -> tuple[int | None, int | None]:
+        """(events recorded, events lost), as perf itself reads the file."""
+        with self._read_back("report", "--stats") as text:
+            known_loss = perf_output.kernels_loss(text.read())
+        with self._read_back("script", "--ns", "-F", perf_output.RECORD_FIELDS, "--show-lost-events") as lines:
+            seen, lost = perf_output.count_records(lines)
+        return seen, lost if known_loss is None else known_loss
+
+    def _read_back(self, *words: str) -> TextIO:
+        """What perf prints about the file. Raises: ValueError."""
+        self.work.out.write_bytes(b"")
+        reader = self.spawn((self.tool, *words, "-i", str(self.written)))
+        try:
+            ended = reader.wait(READ_TIMEOUT_S)
+        finally:
+            reader.end()
+        if ended is None or ended.exit_status != 0:
+            found = f"status {ended.exit_status}" if ended else f"no end after {READ_TIMEOUT_S:.0f} s"
+            raise ValueError(f"perf {words[0]} on what was recorded, {found}: {self.complaint()}")
+        return self.work.out.open(encoding="utf-8", errors="replace")
+
+
+class TraceSession(PerfSession):
+    """`perf trace`: every system call becomes a line, as with strace, and the workload is not stopped for it."""
+
+    name = "perf trace"
+    good_exits = frozenset({0})
+
+    def command(self, pid: int) -> Sequence[str]:
+        """The command."""
+        return (self.tool, "trace", "-p", processes(pid), "-o", str(self.written), *self.words)
+
+    def is_live(self) -> bool:
+        """Whether perf has its events and sleeps until one comes."""
+        return self.child is not None and sleeps_over_events(self.child.pid, self.root)
+
+    def ask_to_stop(self) -> None:
+        """Nothing: it ends once the workload has and all is written; at a signal it drops what it has not yet read."""
+
+    def count(self) -> tuple[int | None, int | None]:
+        """(system calls printed, system calls lost)."""
+        with self.written.open(encoding="utf-8", errors="replace") as lines:
+            return perf_output.count_calls(lines)
+
+
+def sleeps_over_events(pid: int, root: Path) -> bool:
+    """Whether the process has a perf event open and sleeps in poll(2) (fd and wchan in proc(5))."""
+    folder = root / "proc" / str(pid)
+    try:
+        has_event = any(str(entry.readlink()) == EVENT_DESCRIPTOR for entry in (folder / "fd").iterdir())
+    except OSError:  # it has just closed one, or ended
+        return False
+    return has_event and "poll" in (read_text(folder, "wchan") or "")
+
+
+def _open_pipe(path: Path) -> int:
+    os.mkfifo(path)
+    # Opened to read and to write, neither end waits for the other.
+    return os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+
 
 SESSIONS: dict[str, type[PerfSession]] = {
     "perf-stat": StatSession,

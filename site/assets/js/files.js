@@ -2,7 +2,7 @@
 (() => {
   const { link } = probeEffect.page;
 
-  // Text that a spreadsheet would run gets an apostrophe in front (OWASP, CSV injection), as in exports/table.py.
+  // Text that a spreadsheet would run gets an apostrophe in front (OWASP, CSV injection), as in exports/files.py.
   const cell = (value, formula) => {
     const text = String(value ?? "");
     const safe = typeof value === "string" && new RegExp(`^(?:${formula})`).test(text) ? `'${text}` : text;

@@ -41,7 +41,7 @@
     };
   };
 
-  // What to do about a slowdown, in one sentence: the generator's answer/bands.py. Words and bands come with the data.
+  // What to do about a slowdown, in one sentence: the generator's answer/words.py. Words and bands come with the data.
   const bandOf = (ratio) => percents.filter((percent) => ratio >= percent / 100).length;
   const bandsOf = ({ value, low, high }) => [bandOf(low ?? value), bandOf(high ?? value)];
   const recommendation = (slowdown, { words, bands }) => {
@@ -91,7 +91,7 @@
   };
 
   // What an event costs that comes with `calls` system calls, each of which pays `each`, and not with as many as were
-  // measured (answer/entry_path.py).
+  // measured (answer/added.py).
   const moved = (cost, each, measured, calls) => {
     const more = calls - measured;
     const paid = mapped(each, (ns) => ns * Math.abs(more));

@@ -7,9 +7,9 @@ from importlib import import_module
 
 from probe_effect.model import Metric
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.pages.columns import COLUMNS, TableColumn
 from probe_effect.pages.results.counts import COUNTS
 from probe_effect.pages.results.view import Range, ResultView
+from probe_effect.pages.wording import COLUMNS, TableColumn
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.suite_file import RESULT_TYPES, Case, Suite
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from probe_effect import units
+from probe_effect.answer.added import calls_of_event
 from probe_effect.answer.depth import FRAMES, WALKED, SampleLaw, sample_law
-from probe_effect.answer.entry_path import calls_of_event
 from probe_effect.answer.evidence import evidence
 from probe_effect.charts.dots import NANOSECONDS
 from probe_effect.charts.slowdown import CostLine, slowdown_chart
@@ -16,7 +16,7 @@ from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.once import grouped_by
 from probe_effect.pages import addresses, comparison, wording
-from probe_effect.pages.factors import dots, tested
+from probe_effect.pages.case_parts import dots, tested
 from probe_effect.pages.results import cells
 from probe_effect.pages.results.cells import AT, AT_5, COST, GRADE, LOSS, SLOWDOWN, TOOL, NumberColumn, of_levels
 from probe_effect.pages.results.view import CaseResults, ResultSection, ResultView

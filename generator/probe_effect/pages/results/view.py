@@ -17,8 +17,8 @@ from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import Numbers
 from probe_effect.numbers.once import grouped_by
-from probe_effect.pages.columns import TableColumn
 from probe_effect.pages.results.cells import BlockColumn, NumberColumn, for_factor
+from probe_effect.pages.wording import TableColumn
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.store.suite_file import Case, Factor, Suite
 

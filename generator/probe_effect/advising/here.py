@@ -1,24 +1,61 @@
-"""What the probes of measured cases cost on this machine, timed with the script that each case has."""
+"""The machine that this runs on: its facts, and what probes of measured cases cost on it."""
 
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from probe_effect.answer.calibrated_proof import spread_of
 from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.kind_spread import spread_of
 from probe_effect.answer.prediction import multiplied
 from probe_effect.answer.question import Question
-from probe_effect.calibration.kept import calibrated
+from probe_effect.calibration.asked import calibrated
 from probe_effect.calibration.measure import CalibrationTask
 from probe_effect.calibration.moved import AskedProbe
 from probe_effect.errors import HostNotReady
 from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.live.places import Place
+from probe_effect.machine import collect
 from probe_effect.model import Estimate, interval_json
+from probe_effect.numbers.likeness import Facts, facts_of
 from probe_effect.reduce.thresholds import slowdown_at
 from probe_effect.scripts.clauses import NO_EVENTS
 from probe_effect.scripts.script import read_script
 from probe_effect.stats import estimates
+from probe_effect.store.machine_file import HOSTED, as_author
 from probe_effect.store.suite_file import script_path
 from probe_effect.tracers.registry import known_tracers
+
+COMPILE_S = 60.0
+
+
+def this_machine() -> Facts:
+    """The facts of the machine that this runs on by which it is compared with others."""
+    system, machine = collect.collect_system(None), collect.collect_machine()
+    if os.environ.get("RUNNER_ENVIRONMENT") == "github-hosted":  # docs.github.com, "Variables reference"
+        machine = as_author(machine, system, HOSTED)
+    return facts_of(machine, system.kernel_release, vulnerabilities=system.vulnerabilities)
+
+
+def complaint(script: str) -> str | None:
+    """Why bpftrace does not compile a script, in its words; None where it does, and where it cannot be asked.
+
+    bpftrace is asked for the compiled program alone, which attaches nothing.
+    """
+    program = shutil.which("bpftrace")
+    if program is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        command = [program, "--emit-elf", str(Path(folder, "program")), "-e", script]
+        try:
+            ended = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_S, check=False)
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+    is_refused = ended.returncode and "ERROR" in ended.stderr and "root user" not in ended.stderr
+    return ended.stderr.strip() if is_refused else None
+
 
 TOOL = "bpftrace"
 

@@ -1,19 +1,53 @@
-"""The answer of `probe-effect predict`, in sections for people or as JSON."""
+"""The answers of `probe-effect advise` and `predict`, in sections for people or as JSON."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 from probe_effect import units
-from probe_effect.advising.machine import this_machine
-from probe_effect.advising.predicted_here import predicted_here
+from probe_effect.advising import script_words
+from probe_effect.advising.here import predicted_here, this_machine
 from probe_effect.advising.prediction import answer_json, predicted
-from probe_effect.answer import beside, hardware, sentences
+from probe_effect.advising.script_answer import ScriptAnswer
+from probe_effect.answer import alternatives, printed_times, sentences
 from probe_effect.answer.alternatives import ways
 from probe_effect.answer.answers import Answer, Forecast, Neighbour, tried
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.question import Question
 from probe_effect.answer.words import WORDS
 from probe_effect.cli import output
+from probe_effect.reduce.thresholds import THRESHOLDS
 from probe_effect.store.places import DataFolder
+
+
+def show(answer: ScriptAnswer) -> None:
+    """Print the answer on stdout."""
+    from probe_effect.cli.tables import show_section, show_table, show_text
+
+    advice = answer.advice
+    show_text(script_words.headline(answer) + "\n")
+    if recommendation := script_words.recommendation(advice) or script_words.limits(advice):
+        show_text(recommendation + "\n")
+    labels = ("probe", "kind", "action")
+    values = ("events/s", "cost of an event", "basis", "CPU")
+    show_table(labels, values, map(script_words.probe_row, advice.probes))
+    output.product("")
+    show_section("What never fired may be called elsewhere", answer.elsewhere)
+    threads = advice.threads[: script_words.MOST_THREADS]
+    show_section("Threads that pay most", [(script_words.slowdown(one), script_words.whom(one)) for one in threads])
+    cpu = [] if advice.cpu_s_per_s is None else [("CPUs taken", units.interval(advice.cpu_s_per_s, units.CPUS))]
+    lost = [("events lost", sentences.loss(advice.busiest.forecast))] if advice.busiest else []
+    show_section("What it does", [*cpu, *lost, *script_words.starting(answer)])
+    alone = " alone" if len(advice.probes) > 1 else ""
+    output.product(f"When a probe{alone} begins to matter to a busy thread, events/s:")
+    titles = [f"{percent}{units.GAP}%" for percent in THRESHOLDS]
+    show_table(("probe",), titles, map(script_words.threshold_row, advice.probes))
+    output.product("")
+    changes = ([("-", what), *([("", script)] if script else [])] for what, script in answer.cheaper)
+    show_section("What would cost less", chain.from_iterable(changes))
+    origin = [*script_words.origin(answer), ("tracer", advice.tracer), ("counting took", script_words.counting(answer))]
+    show_section("Where this is from", origin)
+    show_section("Assumed", [("-", text) for text in script_words.assumptions(answer)])
+
 
 ORIGIN = {
     "measured": "measured on",
@@ -59,11 +93,11 @@ def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:
         output.product(recommendation + "\n")
     waiting = [("delay of its work", sentences.delay(one))] if one.load.busy_ratio < 1 else []
     rows = [("CPU", sentences.cpu(one)), *waiting, ("events lost", sentences.loss(one))]
-    rows += [hardware.row(part.hardware, one.load) for part in one.parts if part.hardware and len(one.parts) == 1]
+    rows += [printed_times.row(part.hardware, one.load) for part in one.parts if part.hardware and len(one.parts) == 1]
     show_section("What it does", rows)
     together = ", all probes together" if len(one.parts) > 1 else ""
     show_section(f"When it begins to matter{together}", sentences.thresholds(one))
-    less = [(name, f"{figures} {remarks}") for name, figures, remarks in map(beside.way, ways(found, one))]
+    less = [(name, f"{figures} {remarks}") for name, figures, remarks in map(alternatives.way, ways(found, one))]
     show_section("What would cost less", less or [(WORDS["no-way"],)])
     show_section("Where this is from", _origin(one, () if is_named else nearest.likeness.reasons))
     title = "Comparable machines"

@@ -1,7 +1,14 @@
-"""What suites with a factor add to a cost: what it becomes when threads contend, and at which rates the line holds."""
+"""What comes to a cost: on system calls that nobody traces, and by factors such as threads or the depth of a stack.
+
+A probe on one system call sends every system call of every task through a longer way into the kernel. The first one
+that is attached sets a flag in all tasks (kernel/tracepoint.c, syscall_regfunc); for ptrace the flag is the traced
+task's alone. Where that flag is set, kernel/entry/common.c takes the long way. The cost of an event in a loop includes
+it for all calls of the loop. So an event costs more in a program that makes more calls for each event, and less in one
+that makes fewer. A probe of the same kind that never fires tells how much that is.
+"""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from probe_effect.answer.composition import meet
 from probe_effect.answer.evidence import CostKey, Evidence
@@ -12,6 +19,68 @@ from probe_effect.reduce.thresholds import slowdown_at
 from probe_effect.stats import estimates
 from probe_effect.store.suite_file import Factor
 from probe_effect.units import NS_PER_SECOND
+
+PRINTED_CALL, STRACE = "system-call", "strace"
+"""A probe of this type prints system calls, one an event; this tracer stops at each call, printed or not."""
+
+ALL_CALLS = (PRINTED_CALL, "silent-system-call")
+"""The probes of tools that act on every system call of a thread, shown or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryPath:
+    """`cost`: what each system call pays, ns, traced or not; `source` is what that is from, None if measured just now.
+
+    `calls_per_event`: system calls that one event of the case came with where its cost was measured, its own among
+    them: its cost holds so many of these.
+    """
+
+    cost: Estimate
+    source: Number | None
+    calls_per_event: float
+
+    def moved(self, cost: Estimate, calls_per_event: float) -> Estimate:
+        """What an event costs, ns, where it comes with another number of system calls than where `cost` is from."""
+        more = calls_per_event - self.calls_per_event
+        if more < 0:
+            return estimates.difference(cost, self.cost.times(-more))
+        return estimates.total([cost, self.cost.times(more)])
+
+
+def calls_of_event(found: Evidence, case_id: str) -> int | None:
+    """System calls of an iteration that the tool acts on for each event; None where an event is what the probe sees."""
+    suite, case = found.of.get(case_id, (None, None))
+    calls = suite.workload.system_calls if suite else None
+    return calls if case and case.probe in ALL_CALLS and isinstance(calls, int) and calls > 1 else None
+
+
+def entry_path(found: Evidence, key: CostKey) -> EntryPath | None:
+    """What system calls pay while the probe of a case is attached; None where its suite does not tell."""
+    machine, tracer, case_id = key
+    suite, case = found.of[case_id]
+    if case.silent is None:
+        return None
+    source = found.costs.get((machine, tracer, case.silent))
+    calls = suite.workload.system_calls
+    silent_calls = found.of[case.silent][0].workload.system_calls
+    if source is None or not isinstance(calls, int) or not isinstance(silent_calls, int) or not silent_calls:
+        return None
+    return EntryPath(source.bounded_cost.times(1 / silent_calls), source, calls / case.events_per_operation)
+
+
+def event_cost(found: Evidence, key: CostKey, cost: Estimate) -> tuple[Estimate, EntryPath | None]:
+    """What one event costs, ns, where an iteration of the loop costs `cost`; with what system calls pay, if known.
+
+    An iteration makes several system calls, and prints one. strace stops at each of them alike, so each costs an equal
+    part; what a call costs that another tool passes over is taken off. A probe that never fires costs each call alike.
+    """
+    path, (suite, case) = entry_path(found, key), found.of[key[2]]
+    calls = suite.workload.system_calls
+    each_pays = key[1] == STRACE if case.probe == PRINTED_CALL else any(case.id == one.silent for one in suite.cases)
+    if path is not None and case.probe == PRINTED_CALL:
+        cost, path = cost if each_pays else path.moved(cost, 1.0), replace(path, calls_per_event=1.0)
+    return (cost.times(1 / calls) if each_pays and isinstance(calls, int) and calls else cost), path
+
 
 OF_RATES = ("work", "rate")
 """The factors of suites that vary the rate of events: by what a thread does between two, or by what a profiler asks."""

@@ -1,0 +1,170 @@
+"""The JSON of `probe-effect advise` and `watch`, which other programs rely on.
+
+That of `advise` has these keys, null where there is no value; further ones may follow. `_ratio` figures are ratios
+(0.05 is 5 %), `_hz` events per second; each `x_unit` that has an interval has `x_low_unit` and `x_high_unit` too.
+`probes`, that which takes most CPU time first: each has `probe` (as the script has it), `kind`, `matched` (how many
+there are), `first_bytes` (of a single function, in hexadecimal digits) and `mechanism`. Of what it does: `action` (all
+of them, joined by `+`), `case` (null where no single case was measured). Of what that costs: `rate_hz` (of all threads
+that were watched; `busiest_hz`: in the busiest tenth of the time), `cost_ns`, `cpu_s_per_s`. `basis` of the cost is
+`calibrated`, `measured`, `composed`, `estimated`, `published`, or null, and `machine` is where it was measured, null
+where that was here and now or by others. Of a range over `machines` it is the median one. `threshold_1_hz`,
+`threshold_5_hz`, `threshold_30_hz` (rates at which it alone slows a busy thread by so many per cent). `unknown` (parts
+of the script that were not understood), `note`. `busiest_thread`: `slowdown_ratio`, `tid`, `pid`, `name`, `busy_ratio`.
+`threads`: the same of those that pay most. `whole` (of a command, all its threads together; null else):
+`slowdown_ratio`. `cpu_s_per_s` of all probes and threads. `loss_ratio` of the busiest thread's events. `recommendation`
+(what to do about the busiest thread's slowdown, null where a rate or a cost is not known). `deed` (deprecated: the
+same, under its old name). `limits` (up to which rate to go ahead, and above which not). `counting_cost_ratio` (CPU time
+that counting took, over `counted_s`). `counted_s`. `not_counted` (why nothing was). `attach_s`, `stop_s`. `machine`
+(that of the most expensive probe). `calibration` (null where nothing was measured here): `seconds`, `others` (who else
+traced meanwhile), `is_kept` (whether it is from an earlier time since the machine started), `missing` (`probe`,
+`mechanism`, and `why` it was not measured). `tracer`, `language`. `elsewhere`: `probe` on a function that never fired,
+`instead` (the same function in another file of the process). `cheaper`: `what`, `script`. `assumptions`.
+`budget_ratio`. `within_budget` (null where a rate or a cost is not known).
+
+That of `watch` has these keys, null where the kernel or the data do not tell; further ones may follow. `_s_per_s`
+figures are CPU seconds per second; each `x_unit` that has an interval has `x_low_unit` and `x_high_unit` too.
+`seconds`: how long it looked. `machines`: those whose costs are taken, the nearest first. `cpu_s_per_s`: what all
+together take. `program_s_per_s`: what of that the kernel's statistics see. `probe_s_per_s`: the rest, in the probes
+themselves. `statistics_s_per_s`: what the statistics take while it looks, in none of these. `statistics_ns`: by how
+much they make a run longer. `statistics_counted_ns`: what they find for an empty program, which is taken off each run.
+`found`: `sort` (`bpf`, `ftrace`, `perf` or `ptrace`), `id` (of a BPF program), `type`, `name`, `owners` (`pid` and
+`comm`). Where it is: `places` (`kind`, `name`, `path`, `offset_bytes`), `other_places` (how many more). What it takes:
+`events_hz`, `program_s_per_s`, `probe_ns` (of one event, beside its program), `probe_s_per_s`, `cpu_s_per_s`, `machine`
+(where `probe_ns` was measured), `why` (what is missing or assumed).
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from probe_effect.advising import script_words
+from probe_effect.advising.script_answer import ScriptAnswer
+from probe_effect.advising.watched import TracingCost, Watched
+from probe_effect.answer.advice import Advised, Slowed
+from probe_effect.answer.question import HereCosts
+from probe_effect.live.statistics import OwnCost
+from probe_effect.model import Estimate, interval_json, thresholds_json
+from probe_effect.reduce.thresholds import THRESHOLDS
+from probe_effect.units import NS_PER_SECOND
+
+
+def advice_json(answer: ScriptAnswer) -> dict[str, Any]:
+    """An answer as JSON values."""
+    advice, counted, starting = answer.advice, answer.counted, answer.starting
+    busiest, recommendation = advice.busiest, script_words.recommendation(advice)
+    return {
+        "probes": [_probe_json(one) for one in advice.probes],
+        "busiest_thread": {
+            **interval_json(advice.slowdown_of_busiest, "slowdown", "ratio"),
+            **(_thread_json(busiest) if busiest else dict.fromkeys(("tid", "pid", "name", "busy_ratio"))),
+        },
+        "whole": advice.whole and interval_json(advice.whole.forecast.prediction.slowdown, "slowdown", "ratio"),
+        "threads": [
+            {**interval_json(one.forecast.prediction.slowdown, "slowdown", "ratio"), **_thread_json(one)}
+            for one in advice.threads[: script_words.MOST_THREADS]
+        ],
+        **interval_json(advice.cpu_s_per_s, "cpu", "s_per_s"),
+        "recommendation": recommendation,
+        "deed": recommendation,
+        "limits": script_words.limits(advice),
+        "loss_ratio": busiest.forecast.loss_ratio if busiest else None,
+        "counting_cost_ratio": counted.counting_cpu_s / counted.elapsed_s if counted and counted.elapsed_s else None,
+        "counted_s": counted.elapsed_s if counted else None,
+        "not_counted": answer.not_counted,
+        **interval_json(_seconds(starting.start) if starting else None, "attach", "s"),
+        **interval_json(_seconds(starting.stop) if starting else None, "stop", "s"),
+        "machine": advice.machine,
+        "calibration": _calibration_json(answer.calibration) if answer.calibration else None,
+        "tracer": advice.tracer,
+        "language": answer.script.language,
+        "elsewhere": [{"probe": probe, "instead": instead} for probe, instead in answer.elsewhere],
+        "cheaper": [{"what": what, "script": script} for what, script in answer.cheaper],
+        "assumptions": script_words.assumptions(answer),
+        "budget_ratio": advice.budget_ratio,
+        "within_budget": advice.within_budget,
+    }
+
+
+def _probe_json(one: Advised) -> dict[str, Any]:
+    group, part = one.group, one.part
+    return {
+        "probe": group.attach,
+        "kind": group.kind,
+        "matched": group.matched,
+        "first_bytes": group.first_bytes,
+        "mechanism": group.mechanism,
+        "action": "+".join(group.actions),
+        "case": part.name if part and part.basis == "measured" else None,
+        "basis": part.basis if part else None,
+        "machine": one.likeness.machine if one.likeness else None,
+        "machines": list(part.machines) if part else [],
+        "rate_hz": group.rate_hz,
+        "rate_low_hz": group.rate_low_hz,
+        "rate_high_hz": group.rate_high_hz,
+        "busiest_hz": group.busiest_hz,
+        **interval_json(part.cost if part else None, "cost", "ns"),
+        **interval_json(one.cpu_s_per_s, "cpu", "s_per_s"),
+        **thresholds_json({percent: one.threshold(percent) for percent in THRESHOLDS}),
+        "unknown": list(group.unknown),
+        "note": " ".join(filter(None, [group.why, part.note if part else None, one.remedy])) or None,
+    }
+
+
+def _calibration_json(here: HereCosts) -> dict[str, Any]:
+    return {
+        "seconds": here.seconds,
+        "others": list(here.others),
+        "is_kept": here.is_kept,
+        "missing": [{"probe": probe, "mechanism": how, "why": why} for (probe, how), why in here.missing.items()],
+    }
+
+
+def _thread_json(one: Slowed) -> dict[str, Any]:
+    thread = one.thread
+    return {"tid": thread.tid, "pid": thread.pid, "name": thread.name, "busy_ratio": thread.busy_ratio}
+
+
+def _seconds(time: Estimate) -> Estimate:
+    return time.mapped(lambda ns: ns / NS_PER_SECOND)
+
+
+def watch_json(watched: Watched, machines: Sequence[str], own: OwnCost) -> dict[str, Any]:
+    """One look as JSON values."""
+    return {
+        "seconds": watched.seconds,
+        "machines": machines,
+        **interval_json(watched.cpu_s_per_s, "cpu", "s_per_s"),
+        "program_s_per_s": watched.program_s_per_s,
+        **interval_json(watched.probe_s_per_s, "probe", "s_per_s"),
+        "statistics_s_per_s": watched.statistics_s_per_s,
+        "statistics_ns": own.added_ns,
+        "statistics_counted_ns": own.counted_ns,
+        "found": [_cost_json(one) for one in watched.costs],
+    }
+
+
+def _cost_json(one: TracingCost) -> dict[str, Any]:
+    loaded = one.active.loaded
+    return {
+        "sort": loaded.sort,
+        "id": loaded.id,
+        "type": loaded.kind,
+        "name": loaded.name,
+        "owners": [{"pid": owner.pid, "comm": owner.comm} for owner in loaded.owners],
+        "places": [
+            {
+                "kind": place.kind,
+                "name": place.name,
+                "path": None if place.path is None else str(place.path),
+                "offset_bytes": place.offset,
+            }
+            for place in loaded.places
+        ],
+        "other_places": loaded.others,
+        "events_hz": one.active.events_hz,
+        "program_s_per_s": one.active.program_s_per_s,
+        **interval_json(one.probe, "probe", "ns"),
+        **interval_json(one.probe_s_per_s, "probe", "s_per_s"),
+        **interval_json(one.cpu_s_per_s, "cpu", "s_per_s"),
+        "machine": one.machine,
+        "why": one.why,
+    }
