@@ -9,7 +9,7 @@ import pytest
 
 from number_builder import number, submission
 from probe_effect.checks.run import check_all
-from probe_effect.exports.claims import verdicts
+from probe_effect.exports.facts import verdicts
 from probe_effect.exports.files import csv_text
 from probe_effect.exports.page_data import page_tables, rows
 from probe_effect.model import Estimate

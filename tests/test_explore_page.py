@@ -9,7 +9,7 @@ import pytest
 from builders import baseline_row, changed, machine_values, many_blocks, traced_row, write_submission
 from evidence_builder import rows_of
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages import explore_page
+from probe_effect.pages import ladder_page
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def fragments(data: Path) -> dict[str, str]:
-    return explore_page.write_all(read_catalogue(DataFolder(data)))
+    return ladder_page.write_all(read_catalogue(DataFolder(data)))
 
 
 def test_a_number_whose_events_do_not_add_up_is_not_drawn(data: Path) -> None:
     write_submission(data, rows_of("05-tracepoint-return", seen=10), folder="2026-11-22-per-event")
-    (chart,) = explore_page.charts(read_catalogue(DataFolder(data)))
+    (chart,) = ladder_page.explore_charts(read_catalogue(DataFolder(data)))
     assert len(chart.rows) == 1
     assert chart.note == "Left out: 1 not distinguishable from 0, or whose events do not add up."
 
@@ -32,7 +32,7 @@ def test_a_number_whose_events_do_not_add_up_is_not_drawn(data: Path) -> None:
 def test_the_chart_has_a_colour_for_each_machine_and_one_tracer(data: Path) -> None:
     more = [traced_row(block, 3, 200 + block % 2, tracer="libbpf") for block in range(8)]
     write_submission(data, [*many_blocks(), *more], changed(machine_values(), "machine.id", "another-00aa"))
-    (chart,) = explore_page.charts(read_catalogue(DataFolder(data)))
+    (chart,) = ladder_page.explore_charts(read_catalogue(DataFolder(data)))
     assert {str(row["series"]).rpartition(", ")[2] for row in chart.rows} == {"machine", "00aa"}
     assert chart.title == "The cost of one event with bpftrace, by case and machine"
 

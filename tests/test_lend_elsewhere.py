@@ -14,14 +14,14 @@ from fakes.project import FAKES, FakeProject, as_root, asked_by, document, on_th
 from needs import needs
 from probe_effect.cli import lend_look
 from probe_effect.cli.lend import lend
-from probe_effect.cli.lend_plan import tracers_here, works_here
+from probe_effect.cli.lend_look import tracers_here, works_here
 from probe_effect.machine import collect
 from probe_effect.machine.kernel import os_name
 from probe_effect.numbers import names
 from probe_effect.store.places import PACKAGED, DataFolder
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.dtrace import Dtrace
-from probe_effect.wanted import order
+from probe_effect.wanted import lacking
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,7 +88,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     (root / "etc" / "os-release").write_text('NAME=FreeBSD\nPRETTY_NAME="FreeBSD 12.0-RELEASE"\n', encoding="utf-8")
     monkeypatch.setattr(collect, "collect_machine", lambda *_: machine(root))
     monkeypatch.setattr(collect, "collect_system", lambda clock_read_ns, *_, **__: system(clock_read_ns, root))
-    monkeypatch.setattr(order, "MOST", order.FEWEST)
+    monkeypatch.setattr(lacking, "MOST", lacking.FEWEST)
     made = FakeProject(tmp_path)
     suites = PROJECT / "data" / "suites"
     made.header.write_bytes((suites / "loop.h").read_bytes())
@@ -101,7 +101,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     for script in made.suite.glob("*.bt"):
         script.rename(script.with_suffix(".d")).write_text("/* print:           OPERATIONS */\n", encoding="utf-8")
     known = {"dtrace": Dtrace(system="FreeBSD"), "bpftrace": Bpftrace()}
-    for module in ("lend_plan", "measure_target"):
+    for module in ("lend_look", "measure_target"):
         monkeypatch.setattr(f"probe_effect.cli.{module}.known_tracers", lambda: known)
     monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", list)
     return made
@@ -147,7 +147,7 @@ def system(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     name = str(request.param)
     on_the_path(monkeypatch)
     known = {"dtrace": Dtrace(program=str(FAKE), system=name), "bpftrace": Bpftrace()}
-    monkeypatch.setattr("probe_effect.cli.lend_plan.known_tracers", lambda: known)
+    monkeypatch.setattr("probe_effect.cli.lend_look.known_tracers", lambda: known)
     monkeypatch.setattr(platform, "system", lambda: name)
     return name
 

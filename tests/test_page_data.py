@@ -23,8 +23,16 @@ from builders import (
     write_submission,
 )
 from probe_effect.exports.files import DataTable, Field, TableRow, csv_text, json_text, safe_cell, schema
-from probe_effect.exports.number_rows import COST_FIELDS, COUNT_FIELDS, FIGURE_FIELDS
-from probe_effect.exports.page_data import about, page_tables, rows, whole_tables, write_page_data
+from probe_effect.exports.page_data import (
+    COST_FIELDS,
+    COUNT_FIELDS,
+    FIGURE_FIELDS,
+    about,
+    page_tables,
+    rows,
+    whole_tables,
+    write_page_data,
+)
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
 

@@ -24,7 +24,7 @@ from probe_effect.answer.prediction import (
 )
 from probe_effect.errors import UsageError
 from probe_effect.model import Estimate
-from probe_effect.reduce.thresholds import slowdown_at
+from probe_effect.reduce.grades import slowdown_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,8 +18,8 @@ from probe_effect.answer.question import SAMPLED, Combination, Question
 from probe_effect.exports.advising import _stopping
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import facts_of_submission
+from probe_effect.scripts.form import tables
 from probe_effect.scripts.script import read_script
-from probe_effect.scripts.tables import tables
 
 LEVELS = {"name": "language", "title": "-", "unit": "-", "levels": ["python-10", "python-200"]}
 PROFILERS = suite(

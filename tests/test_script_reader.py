@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from page_scripts import under_node
-from probe_effect.scripts.tables import tables
+from probe_effect.scripts.form import tables
 from script_examples import FILE, reading, texts
 
 SEED = 20_261_122

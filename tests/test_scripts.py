@@ -16,8 +16,8 @@ from builders import PROJECT
 from probe_effect.answer.depth import READINGS
 from probe_effect.errors import UsageError
 from probe_effect.scripts.clauses import kind_of
+from probe_effect.scripts.form import ALIASES, EFFECTS, KINDS, TOKENS, tables
 from probe_effect.scripts.script import Script, ScriptError, ScriptProbe, read_script
-from probe_effect.scripts.tables import ALIASES, EFFECTS, KINDS, TOKENS, tables
 from probe_effect.store.suite_file import read_suite
 
 if TYPE_CHECKING:

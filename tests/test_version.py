@@ -11,7 +11,7 @@ import pytest
 
 from builders import FOLDER, MACHINE, many_blocks, write_data, write_submission
 from probe_effect.store.places import DataFolder
-from probe_effect.store.version import data_files, data_version
+from probe_effect.store.release_file import data_files, data_version
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,7 +19,7 @@ from builders import MACHINE, PROJECT
 from fakes.project import FAKES
 from probe_effect.store.kept import DIGEST_BYTES
 from probe_effect.store.places import OWN_FOLDER, DataFolder
-from probe_effect.store.version import data_files
+from probe_effect.store.release_file import data_files
 from site_build import absent
 
 if TYPE_CHECKING:

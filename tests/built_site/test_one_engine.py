@@ -14,10 +14,9 @@ from probe_effect.advising import script_answer, script_words
 from probe_effect.advising.script_answer import RunningSystem, ScriptQuestion, answer_script
 from probe_effect.answer import sentences
 from probe_effect.answer.answers import answer
-from probe_effect.answer.asking import tracer_of
+from probe_effect.answer.asking import tool_script, tracer_of
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.question import Combination, Question, rate_from
-from probe_effect.answer.standard_tools import tool_script
 from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.live.count import Target
 from probe_effect.live.places import NotHere, Place

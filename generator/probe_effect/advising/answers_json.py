@@ -43,7 +43,7 @@ from probe_effect.answer.advice import Advised, Slowed
 from probe_effect.answer.question import HereCosts
 from probe_effect.live.statistics import OwnCost
 from probe_effect.model import Estimate, interval_json, thresholds_json
-from probe_effect.reduce.thresholds import THRESHOLDS
+from probe_effect.reduce.grades import THRESHOLDS
 from probe_effect.units import NS_PER_SECOND
 
 

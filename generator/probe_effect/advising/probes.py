@@ -28,8 +28,8 @@ from probe_effect.live.countable import Countable, CountableProbe
 from probe_effect.live.places import same_function_elsewhere
 from probe_effect.numbers.likeness import Facts
 from probe_effect.scripts.clauses import matches_many
+from probe_effect.scripts.form import PRINT
 from probe_effect.scripts.script import Script
-from probe_effect.scripts.tables import PRINT
 
 BRANCH = re.compile(
     r"(?:bnd |notrack )?(?:j\w+|loop\w*|call|ret\w*|b|b\.\w+|bl|blr|br|cbn?z|tbn?z|syscall|svc|ud2|hlt|udf)$"

@@ -17,14 +17,13 @@ from probe_effect.advising.probes import (
     groups,
 )
 from probe_effect.answer.advice import Advice, Thread, advise
-from probe_effect.answer.asking import tracer_of
+from probe_effect.answer.asking import tool_script, tracer_of
 from probe_effect.answer.calibrated_proof import spread_of
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.first_instruction import writes_red_zone
 from probe_effect.answer.nearest import machines_for
 from probe_effect.answer.prediction import Starting, starting
 from probe_effect.answer.question import HereCosts
-from probe_effect.answer.standard_tools import tool_script
 from probe_effect.calibration.asked import FindPlaces, PlacedProbe, asked, placed
 from probe_effect.calibration.measure import USUAL_FRAMES, Calibrate, CalibrationTask
 from probe_effect.errors import HostNotReady, UsageError, unknown
@@ -34,8 +33,8 @@ from probe_effect.live.places import places
 from probe_effect.numbers.catalogue import read_numbers, read_sources
 from probe_effect.numbers.likeness import Facts
 from probe_effect.scripts.changed import CheaperScript, cheaper
+from probe_effect.scripts.form import BY_USER_STACK
 from probe_effect.scripts.script import Script, read_script
-from probe_effect.scripts.tables import BY_USER_STACK
 from probe_effect.store.places import DataFolder
 from probe_effect.tracers.registry import known_tracers
 

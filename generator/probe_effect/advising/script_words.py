@@ -10,7 +10,7 @@ from probe_effect.answer.depth import may_pay_at_switches
 from probe_effect.answer.grounds import published
 from probe_effect.answer.nearest import ProbeGroup
 from probe_effect.answer.words import WORDS
-from probe_effect.reduce.thresholds import THRESHOLDS
+from probe_effect.reduce.grades import THRESHOLDS
 
 MOST_THREADS = 5
 """Of those that pay, so many are named."""

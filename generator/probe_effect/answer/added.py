@@ -14,8 +14,8 @@ from probe_effect.answer.composition import meet
 from probe_effect.answer.evidence import CostKey, Evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers.once import once
+from probe_effect.reduce.grades import slowdown_at
 from probe_effect.reduce.submission import Number
-from probe_effect.reduce.thresholds import slowdown_at
 from probe_effect.stats import estimates
 from probe_effect.store.suite_file import Factor
 from probe_effect.units import NS_PER_SECOND

@@ -18,7 +18,7 @@ from probe_effect.answer.proof import Spread, program_spread
 from probe_effect.answer.question import HereCosts, Question
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts, Likeness
-from probe_effect.reduce.thresholds import threshold
+from probe_effect.reduce.grades import threshold
 from probe_effect.stats import estimates
 from probe_effect.units import NS_PER_SECOND
 

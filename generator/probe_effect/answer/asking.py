@@ -1,12 +1,32 @@
-"""What people ask in their own words, each a script; and a script as the probes of a question."""
+"""What people ask in their own words, each a script, and what a standard tool costs an event.
 
-from collections.abc import Mapping, Sequence
+A command line that starts one is read as a script with the same probes (`tool_script`).
 
-from probe_effect.answer.evidence import Evidence
+One event passes the probes that begin it and those that end it, such as the entry and the return of a system call. Of
+each side the most expensive is taken, because a tool that has several watches several kinds of event, and one event is
+of one kind.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from probe_effect.answer.added import RatePoint, point
+from probe_effect.answer.cost_of import cost_of
+from probe_effect.answer.evidence import CostKey, Evidence
 from probe_effect.answer.nearest import ProbeGroup
+from probe_effect.answer.part import Basis, Part
+from probe_effect.answer.parts import with_calls
+from probe_effect.answer.proof import calls_per_event
 from probe_effect.errors import unknown
+from probe_effect.model import Estimate
+from probe_effect.reduce.grades import slowdown_at
+from probe_effect.reduce.submission import Number
 from probe_effect.scripts.clauses import NO_EVENTS, matches_many
-from probe_effect.scripts.script import Script
+from probe_effect.scripts.commands import command_name
+from probe_effect.scripts.script import Script, ScriptProbe
+from probe_effect.stats import estimates
+from probe_effect.store.tools_file import StandardTool, ToolPackage
 from probe_effect.toml import beside
 
 QUESTIONS: dict[str, dict[str, str]] = beside(__file__)
@@ -56,3 +76,137 @@ def tracer_of(costs: Evidence, script: Script, named: str | None) -> str:
         return named
     fitting = [one for one in costs.tracers if one == usual or one.startswith(f"{usual}-")]
     return usual if usual in fitting or not fitting else fitting[0]
+
+
+CLOCKED = frozenset({"interval", "profile"})
+"""Kinds that a clock fires, at the tool's own rate, whatever programs do."""
+
+RETURNS = frozenset({"tracepoint-return", "kretprobe", "uretprobe", "fexit"})
+"""Kinds that an event passes at its end, unless the script says otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCost:
+    """A tool on one machine.
+
+    `cost`: ns an event, with every action that a condition may lead to; None where `missing` has kinds of probe of
+    which no cost is known there, and where only a clock fires it. `basis`: the weakest of its parts'. `notes`: what
+    was assumed. `points`: the tool in real programs, with the slowdown that its rate times that cost predicts.
+    """
+
+    tool: StandardTool
+    cost: Estimate | None = None
+    basis: Basis | None = None
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    points: tuple[tuple[Number, RatePoint], ...] = ()
+
+    @property
+    def is_clocked(self) -> bool:
+        """Whether a clock alone fires it."""
+        return all(one.kind in CLOCKED for one in self.tool.probes)
+
+    @property
+    def usual_slowdown(self) -> Estimate | None:
+        """Of a thread that makes all events of the greatest usual rate; None where none is stated."""
+        rate_hz = self.tool.usual_to_hz
+        return None if self.cost is None or rate_hz is None else slowdown_at(self.cost, rate_hz)
+
+
+ENDINGS = (".bt", "-bpfcc", "-perf")
+"""What packages add to the names of tools, without which people call them."""
+
+
+def tool_script(text: str, packages: Sequence[ToolPackage]) -> Script | None:
+    """A standard tool that a command line starts, as a script; None for any other text.
+
+    Raises: ScriptError where a quote is never closed.
+    """
+    return tool_scripts(packages).get(command_name(text))
+
+
+def tool_scripts(packages: Sequence[ToolPackage]) -> dict[str, Script]:
+    """Each name by which a tool with probes is started, its own or without its ending, to its script."""
+    tools = [(one, package) for package in packages for one in package.tools if one.probes]
+    full = {one.name: _script(one, package) for one, package in tools}
+    bare = {
+        name.removesuffix(ending): one
+        for name, one in reversed(full.items())
+        for ending in ENDINGS
+        if name.endswith(ending)
+    }
+    return bare | full
+
+
+def _script(tool: StandardTool, package: ToolPackage) -> Script:
+    tracer = tool.tracer or package.tracer
+    probes = tuple(
+        ScriptProbe(
+            attach=f"{tool.name}: {', '.join(one.attach)}",
+            kind=one.kind,
+            actions=one.actions,
+            has_filter=one.filter,
+            timing=one.timing,
+            unknown=one.unknown,
+            line=1,
+        )
+        for one in tool.probes
+    )
+    return Script(language="tool", tracer=tracer, text=tool.name, probes=probes)
+
+
+def tool_costs(found: Evidence, machine: str, package: ToolPackage) -> list[ToolCost]:
+    """Every tool of a package on a machine, in the package's order."""
+    return [_tool_cost(found, machine, package, tool) for tool in package.tools]
+
+
+def best_machine(found: Evidence, packages: Sequence[ToolPackage], machines: Sequence[str]) -> str | None:
+    """The machine with costs for most tools; of several, the one that measured most of them, then the first."""
+
+    def told(machine: str) -> tuple[int, int]:
+        costs = [one for package in packages for one in tool_costs(found, machine, package)]
+        return sum(one.cost is not None for one in costs), sum(len(one.points) for one in costs)
+
+    return max(machines, key=told, default=None)
+
+
+def _tool_cost(found: Evidence, machine: str, package: ToolPackage, tool: StandardTool) -> ToolCost:
+    tracer = tool.tracer or package.tracer
+    sides: dict[bool, list[Part]] = {}
+    missing = []
+    for group in tool.probes:
+        if group.kind in CLOCKED:
+            continue
+        part = cost_of(found, machine, tracer, kind=group.kind, actions=(*group.actions, *group.unknown), rate_hz=1.0)
+        if part is None:
+            missing.append(group.kind)
+        else:
+            is_end = group.timing == "end" or (group.timing is None and group.kind in RETURNS)
+            sides.setdefault(is_end, []).append(part)
+    if missing or not sides:
+        return ToolCost(tool=tool, missing=tuple(dict.fromkeys(missing)))
+    highest = [max(parts, key=lambda one: one.cost.value) for parts in sides.values()]
+    # The weakest: a sum is composed at best, and costs that stand in for another tool's are estimates.
+    order: tuple[Basis, ...] = get_args(Basis)
+    least: Basis = "estimated" if package.stands_in else "composed" if len(highest) > 1 else "measured"
+    return ToolCost(
+        tool=tool,
+        cost=_together(highest),
+        basis=max([least, *(one.basis for one in highest)], key=order.index),
+        notes=tuple(dict.fromkeys(one.note for one in highest if one.note)),
+        points=tuple(_points(found, (machine, tracer, tool.case), highest)) if tool.case else (),
+    )
+
+
+def _together(parts: Sequence[Part], calls_per_event: float | None = None) -> Estimate:
+    """One event of each: where several are on system calls, the longer way into the kernel is paid once."""
+    return estimates.total([one.cost for one in with_calls(parts, calls_per_event)])
+
+
+def _points(found: Evidence, key: CostKey, parts: Sequence[Part]) -> Iterator[tuple[Number, RatePoint]]:
+    """The programs in which the tool was measured, each with what these parts predict for its system calls."""
+    suite, _ = found.of[key[2]]
+    for number in found.by_level.get(key, {}).values():
+        calls = calls_per_event(found, suite, number)
+        if (predicted := point(number, _together(parts, calls))) is not None:
+            yield number, predicted

@@ -32,8 +32,8 @@ from probe_effect.answer.script_proof import cost_on, event_probes, script_of, s
 from probe_effect.model import Estimate
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number
+from probe_effect.scripts.form import PRINT
 from probe_effect.scripts.script import ScriptProbe
-from probe_effect.scripts.tables import PRINT
 from probe_effect.stats import estimates
 from probe_effect.store.further_tables import ProbeCalibration
 from probe_effect.store.suite_file import Case, Suite

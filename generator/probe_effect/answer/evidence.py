@@ -12,8 +12,8 @@ from probe_effect.numbers.once import OnDemand, once
 from probe_effect.reduce.reading import code
 from probe_effect.reduce.submission import Number
 from probe_effect.store.kept import code_version
+from probe_effect.store.release_file import folders_digest
 from probe_effect.store.suite_file import Case, Suite
-from probe_effect.store.version import folders_digest
 
 CostKey = tuple[str, str, str]
 """Machine, tracer, case."""

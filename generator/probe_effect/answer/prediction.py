@@ -15,8 +15,8 @@ from typing import NamedTuple
 from probe_effect.errors import UsageError
 from probe_effect.model import Estimate, level_order
 from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.reduce.grades import THRESHOLDS, threshold
 from probe_effect.reduce.submission import Number
-from probe_effect.reduce.thresholds import THRESHOLDS, threshold
 from probe_effect.stats import estimates
 from probe_effect.units import NS_PER_SECOND
 

@@ -20,8 +20,8 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number
 from probe_effect.scripts.clauses import NO_EVENTS
+from probe_effect.scripts.form import PRINT
 from probe_effect.scripts.script import Script, ScriptProbe, read_script
-from probe_effect.scripts.tables import PRINT
 from probe_effect.stats import estimates
 from probe_effect.stats.trends import Correlation, kendall
 from probe_effect.store.suite_file import Case, Suite, script_path

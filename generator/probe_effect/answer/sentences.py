@@ -14,7 +14,7 @@ from probe_effect.answer.published import PublishedCost
 from probe_effect.answer.words import WORDS
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
-from probe_effect.reduce.thresholds import THRESHOLDS
+from probe_effect.reduce.grades import THRESHOLDS
 
 FROM_ZERO = re.compile(rf"\((?:{units.MINUS}|[0.]+{units.GAP}to)")
 """An interval whose low end is written as 0 or less: only the high end says something."""

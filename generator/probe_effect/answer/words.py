@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from probe_effect.model import Estimate
-from probe_effect.reduce.thresholds import THRESHOLDS, threshold
+from probe_effect.reduce.grades import THRESHOLDS, threshold
 from probe_effect.stats.robust import MIN_BLOCKS
 from probe_effect.toml import beside
 from probe_effect.units import GAP, RATE, quantity

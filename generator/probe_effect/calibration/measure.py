@@ -21,8 +21,7 @@ from probe_effect.errors import HostNotReady
 from probe_effect.host import usable_cpus
 from probe_effect.live.loaded import OF_PROBES, RunStatistics
 from probe_effect.model import Estimate
-from probe_effect.scripts.form import Script
-from probe_effect.scripts.tables import PRINT
+from probe_effect.scripts.form import PRINT, Script
 from probe_effect.stats import estimates, robust
 from probe_effect.tracers.protocol import Tracer
 

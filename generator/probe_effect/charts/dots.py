@@ -11,8 +11,8 @@ from functools import partial
 
 from probe_effect import units
 from probe_effect.charts import theme
-from probe_effect.charts.framed import in_layouts
 from probe_effect.charts.series_look import TracerLook, looks, scale
+from probe_effect.charts.svg import in_layouts
 from probe_effect.charts.theme import AXIS, GRID, INK, PAPER, Chart, Layout, Spec, TextForm, folded
 from probe_effect.model import Estimate
 

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import vl_convert
 
-from probe_effect.charts.framed import FACE, Inscription, framed
-from probe_effect.charts.svg import slim
+from probe_effect.charts.svg import FACE, Inscription, framed, slim
 from probe_effect.charts.theme import Chart, Layout, Spec, source
 from probe_effect.store.kept import Kept, code_version, library_version
 

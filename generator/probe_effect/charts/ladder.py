@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from probe_effect.charts.framed import in_layouts
+from probe_effect.charts.svg import in_layouts
 from probe_effect.charts.theme import AXIS, INK, PAPER, SERIES, Chart, Layout, Spec, TextForm, frame
 from probe_effect.model import Estimate, interval_json
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from probe_effect import units
 from probe_effect.charts import theme
-from probe_effect.charts.framed import in_layouts
 from probe_effect.charts.series_look import TracerLook, looks, scale
+from probe_effect.charts.svg import in_layouts
 from probe_effect.charts.theme import AXIS, INK, MUTED, PAPER, WIDTHS, Chart, Layout, Spec, TextForm, frame, width_px
 from probe_effect.model import Estimate, spread_json
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from probe_effect import units
-from probe_effect.charts.framed import in_layouts
 from probe_effect.charts.series_look import TracerLook, looks, scale
+from probe_effect.charts.svg import in_layouts
 from probe_effect.charts.theme import AXIS, MUTED, PAPER, Chart, Datum, Layout, Spec, TextForm, channel, frame
 from probe_effect.model import Estimate, interval_json
 

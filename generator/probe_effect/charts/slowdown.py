@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from probe_effect import units
 from probe_effect.charts import theme
-from probe_effect.charts.framed import in_layouts
 from probe_effect.charts.series_look import TracerLook, looks, named, scale
+from probe_effect.charts.svg import in_layouts
 from probe_effect.charts.theme import INK, PAPER, SERIES, Chart, Datum, Layout, Spec, TextForm
 from probe_effect.model import Estimate, interval_json
-from probe_effect.reduce.thresholds import THRESHOLDS, slowdown_at
+from probe_effect.reduce.grades import THRESHOLDS, slowdown_at
 
 RATES = [mantissa * 10.0**exponent for exponent in range(2, 7) for mantissa in (1, 2, 5)] + [1e7]
 """From 100/s, where nothing costs anything, to 10 M/s, which no probe reaches."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from probe_effect import units
 from probe_effect.charts import theme
-from probe_effect.charts.framed import in_layouts
 from probe_effect.charts.series_look import TracerLook, looks, named, scale
+from probe_effect.charts.svg import in_layouts
 from probe_effect.charts.theme import PAPER, SERIES, Chart, Datum, Layout, Spec, TextForm, channel, curves, hover
 from probe_effect.model import Estimate, interval_json
 

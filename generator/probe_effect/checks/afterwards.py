@@ -11,8 +11,8 @@ from probe_effect.checks.run import check_all, parts_below
 from probe_effect.model import Problem
 from probe_effect.store.dictionary import TABLES
 from probe_effect.store.places import DataFolder
+from probe_effect.store.release_file import TreeDifference
 from probe_effect.store.tables import MAX_FILE_BYTES, regular_size
-from probe_effect.store.version import TreeDifference
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,10 @@ from probe_effect.store.further_tables import read_calibration, read_histogram, 
 from probe_effect.store.kept import Kept, code_version
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder, walk
+from probe_effect.store.release_file import folders_digest
 from probe_effect.store.samples import read_samples
 from probe_effect.store.source_file import read_figures, read_source
 from probe_effect.store.suite_file import Suite, known_suites, read_suite
-from probe_effect.store.version import folders_digest
 
 MARKS = {
     "samples.csv": "submission",

@@ -15,7 +15,7 @@ from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.question import Question
 from probe_effect.answer.words import WORDS
 from probe_effect.cli import output
-from probe_effect.reduce.thresholds import THRESHOLDS
+from probe_effect.reduce.grades import THRESHOLDS
 from probe_effect.store.places import DataFolder
 
 

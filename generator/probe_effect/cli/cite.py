@@ -71,7 +71,7 @@ def _catalogues(wanted: str, data: DataFolder, base_url: str) -> "Iterator[Catal
     """Suites and the machine that the id begins with, of which most that is cited is; and then all."""
     from probe_effect.numbers.catalogue import read_catalogue, read_numbers
     from probe_effect.numbers.citation import Edition
-    from probe_effect.store.version import data_version
+    from probe_effect.store.release_file import data_version
 
     machine = wanted.partition("/")[0]
     own = read_numbers(data, [files for files in data.submissions() if files.machine == machine])

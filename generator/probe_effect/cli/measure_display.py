@@ -14,7 +14,7 @@ from probe_effect import units
 from probe_effect.cli.tables import show_section
 from probe_effect.errors import ProbeEffectError
 from probe_effect.measure.bench import Progress, Settings
-from probe_effect.measure.leftovers import leftovers
+from probe_effect.measure.interrupt import leftovers
 from probe_effect.measure.plan import plan
 from probe_effect.measure.request import Work
 from probe_effect.measure.resume import command_to_go_on

@@ -11,7 +11,7 @@ from probe_effect import units
 from probe_effect.checks import run as checks
 from probe_effect.cli import output
 from probe_effect.cli.data_options import credited
-from probe_effect.cli.submit_beside import show_numbers
+from probe_effect.cli.review_run import show_numbers
 from probe_effect.cli.tables import show_section
 from probe_effect.errors import BadData, UsageError
 from probe_effect.host import typed

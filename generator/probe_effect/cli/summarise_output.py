@@ -8,8 +8,8 @@ from probe_effect.cli import output
 from probe_effect.model import interval_json, spread_json, thresholds_json
 from probe_effect.numbers import names
 from probe_effect.pages.results import view_of
+from probe_effect.reduce.grades import THRESHOLDS
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.reduce.thresholds import THRESHOLDS
 from probe_effect.store.suite_file import Suite
 
 

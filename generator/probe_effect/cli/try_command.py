@@ -68,7 +68,7 @@ def try_script(
     """  # noqa: D301 (click reads the \b)
     data = data_folder(data_path, only_asks=True)
 
-    from probe_effect.cli.try_run import run
+    from probe_effect.cli.watch_run import run_trial
     from probe_effect.trial.runs import TrialSettings
     from probe_effect.trial.tracer import TrialScript
 
@@ -79,4 +79,4 @@ def try_script(
     scripts = tuple(TrialScript(label, *text) for label, text in zip("AB", texts, strict=False))
     seed = secrets.randbelow(2**32) if seed is None else seed
     settings = TrialSettings(scripts=scripts, command=context.meta[COMMAND], seed=seed, **options)
-    context.exit(run(settings, data, output_format, plot))
+    context.exit(run_trial(settings, data, output_format, plot))

@@ -12,6 +12,7 @@ from typing import Any
 from probe_effect import units
 from probe_effect.answer import sentences
 from probe_effect.answer.alternatives import Alternative, alternatives
+from probe_effect.answer.asking import tool_scripts
 from probe_effect.answer.calibrated_proof import times_of_others
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.depth import READINGS, STOPS, stopped
@@ -23,7 +24,6 @@ from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
 from probe_effect.answer.proof import in_programs, program_spread
 from probe_effect.answer.question import SAMPLED
 from probe_effect.answer.setup import Setup, own_actions, setup
-from probe_effect.answer.standard_tools import tool_scripts
 from probe_effect.answer.words import BANDS, WORDS
 from probe_effect.exports import script_values
 from probe_effect.exports.first_answer import first_answers, note_of
@@ -34,9 +34,9 @@ from probe_effect.numbers.likeness import facts_of_submission
 from probe_effect.numbers.names import quoted
 from probe_effect.numbers.shown import in_order, shown_machines
 from probe_effect.pages import addresses
+from probe_effect.reduce.grades import THRESHOLDS
 from probe_effect.reduce.submission import Submission
-from probe_effect.reduce.thresholds import THRESHOLDS
-from probe_effect.scripts.tables import KINDS, TRACEPOINTS, tables
+from probe_effect.scripts.form import KINDS, TRACEPOINTS, tables
 from probe_effect.toml import beside
 from probe_effect.tools.record import known_tool
 

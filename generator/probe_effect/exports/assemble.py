@@ -14,11 +14,10 @@ from probe_effect.charts.draw import live_script
 from probe_effect.charts.pictures import badge, site_card
 from probe_effect.compare.subjects import subjects
 from probe_effect.exports.advising import ADVISING, FIRST, advise_files
-from probe_effect.exports.claims import verdicts
 from probe_effect.exports.compare_shards import INDEX, compare_files
 from probe_effect.exports.data_section import write_data_section
 from probe_effect.exports.explore import FORM, MATRIX, explore_files, matrix_file
-from probe_effect.exports.facts import asked_ratios, facts
+from probe_effect.exports.facts import asked_ratios, facts, verdicts
 from probe_effect.exports.figures import (
     machine_cards,
     write_diagrams,

@@ -18,7 +18,7 @@ from probe_effect.exports.workers import make_shards
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.kept import code_version
 from probe_effect.store.places import DataFolder
-from probe_effect.store.version import data_version, folders_digest
+from probe_effect.store.release_file import data_version, folders_digest
 
 
 @dataclass(frozen=True, slots=True)

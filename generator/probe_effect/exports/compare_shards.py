@@ -18,7 +18,7 @@ from probe_effect.exports.script_values import ends, number_values, script_json,
 from probe_effect.model import Metric
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.shown import reference_submission
-from probe_effect.pages import addresses, explore_page, instructions
+from probe_effect.pages import addresses, instructions, ladder_page
 from probe_effect.pages.comparison import words_of_outcomes
 from probe_effect.reduce.submission import Number
 from probe_effect.store.tables import FORMULA_START
@@ -112,7 +112,7 @@ def _shard(machine: MeasuredMachine, numbers: Sequence[Number]) -> dict[str, Any
         "current": sum(one in current for one in numbers),
         "numbers": [
             number_values(one)
-            | {"of": instructions.subject(one), "text": explore_page.cost(one), "run": places[one.submission.id]}
+            | {"of": instructions.subject(one), "text": ladder_page.cost(one), "run": places[one.submission.id]}
             | compared_values(one)
             for one in numbers
         ],

@@ -28,8 +28,7 @@ from probe_effect.exports.files import (
     write_table,
     write_zip,
 )
-from probe_effect.exports.number_rows import RUN_FIELDS
-from probe_effect.exports.page_data import TITLES, Rows, about, whole_tables
+from probe_effect.exports.page_data import RUN_FIELDS, TITLES, Rows, about, whole_tables
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.pages.citing import cite_data

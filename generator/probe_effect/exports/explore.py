@@ -33,7 +33,7 @@ from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.once import grouped_by
 from probe_effect.numbers.shown import reference_submission
-from probe_effect.pages import addresses, comparison, explore_page, instructions, wording
+from probe_effect.pages import addresses, comparison, instructions, ladder_page, wording
 from probe_effect.pages.fragments import first_suite_first
 from probe_effect.reduce.submission import Number
 from probe_effect.store.suite_file import Case
@@ -120,7 +120,7 @@ def _numbers(machine: MeasuredMachine) -> list[dict[str, Any]]:
             "sound": one.is_sound,
             "grade": one.grade,
             "place": places.get(one.id),
-            "text": explore_page.flagged(one),
+            "text": ladder_page.flagged(one),
         }
         for one in machine.numbers.values()
     ]

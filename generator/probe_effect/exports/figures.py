@@ -17,9 +17,8 @@ from probe_effect.answer.part import Part
 from probe_effect.answer.parts import of_case
 from probe_effect.answer.words import BANDS
 from probe_effect.charts.draw import draw_framed, draw_png, draw_svg, picture, pictures
-from probe_effect.charts.framed import Inscription, framed
 from probe_effect.charts.pictures import badge, machine_card, site_card
-from probe_effect.charts.svg import diagram
+from probe_effect.charts.svg import Inscription, diagram, framed
 from probe_effect.charts.theme import LAYOUTS, Chart, source
 from probe_effect.exports.files import json_of, rows_document, safe_cell, write
 from probe_effect.numbers import names

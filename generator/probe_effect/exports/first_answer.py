@@ -22,7 +22,7 @@ from probe_effect.answer.words import WORDS, limits
 from probe_effect.exports.script_values import Values
 from probe_effect.numbers import names
 from probe_effect.numbers.likeness import Facts
-from probe_effect.reduce.thresholds import THRESHOLDS
+from probe_effect.reduce.grades import THRESHOLDS
 from probe_effect.scripts.script import read_script
 
 ADVISED = "Print every file that is opened"

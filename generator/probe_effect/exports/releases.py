@@ -16,10 +16,18 @@ from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.citation import AUTHORS, Edition, plain
 from probe_effect.pages import changes_page
 from probe_effect.pages.changes_page import Entry, entries
-from probe_effect.store import release_file
 from probe_effect.store.places import DataFolder, sha256
-from probe_effect.store.release_file import Manifest, Release, ReleasedFile, archive_name
-from probe_effect.store.version import data_files
+from probe_effect.store.release_file import (
+    MANIFEST,
+    SUMS,
+    TABLES,
+    VERSION,
+    Manifest,
+    Release,
+    ReleasedFile,
+    archive_name,
+    data_files,
+)
 
 ATOM = "http://www.w3.org/2005/Atom"
 NAMESPACE = uuid.uuid5(uuid.NAMESPACE_OID, "probe-effect/data/changes")
@@ -88,8 +96,8 @@ def make_release(data: DataFolder, catalogue: Catalogue, version: str, date: str
     shutil.rmtree(release.folder, ignore_errors=True)
     # The files beside the archive and in it, by name: every number as of then, and what the archive holds.
     tables = whole_tables(rows(catalogue))
-    texts = {name: csv_text(tables[name.removesuffix(".csv")]) for name in release_file.TABLES}
-    texts[release_file.MANIFEST] = json.dumps(manifest.model_dump(), indent=1) + "\n"
+    texts = {name: csv_text(tables[name.removesuffix(".csv")]) for name in TABLES}
+    texts[MANIFEST] = json.dumps(manifest.model_dump(), indent=1) + "\n"
     beside = {name: text.encode() for name, text in texts.items()}
     for name, content in beside.items():
         write(release.folder / name, content)
@@ -98,8 +106,8 @@ def make_release(data: DataFolder, catalogue: Catalogue, version: str, date: str
     paths = {f"{top}/data/{name}": data.root / name for name in names}
     inside = {name: path for name, path in paths.items() if path.is_file()}
     write_zip(release.archive, inside | {f"{top}/{name}": content for name, content in beside.items()})
-    lines = (f"{sha256(release.folder / name)}  {name}\n" for name in release.names if name != release_file.SUMS)
-    write(release.folder / release_file.SUMS, "".join(lines))
+    lines = (f"{sha256(release.folder / name)}  {name}\n" for name in release.names if name != SUMS)
+    write(release.folder / SUMS, "".join(lines))
     release.folder.rename(folder)
     return Release(folder, manifest)
 
@@ -113,7 +121,7 @@ def copy_releases(catalogue: Catalogue, target: Path) -> None:
 
 def _free_folder(data: DataFolder, version: str) -> Path:
     folder = data.root / "releases" / version
-    if not release_file.VERSION.fullmatch(version):
+    if not VERSION.fullmatch(version):
         msg = f"{version}: is not a version. Expected year and month, such as 2026.11, or 2026.11.2 for a second one."
         raise UsageError(msg)
     if folder.exists():

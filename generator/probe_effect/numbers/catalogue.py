@@ -29,12 +29,11 @@ from probe_effect.store.beside_files import (
 )
 from probe_effect.store.kept import NOWHERE, Kept
 from probe_effect.store.places import DataFolder, SubmissionFolder
-from probe_effect.store.release_file import Release, read_releases
+from probe_effect.store.release_file import Release, data_version, folders_digest, read_releases
 from probe_effect.store.source_file import Figure, SourceFile, read_figures, read_source
 from probe_effect.store.suite_file import Case, Suite, read_suite, script_paths
 from probe_effect.store.tools_file import ToolPackage, read_tools, tool_files
 from probe_effect.store.transcripts import Shown, read_transcripts
-from probe_effect.store.version import data_version, folders_digest
 from probe_effect.tools.record import TOOLS
 
 T = TypeVar("T")
@@ -115,7 +114,7 @@ class Catalogue:
     explanations: tuple[Explanation, ...] = ()
     """Why counts changed between kernels or versions of a tool (`compare/counts.py`)."""
     claims: tuple[Claim, ...] = ()
-    """What others say that tracing costs (`exports/claims.py`)."""
+    """What others say that tracing costs (`exports/facts.py`)."""
     kept: Kept = NOWHERE
     """Where what is made from it is kept."""
     worked_out: dict[object, Any] = field(default_factory=dict, init=False, repr=False)

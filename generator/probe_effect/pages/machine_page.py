@@ -11,6 +11,7 @@ from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.once import grouped_by
 from probe_effect.numbers.shown import FIRST_SUITE
+from probe_effect.numbers.shown import representative as timed_representative
 from probe_effect.pages import citing, findings, over_time, submission_page, wording
 from probe_effect.pages.markdown import page
 from probe_effect.pages.results import view_of
@@ -27,7 +28,7 @@ BELIEVED = "believed, by the boot parameter nested_pvm alone"
 
 def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
     """The page of the machine of `submissions`, which are newest first."""
-    name, shown = names.machine_name(submissions[0]), representative(submissions)
+    name, shown = names.machine_name(submissions[0]), timed_representative(submissions)
     suite = submission_page.suite_of(shown, catalogue)
     view, factor = view_of(suite), suite.factor if suite else None
     chart = next((chart.name for chart in submission_page.charts(catalogue, shown)), None)

@@ -8,9 +8,9 @@ from operator import itemgetter
 from pathlib import Path
 
 from probe_effect import units
+from probe_effect.answer.asking import ToolCost, best_machine, tool_costs
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.part import PLAIN_ACTION
-from probe_effect.answer.standard_tools import ToolCost, best_machine, tool_costs
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.numbers.once import grouped_by
@@ -19,8 +19,8 @@ from probe_effect.pages.fragments import first_suite_first
 from probe_effect.pages.markdown import render
 from probe_effect.pages.results import view_of
 from probe_effect.pages.results.cells import NumberColumn
+from probe_effect.reduce.grades import threshold
 from probe_effect.reduce.submission import Number
-from probe_effect.reduce.thresholds import threshold
 from probe_effect.store.suite_file import Case, Suite
 from probe_effect.store.tools_file import StandardTool, ToolProbes
 from probe_effect.tools.record import TOOLS

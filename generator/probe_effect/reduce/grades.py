@@ -1,4 +1,8 @@
-"""Grades: how far the numbers of a submission, and of each of its cases, can be trusted, and what would raise it."""
+"""Grades of the numbers of a submission and of its cases, and the line from a cost to its slowdown.
+
+It stops holding where threads contend, where the tracer competes for the CPU, where events are dropped, and where
+caches are cold; METHOD.md says more.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,6 +10,7 @@ from dataclasses import dataclass
 from probe_effect import units
 from probe_effect.model import Estimate
 from probe_effect.stats.robust import MIN_BLOCKS
+from probe_effect.units import NS_PER_SECOND
 
 GradeFacts = dict[str, float | None]
 """What rules look at: a count, a ratio, or 1 for yes and 0 for no; None is not known."""
@@ -118,3 +123,30 @@ def remedies(reasons: Iterable[str]) -> list[tuple[str, str]]:
     """Each reason with what would better it, as the grades of submissions give them."""
     by_words = {rule.words: REMEDIES[rule.fact] for rule in OF_SUBMISSION}
     return [(reason, by_words.get(reason) or NOTHING) for reason in reasons]
+
+
+THRESHOLDS = {1: "measurable", 5: "significant", 30: "expensive"}
+"""Per cent of slowdown to its word, after the talk of 2023 (source `piotrowski-2023-tracing-overhead`)."""
+
+
+def slowdown_at(cost: Estimate, rate_hz: float) -> Estimate:
+    """Slowdown of a CPU-bound thread in which `rate_hz` events fire per second, as a ratio (0.05 = 5 % slower).
+
+    The cost is in ns per event, the rate in events per second of untraced running time.
+    """
+    return cost.times(rate_hz / NS_PER_SECOND)
+
+
+def threshold(cost: Estimate, percent: float, *, stops: bool = False) -> Estimate | None:
+    """The rate in events/s at which slowdown reaches `percent`; None for a cost that is not above 0.
+
+    A cost whose interval touches 0 has no upper end: no rate would be too high. `stops`: as `ThreadLoad` has it.
+    """
+    if cost.value <= 0:
+        return None
+    budget = percent / (100 + percent * stops) * NS_PER_SECOND
+    return Estimate(
+        budget / cost.value,
+        budget / cost.high if cost.high is not None and cost.high > 0 else None,
+        budget / cost.low if cost.low is not None and cost.low > 0 else None,
+    )

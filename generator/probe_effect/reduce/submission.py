@@ -7,8 +7,8 @@ from functools import cached_property
 from probe_effect.errors import BadData
 from probe_effect.model import Estimate, Key, Metric, Status
 from probe_effect.reduce.blocks import BlockTable
+from probe_effect.reduce.grades import threshold
 from probe_effect.reduce.rows import Tail
-from probe_effect.reduce.thresholds import threshold
 from probe_effect.store.further_tables import ProbeCalibration, read_calibration
 from probe_effect.store.machine_file import MachineFile, canonical_architecture, read_machine_file
 from probe_effect.store.places import SubmissionFolder

@@ -4,8 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from probe_effect.scripts.form import Timing, shortened
-from probe_effect.scripts.tables import (
+from probe_effect.scripts.form import (
     BY_BOTH,
     BY_KERNEL_STACK,
     BY_NAME,
@@ -20,6 +19,8 @@ from probe_effect.scripts.tables import (
     HISTOGRAM_OF_TIME,
     NAME_FIELD,
     PRINT,
+    Timing,
+    shortened,
 )
 from probe_effect.scripts.tokens import Tokens
 

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from probe_effect.scripts.clauses import Clause, kind_of, program, resolved
-from probe_effect.scripts.form import Script
-from probe_effect.scripts.tables import BY_KERNEL_STACK, BY_USER_STACK, EFFECTS, SYSTEM_CALL_WRAPPERS
+from probe_effect.scripts.form import BY_KERNEL_STACK, BY_USER_STACK, EFFECTS, SYSTEM_CALL_WRAPPERS, Script
 
 
 class CheaperScript(NamedTuple):

@@ -3,8 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from probe_effect.scripts.form import Language
-from probe_effect.scripts.tables import (
+from probe_effect.scripts.form import (
     ALIASES,
     ATTACH_POINT,
     D_KINDS,
@@ -15,6 +14,7 @@ from probe_effect.scripts.tables import (
     TIMERS,
     TIMES_PER_S,
     TRACEPOINTS,
+    Language,
 )
 from probe_effect.scripts.tokens import Tokens, after_layout, bracketed, failed, found_at, predicate, token_at
 

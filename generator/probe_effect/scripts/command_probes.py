@@ -3,11 +3,22 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from probe_effect.scripts import tables
+from probe_effect.scripts import form
 from probe_effect.scripts.clauses import tracepoint_kind
 from probe_effect.scripts.commands import ToolCommand
-from probe_effect.scripts.form import Script, ScriptProbe, shortened
-from probe_effect.scripts.tables import BY_NAME, CLOCKS, COUNT, NOTHING, PERF_KINDS, PRINT, SOFTWARE, TRACERS
+from probe_effect.scripts.form import (
+    BY_NAME,
+    CLOCKS,
+    COUNT,
+    NOTHING,
+    PERF_KINDS,
+    PRINT,
+    SOFTWARE,
+    TRACERS,
+    Script,
+    ScriptProbe,
+    shortened,
+)
 from probe_effect.scripts.tokens import failed
 
 _MODIFIERS = re.compile(r"^[ukhGHpPSDWeIb]+$")
@@ -22,7 +33,7 @@ def read_command(text: str, command: ToolCommand) -> Script:
     """
     read = {"perf": _perf, "py-spy": _py_spy, "strace": _strace, "trace-cmd": _trace_cmd}[command.tool]
     probes = tuple(read(text, command))
-    options = tuple(_written(*one) for one in command.options if one[0] in tables.COSTLY[command.tool])
+    options = tuple(_written(*one) for one in command.options if one[0] in form.COSTLY[command.tool])
     pid = next(iter(command.all("P")), None) if command.tool == "trace-cmd" else command.pid
     return Script(
         language=command.language, tracer=_tracer(command), text=text, probes=probes, pid_filter=pid, options=options
@@ -90,7 +101,7 @@ def _perf_events(subcommand: str, command: ToolCommand) -> Iterator[ScriptProbe]
 
 def _sampled_hz(command: ToolCommand, *names: str) -> float | None:
     """Samples per second, by the option or as usual; None for perf's `-F max`, which is the system's limit."""
-    (last,) = command.all(*names)[-1:] or (str(tables.USUAL_HZ[command.tool]),)
+    (last,) = command.all(*names)[-1:] or (str(form.USUAL_HZ[command.tool]),)
     return float(last) if last.isascii() and last.isdigit() and int(last[:9]) else None
 
 

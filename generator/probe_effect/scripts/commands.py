@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from probe_effect.scripts.form import Language, shortened
-from probe_effect.scripts.tables import BEFORE_TOOLS, LANGUAGES, SHELL, WITH_VALUE
+from probe_effect.scripts.form import BEFORE_TOOLS, LANGUAGES, SHELL, WITH_VALUE, Language, shortened
 from probe_effect.scripts.tokens import failed
 
 _PART = re.compile("|".join(f"({pattern})" for _, pattern in SHELL))

@@ -1,9 +1,18 @@
-"""The form of a script that has been read: its probes, in their order, and the actions of each."""
+r"""The form of a script that has been read, and what the reader knows of the languages, as data.
+
+Patterns use only what regular expressions of Python and of JavaScript mean alike: no named groups, no `\w`, `\d` or
+`.`, `[\s\S]` for any sign, and none that goes back over a long text twice.
+
+Sources: bpftrace's `docs/language.md`, `docs/stdlib.md`, `src/probe_types.h` and `src/parser.cpp` (0.27), and
+`man/adoc/bpftrace.adoc` and `src/lexer.l` (0.17) for what was called otherwise; of D, the *Dynamic Tracing Guide*.
+"""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from probe_effect.errors import UsageError
+from probe_effect.toml import beside
+from probe_effect.tools.record import TOOLS
 
 Language = Literal["bpftrace", "d", "perf", "strace", "ftrace", "py-spy", "tool"]
 Timing = Literal["start", "end"]
@@ -71,3 +80,102 @@ def shortened(text: str) -> str:
     """A part of a script on one line, short enough for a message."""
     line = " ".join(text[: 4 * SHORT].split())
     return line if len(line) <= SHORT else line[: SHORT - 1] + "…"
+
+
+_WORDS: dict[str, Any] = beside(__file__, "tables")
+
+MAX_DEPTH = 100
+"""The most brackets within brackets: no script has so many, and the reader recurses."""
+
+TOKENS: tuple[tuple[str, str], ...] = tuple(_WORDS["tokens"].items())
+"""In their order: the first that matches is the token. What none matches is a stray sign."""
+
+ATTACH_POINT = r'[^ \t\r\n\f\v{},"/]+'
+"""A piece of an attach point; between such pieces are quoted parts and slashes of paths."""
+
+SHELL: tuple[tuple[str, str], ...] = tuple(_WORDS["shell"].items())
+"""Parts of a word of a command line (POSIX shell, 2.2 Quoting); nothing is expanded."""
+
+KINDS: dict[str, str] = {name: kind for kind, of in _WORDS["providers"].items() for name in of.split()}
+"""Providers of bpftrace to kinds; the tracepoints of system calls have kinds of their own (`TRACEPOINTS`)."""
+
+ALIASES: dict[str, str] = _WORDS["aliases"]
+"""Short and old names of providers, with case."""
+
+PATHS = ("uprobe", "uretprobe", "usdt", "iter")
+"""Providers in whose attach points a slash is part of a path, and opens no predicate."""
+
+TRACEPOINTS: tuple[tuple[str, str], ...] = tuple(_WORDS["tracepoints"].items())
+"""Names of tracepoints to the kinds of the suites; every other one is a `tracepoint`."""
+
+D_KINDS: tuple[tuple[str, str], ...] = tuple(_WORDS["d-kinds"].items())
+"""D's probe descriptions to kinds, the first that matches; on Linux `syscall` has tracepoints, and `fbt` kprobes."""
+
+D_ONLY = r"^(?:dtrace:::|profile:::|tick-|profile-|syscall:|fbt:|rawfbt:|rawtp:|pid[0-9$]|[A-Za-z_][A-Za-z0-9_$]*::)"
+"""Attach points that only D has, where bpftrace's providers have been looked for first."""
+
+MANY = r"[*?]|^(?:syscall|fbt|rawfbt|pid[^:]*):[^:]*::"
+"""Attach points that may match any number of functions: with a wildcard, or of D without the name of a function."""
+
+TIMERS: tuple[str, ...] = tuple(_WORDS["timers"])
+"""Timers of bpftrace (its manual, "profile") and of D ("Profile Provider" in the DTrace guide): a number and a unit."""
+
+HZ = ("", "hz")
+"""Units that are rates; every other one is a time, and so many of them are in a second:"""
+TIMES_PER_S: dict[str, float] = _WORDS["times-per-s"] | {name: 1 / one for name, one in _WORDS["seconds"].items()}
+
+USUAL_HZ: dict[str, int] = _WORDS["usual_hz"]
+"""Tool to how often it samples when nobody says."""
+
+COSTLY = {tool: options.split() for tool, options in _WORDS["costly"].items()}
+"""Tool to its options that change what events cost, or how many there are."""
+
+TRACERS = {
+    command if " " in command else str(tool.language): tool.name for tool in TOOLS.values() for command in tool.commands
+}
+"""A language, of perf with the subcommand, to the tracer whose costs a script has."""
+
+NOTHING, FILTER, PRINT = "nothing", "filter", "print"
+COUNT, BY_NUMBER, BY_NAME, BY_BOTH = "count", "count-by-pid", "count-by-name", "count-by-pid-and-name"
+BY_STRING, BY_KERNEL_STACK, BY_USER_STACK = "count-by-string", "count-by-kernel-stack", "count-by-user-stack"
+HISTOGRAM, HISTOGRAM_OF_TIME, HISTOGRAM_BY_STACKS = "histogram", "histogram-of-time", "histogram-by-two-stacks"
+
+DELETE = "delete"
+"""Takes a key out of a map, which is taken for an update of that key."""
+
+EFFECTS = {word: effect for effect, words in _WORDS["effects"].items() for word in words.split()}
+"""Word to its effect. A function that is not here is unknown, and named so."""
+
+NAME_FIELD = "(?:comm|name)$"
+"""Fields of structures, such as `args->comm`, that are likely to be texts; their types are not in the script."""
+
+LANGUAGES = {tool.program: tool.language for tool in TOOLS.values() if tool.language}
+"""Commands to the language of what follows them."""
+
+BEFORE_TOOLS = ("$", "#", "sudo", "doas", "env", "time", "nice", "-E", "-n", "--")
+"""Words that may precede a command, like assignments of variables."""
+
+WITH_VALUE = {tool: options.split() for tool, options in _WORDS["with_value"].items()}
+"""Tool to its options that take a value."""
+
+SOFTWARE = tuple(_WORDS["software"].split())
+"""Software events."""
+
+PERF_KINDS: tuple[tuple[str, str], ...] = tuple(_WORDS["perf-kinds"].items())
+"""Groups of events that `perf probe` makes (its manual page, PROBE SYNTAX) to kinds; `probes` are somebody's own."""
+
+CLOCKS = ("cpu-clock", "task-clock")
+"""Software events that are samples of time."""
+
+SYSTEM_CALL_WRAPPERS = tuple(_WORDS["system_call_wrappers"].split())
+"""Functions of the C library that make the system call of their own name."""
+
+
+_SHARED = """
+MAX_DEPTH TOKENS ATTACH_POINT SHELL KINDS ALIASES PATHS TRACEPOINTS D_KINDS D_ONLY EFFECTS NAME_FIELD LANGUAGES
+BEFORE_TOOLS WITH_VALUE COSTLY SOFTWARE CLOCKS PERF_KINDS MANY TIMERS HZ TIMES_PER_S USUAL_HZ TRACERS"""
+
+
+def tables() -> dict[str, Any]:
+    """Everything here that the site's reader needs, by its name in small letters, as JSON can hold it."""
+    return {name.lower(): globals()[name] for name in _SHARED.split()}

@@ -17,8 +17,18 @@ from probe_effect.scripts.clauses import (
 )
 from probe_effect.scripts.command_probes import read_command
 from probe_effect.scripts.commands import command_line
-from probe_effect.scripts.form import Language, Script, ScriptError, ScriptProbe, Timing
-from probe_effect.scripts.tables import D_ONLY, FILTER, NOTHING, PRINT, TRACERS
+from probe_effect.scripts.form import (
+    D_ONLY,
+    FILTER,
+    NOTHING,
+    PRINT,
+    TRACERS,
+    Language,
+    Script,
+    ScriptError,
+    ScriptProbe,
+    Timing,
+)
 from probe_effect.scripts.tokens import Tokens
 
 __all__ = ["Language", "Script", "ScriptError", "ScriptProbe", "Timing", "read_script"]

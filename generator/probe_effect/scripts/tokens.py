@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from probe_effect.scripts.form import ScriptError, shortened
-from probe_effect.scripts.tables import MAX_DEPTH, TOKENS
+from probe_effect.scripts.form import MAX_DEPTH, TOKENS, ScriptError, shortened
 
 _PATTERN = re.compile("|".join(f"({pattern})" for _, pattern in TOKENS))
 _NAMES = tuple(name for name, _ in TOKENS)

@@ -1,19 +1,142 @@
-"""`data/releases/<version>/`: the data as it was on one day, which stays as it is."""
+"""The version of the data, what differs between two states of it, and releases: the data as it was on one day."""
 
+import hashlib
+import os
 import re
+import stat
 import tomllib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 from zipfile import ZipFile
 
 from pydantic import Field
 
 from probe_effect.model import Problem
-from probe_effect.store.beside_files import CHANGES_FILE, Change, ChangesFile, Day
+from probe_effect.store.beside_files import CHANGES_FILE, Change, ChangesFile, Day, read_changes
 from probe_effect.store.documents import Document, Text, read_document
-from probe_effect.store.places import DataFolder
+from probe_effect.store.places import DataFolder, walk
 from probe_effect.store.tables import printable
+
+PARTS = ("results", "published", "suites")
+"""The folders under `data/` that are the data; what is beside them describes it."""
+
+DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?=-)")
+
+DIGEST_DIGITS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class DataVersion:
+    """One state of the data; `date` is empty while nothing dated is there."""
+
+    date: str
+    digest: str
+
+    @property
+    def text(self) -> str:
+        """As it is printed: `2026-11-21.3f2a9c1e`."""
+        return ".".join(filter(None, (self.date, self.digest)))
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """One file of the data: its path relative to `data/`, its bytes counted and hashed."""
+
+    path: str
+    size_bytes: int
+    sha256: str
+
+
+def data_version(data: DataFolder) -> DataVersion:
+    """The version of what lies under `data`: the same wherever the same files lie.
+
+    Its day is that of the newest submission or of the newest entry in the change log.
+    """
+    found = [match[0] for one in data.submissions() if (match := DATED.match(one.folder.name))]
+    document, _ = read_changes(data)
+    dates = [change.date for change in document.changes] if document else []
+    listing = "".join(f"{one.sha256}  {one.path}\n" for one in data_files(data))
+    digest = hashlib.sha256(listing.encode()).hexdigest()[:DIGEST_DIGITS]
+    return DataVersion(max([*found, *dates], default=""), digest)
+
+
+def data_files(data: DataFolder) -> Iterator[DataFile]:
+    """Every regular file of the data, by path; hidden ones are an editor's, not the data's."""
+    found = {path.relative_to(data.root).as_posix(): path for part in PARTS for path in (data.root / part).rglob("*")}
+    for name, path in sorted(found.items()):
+        is_hidden = any(part.startswith(".") for part in name.split("/"))
+        if path.is_file() and not path.is_symlink() and not is_hidden:
+            content = path.read_bytes()
+            yield DataFile(name, len(content), hashlib.sha256(content).hexdigest())
+
+
+def folders_digest(folders: Iterable[Path]) -> str:
+    """A digest of every regular file of some folders, by their names and the files' paths in them."""
+    files = ((folder, path) for folder in folders for path in walk(folder) if path.is_file() and not path.is_symlink())
+    lines = (
+        f"{folder.name} {path.relative_to(folder).as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}\n"
+        for folder, path in files
+    )
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class TreeDifference:
+    """Files that one state has and the other has not, or has otherwise: paths relative to `data/`, in order."""
+
+    base: DataFolder
+    head: DataFolder
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    gone: tuple[str, ...]
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Every path that differs."""
+        return tuple(sorted({*self.added, *self.changed, *self.gone}))
+
+    def things(self, part: str, depth: int) -> list[str]:
+        """What differs below `part`, by the first `depth` names: `results`, 2 gives `<machine>/<folder>`."""
+        below = (PurePosixPath(path).parts for path in self.all)
+        return sorted(
+            {"/".join(names[1 : depth + 1]) for names in below if names[0] == part and len(names) > depth + 1}
+        )
+
+
+def difference(base: DataFolder, head: DataFolder) -> TreeDifference:
+    """What `head` has otherwise than `base`."""
+    old, new = _tree(base), _tree(head)
+    return TreeDifference(
+        base,
+        head,
+        added=tuple(sorted(new.keys() - old.keys())),
+        changed=tuple(sorted(path for path in old.keys() & new.keys() if old[path] != new[path])),
+        gone=tuple(sorted(old.keys() - new.keys())),
+    )
+
+
+def _tree(data: DataFolder) -> dict[str, str]:
+    """Every file below `data`, hidden ones too, to what tells its content from another; links are never followed."""
+    found = {}
+    for folder, folders, files in os.walk(data.root):
+        links = [name for name in folders if (Path(folder) / name).is_symlink()]
+        for name in (*links, *files):
+            path = Path(folder) / name
+            found[path.relative_to(data.root).as_posix()] = _content(path)
+    return found
+
+
+def _content(path: Path) -> str:
+    mode = path.lstat().st_mode
+    if stat.S_ISLNK(mode):
+        return f"link to {path.readlink()}"
+    if not stat.S_ISREG(mode):
+        return "not a regular file"
+    with path.open("rb") as file:
+        return f"{mode & 0o111:o} {hashlib.file_digest(file, 'sha256').hexdigest()}"
+
 
 VERSION = re.compile(r"[0-9]{4}\.(0[1-9]|1[0-2])(\.[1-9][0-9]{0,2})?")
 """Year and month, and which release of that month where it is not the first: `2026.11`, `2026.11.2`."""

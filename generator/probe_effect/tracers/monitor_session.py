@@ -18,7 +18,7 @@ from pathlib import Path
 
 from probe_effect.processes import Child, Ended, is_readable
 from probe_effect.tracers import perf_output
-from probe_effect.tracers.proc import peak_rss_bytes, processes, wait_for_workload
+from probe_effect.tracers.packages import peak_rss_bytes, processes, wait_for_workload
 from probe_effect.tracers.protocol import Counting, Report
 from probe_effect.tracers.tool import ToolSession
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from probe_effect.tracers.arguments import ProbingSession
 from probe_effect.tracers.ftrace import Instance, instances_missing
-from probe_effect.tracers.proc import wait_for_workload
+from probe_effect.tracers.packages import wait_for_workload
 from probe_effect.tracers.protocol import Counting
 from probe_effect.tracers.tool import Tool
 

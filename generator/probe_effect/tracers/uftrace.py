@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from probe_effect.tracers.arguments import read_arguments
-from probe_effect.tracers.proc import children, has_loaded, waits_for_go
+from probe_effect.tracers.packages import children, has_loaded, waits_for_go
 from probe_effect.tracers.protocol import Counting
 from probe_effect.tracers.tool import SHARED_MEMORY, Tool, ToolSession
 

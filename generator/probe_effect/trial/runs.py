@@ -18,8 +18,7 @@ from probe_effect.live.loaded import RunStatistics
 from probe_effect.live.target import stopped
 from probe_effect.processes import Child, Ended
 from probe_effect.tracers.tool import ToolSession, WorkFolder, words
-from probe_effect.trial.tracer import TrialScript, fired
-from probe_effect.trial.tree import CommandTree
+from probe_effect.trial.tracer import CommandTree, TrialScript, fired
 
 PATIENCE_S = 60.0
 """As long as a measurement gives a tracer to attach its probes, and to end."""

@@ -25,7 +25,7 @@
     };
   };
 
-  // `standard`: names of ready-made tools to what they probe and do, each read as a script (answer/standard_tools.py).
+  // `standard`: names of ready-made tools to what they probe and do, each read as a script (answer/asking.py).
   const connect = (tables, standard = {}) => {
     const parts = clausesOf(tables);
     const { commandLine, commandName, readCommand } = commands(tables, parts);
