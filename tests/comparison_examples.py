@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from number_builder import number, submission
 from probe_effect.compare.comparison import OUTCOMES, Comparison, compare
-from probe_effect.exports.compare_shards import compared_values
 from probe_effect.exports.files import DataTable, Field, TableRow, csv_text
+from probe_effect.exports.script_values import compared_values
 from probe_effect.model import Estimate
 from probe_effect.pages import comparison
 from probe_effect.stats import estimates

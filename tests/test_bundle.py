@@ -21,9 +21,8 @@ import pytest
 
 from builders import PROJECT, json_rows, strings_of, write_counted_submission, write_data
 from probe_effect import units
-from probe_effect.exports.assemble import _copy_data
+from probe_effect.exports.assemble import QUERY, _answer, _copy_data, write_data_section
 from probe_effect.exports.data_folder import write_tables
-from probe_effect.exports.data_section import QUERY, _answer, write_data_section
 from probe_effect.exports.page_data import rows
 from probe_effect.exports.releases import feed
 from probe_effect.numbers.catalogue import read_catalogue

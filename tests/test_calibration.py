@@ -202,10 +202,10 @@ class TestMeasured:
         words = (
             "import sys; sys.path.insert(0, sys.argv[1])\n"
             "from test_calibration import COUNTED, READ, task\n"
-            "from probe_effect.calibration import traced\n"
+            "from probe_effect.calibration import loop\n"
             "from probe_effect.calibration.measure import measured\n"
             "def tell(self): print(self._session.child.pid, flush=True); input()\n"
-            "traced.Traced.__enter__, enter = lambda self: (enter(self), tell(self))[0], traced.Traced.__enter__\n"
+            "loop.Traced.__enter__, enter = lambda self: (enter(self), tell(self))[0], loop.Traced.__enter__\n"
             "measured(task(COUNTED, [READ]))\n"
         )
         command = [sys.executable, "-c", words, str(Path(__file__).parent)]

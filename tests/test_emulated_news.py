@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from builders import counted_values, machine_document, write_counted_submission
-from probe_effect.cli import measure_new
+from probe_effect.cli import measure_run
 from probe_effect.cli.measure import measure as command
 from probe_effect.emulated import news
 from probe_effect.emulated.architecture import ARCHITECTURES
@@ -140,10 +140,10 @@ class Debian:
         self.offers = {"amd64": OFFER}
         self.faults: dict[str, Exception] = {}
         self.asked: list[MeasureOptions] = []
-        monkeypatch.setattr(measure_new, "RELEASES", ("bookworm",))
-        monkeypatch.setattr(measure_new, "SUITES", ("per-event", "usdt"))
-        monkeypatch.setattr(measure_new, "offer", self.offer)
-        monkeypatch.setattr(measure_new, "run", self.run)
+        monkeypatch.setattr(measure_run, "RELEASES", ("bookworm",))
+        monkeypatch.setattr(measure_run, "SUITES", ("per-event", "usdt"))
+        monkeypatch.setattr(measure_run, "offer", self.offer)
+        monkeypatch.setattr(measure_run, "run", self.run)
 
     def offer(self, release: str, architecture: GuestArchitecture, cache: Path) -> Offer:
         """What the release has."""

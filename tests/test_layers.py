@@ -79,7 +79,7 @@ FILE_NAMES = {
 NAMES_FILES_TOO = {
     "checks",  # a problem says in which file it is
     "exports/assemble.py",  # copies raw data for download
-    "exports/dictionary.py",  # describes them
+    "exports/labels.py",  # describes them
     "exports/data_folder.py",  # likewise
     "numbers/catalogue.py",  # names the file of a problem
     "measure/request.py",  # likewise
@@ -252,7 +252,6 @@ KEPT = {
     "answer/evidence.py": ["reduce/reading.py", "answer/evidence.py"],
     "checks/copies.py": ["reduce/reading.py", "checks/copies.py"],
     "exports/script_values.py": ["reduce/reading.py", "pages/markdown.py", "exports/script_values.py"],
-    "exports/compare_shards.py": ["reduce/reading.py", "pages/markdown.py", "exports/script_values.py"],
 }
 """A module whose results are kept, to those that name the code by which they are made."""
 

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from builders import FOLDER, MACHINE, PROJECT, write_data
-from probe_effect.cli.release import release_notes
+from probe_effect.cli.build import release_notes
 from probe_effect.errors import UsageError
 from probe_effect.exports.releases import make_release
 from probe_effect.numbers.catalogue import read_catalogue

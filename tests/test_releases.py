@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from builders import FOLDER, MACHINE, PROJECT, REAL_DATA, rules, write_data
 from probe_effect.checks.run import check_all
-from probe_effect.cli.release import release as command
+from probe_effect.cli.build import release as command
 from probe_effect.errors import BadData, UsageError
 from probe_effect.exports.releases import copy_releases, make_release
 from probe_effect.numbers.catalogue import read_catalogue

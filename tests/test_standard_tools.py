@@ -9,7 +9,7 @@ import pytest
 from evidence_builder import MACHINE, case, evidence, measured, suite
 from probe_effect.answer.asking import best_machine, tool_costs
 from probe_effect.model import Estimate
-from probe_effect.store.tools_file import StandardTool, ToolPackage, ToolProbes
+from probe_effect.store.transcripts import StandardTool, ToolPackage, ToolProbes
 
 if TYPE_CHECKING:
     from probe_effect.answer.asking import ToolCost

@@ -23,8 +23,8 @@ from probe_effect.reduce.grades import OF_SUBMISSION, REMEDIES
 from probe_effect.store.machine_file import Submitter, read_machine_file
 from probe_effect.store.places import OWN_FOLDER, SubmissionFolder
 from probe_effect.submit.branch import Refused, checkout_of
+from probe_effect.submit.bundle import Mark, marks_of_host
 from probe_effect.submit.github import Repository, repository_of
-from probe_effect.submit.private import Mark, marks_of_host
 
 if TYPE_CHECKING:
     from probe_effect.model import Sample

@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 from builders import REAL_DATA, write_data
 from probe_effect.cli import upkeep_run
-from probe_effect.cli.upkeep import tools as command
+from probe_effect.cli.build import tools as command
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.store.places import DataFolder
-from probe_effect.store.tools_file import StandardTool, ToolPackage, read_tools, tool_files, written
+from probe_effect.store.transcripts import StandardTool, ToolPackage, read_tools, tool_files, written
 
 SCRIPT = """BEGIN { printf("Tracing\\n"); }
 tracepoint:syscalls:sys_enter_kill { @t[tid] = args->pid; }

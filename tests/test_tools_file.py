@@ -10,7 +10,7 @@ from builders import REAL_DATA, rules, write_data
 from probe_effect.checks.run import check_all
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
-from probe_effect.store.tools_file import StandardTool, ToolPackage, ToolProbes, read_tools, tool_files, written
+from probe_effect.store.transcripts import StandardTool, ToolPackage, ToolProbes, read_tools, tool_files, written
 
 if TYPE_CHECKING:
     from pathlib import Path

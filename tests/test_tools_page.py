@@ -13,7 +13,7 @@ import pytest
 from probe_effect import units
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.pages import tracer_page
-from probe_effect.store.tools_file import StandardTool, ToolPackage, ToolProbes
+from probe_effect.store.transcripts import StandardTool, ToolPackage, ToolProbes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,8 +14,7 @@ from fakes.project import started_by, work_folders_of
 from needs import needs
 from probe_effect.store.suite_file import read_suite, script_path
 from probe_effect.tracers.bpftrace import Bpftrace
-from probe_effect.tracers.monitor_session import REFRESHES, MonitorSession
-from probe_effect.tracers.monitors import Monitor, ProcReader
+from probe_effect.tracers.monitors import REFRESHES, Monitor, MonitorSession, ProcReader
 from probe_effect.tracers.perf import calls_uncounted
 from probe_effect.tracers.perf_output import count_counters
 from probe_effect.tracers.protocol import TracerFailed

@@ -12,7 +12,7 @@ from builders import PROJECT, REAL_DATA, rules, write_data
 from needs import lacking
 from probe_effect.advising.here import this_machine
 from probe_effect.checks.run import check_all
-from probe_effect.cli.upkeep import transcripts as command
+from probe_effect.cli.build import transcripts as command
 from probe_effect.errors import UsageError
 from probe_effect.exports.labels import transcript_values
 from probe_effect.guide.commands import faults, run, unmet

@@ -19,7 +19,7 @@ from needs import needs
 from probe_effect.advising.answers_json import watch_json
 from probe_effect.advising.watched import ProbeCosts, TracingCost, Watched
 from probe_effect.cli import watch_run
-from probe_effect.cli.watch import watch as command
+from probe_effect.cli.advise import watch as command
 from probe_effect.errors import HostNotReady
 from probe_effect.host.symbols import matching_functions
 from probe_effect.live import bpf, bpf_links, bpf_objects, bpf_program, btf, loaded, owners, perf_event, tracefs

@@ -13,7 +13,7 @@ from page_shift import LAYOUT_SHIFT, MOST_SHIFT
 from probe_effect.compare.comparison import between, between_tracers
 from probe_effect.compare.sides import differing_traits
 from probe_effect.compare.subjects import subjects
-from probe_effect.exports.compare_shards import shard_name
+from probe_effect.exports.script_values import shard_name
 from site_build import PROJECT
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from probe_effect.scripts.clauses import NO_EVENTS, matches_many
 from probe_effect.scripts.commands import command_name
 from probe_effect.scripts.script import Script, ScriptProbe
 from probe_effect.stats import estimates
-from probe_effect.store.tools_file import StandardTool, ToolPackage
+from probe_effect.store.transcripts import StandardTool, ToolPackage
 from probe_effect.toml import beside
 
 QUESTIONS: dict[str, dict[str, str]] = beside(__file__)

@@ -22,8 +22,16 @@ from probe_effect.store.places import DataFolder
 from probe_effect.store.release_file import read_releases
 from probe_effect.store.suite_file import Suite, known_suites
 from probe_effect.store.tables import printable
-from probe_effect.store.tools_file import ToolPackage, read_tools, tool_files, written
-from probe_effect.store.transcripts import Shown, read_transcripts, recorded_file, recorded_files
+from probe_effect.store.transcripts import (
+    Shown,
+    ToolPackage,
+    read_tools,
+    read_transcripts,
+    recorded_file,
+    recorded_files,
+    tool_files,
+    written,
+)
 from probe_effect.tools.record import TOOLS
 
 

@@ -1,11 +1,14 @@
-"""`probe-effect build` and `serve`: data to site, and the site on a port with live reload."""
+"""`probe-effect build`, `serve`, `release`, `dictionary`, `tools` and `transcripts`: what is made of the data."""
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
+from probe_effect.cli import output
 from probe_effect.cli.data_options import data_folder, data_option
+from probe_effect.errors import BadData, UsageError
 from probe_effect.store.places import project_or_error
 
 repository_option = click.option(
@@ -64,3 +67,109 @@ def serve(data_path: Path | None, repository: str, port: int) -> None:
     from probe_effect.cli import build_run
 
     build_run.serve(project, data, repository, port)
+
+
+@click.command()
+@click.argument("version")
+@data_option
+def release(version: str, data_path: Path | None) -> None:
+    """Freeze the data as VERSION, year and month: 2026.11, then 2026.11.2.
+
+    It goes to data/releases/VERSION: one archive of all data, every number as a table, and the hash of each file. A
+    release is never changed; the data must be sound before it.
+
+    \b
+    Example: probe-effect release 2026.11
+    """  # noqa: D301 (click reads the \b)
+    data = data_folder(data_path)
+
+    from probe_effect.checks.run import check_all
+    from probe_effect.exports.releases import make_release
+    from probe_effect.numbers.catalogue import read_catalogue
+
+    problems = [problem for problem in check_all(data) if problem.severity == "error"]
+    if problems:
+        raise BadData(problems)
+    made = make_release(data, read_catalogue(data), version, datetime.now(UTC).date().isoformat())
+    count = len(made.document.files)
+    output.say(f"{count} files of data version {made.document.data_version}")
+    output.say("Set version and date in CITATION.cff and .zenodo.json too.")
+    output.product(str(made.folder))
+
+
+@click.command("release-notes")
+@click.argument("version")
+@data_option
+def release_notes(version: str, data_path: Path | None) -> None:
+    """Print what the data release VERSION added, corrected and withdrawn, as Markdown.
+
+    \b
+    Example: probe-effect release-notes 2026.11
+    """  # noqa: D301 (click reads the \b)
+    data = data_folder(data_path)
+
+    from probe_effect.numbers.catalogue import read_catalogue
+    from probe_effect.pages.changes_page import notes
+
+    catalogue = read_catalogue(data)
+    found = {one.version: one for one in catalogue.releases}
+    if version not in found:
+        raise UsageError(f"{version}: is no release. There are: {', '.join(found) or 'none'}.")
+    output.product(notes(found[version], catalogue).rstrip("\n"))
+
+
+@click.command()
+@click.option("--write", is_flag=True, help="Write data/README.md, data/LICENSE and data/schema/.")
+@data_option
+def dictionary(data_path: Path | None, write: bool) -> None:  # noqa: FBT001 (click passes options by name)
+    """Print what every column, key and rule of the data format means."""
+    from probe_effect.exports.labels import readme, written_files
+
+    if not write:
+        output.product(readme())
+        return
+    root = data_folder(data_path).root
+    for name, text in written_files().items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        output.product(str(path))
+
+
+@click.command()
+@click.option("--write", is_flag=True, help="Write data/tools/; without it, only print what it would write.")
+@click.option(
+    "--scripts",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Folder of the scripts, of another version than the installed one. [default: where the package has them]",
+)
+@click.option("--version", "version", help="Version of the package in that folder. [default: the installed one]")
+@data_option
+def tools(data_path: Path | None, write: bool, scripts: Path | None, version: str | None) -> None:  # noqa: FBT001
+    """Read the standard tools of packages again, from the scripts that are installed here.
+
+    What each answers is written by hand in data/tools/<package>.toml; its probes, its actions and the version are
+    read from the tools' own scripts. A package whose probes people read stays as it is.
+    """
+    from probe_effect.cli.upkeep_run import renewed
+
+    for path, text in renewed(data_folder(data_path), scripts, version):
+        if write:
+            path.write_text(text, encoding="utf-8")
+        output.product(str(path) if write else text)
+
+
+@click.command()
+@click.argument("ids", metavar="[ID]...", nargs=-1)
+@click.option("--write", is_flag=True, help="Record what they print in data/transcripts/recorded/.")
+@data_option
+def transcripts(data_path: Path | None, ids: tuple[str, ...], write: bool) -> int:  # noqa: FBT001
+    """Run the commands of the guide here, and record what they print.
+
+    Each is run in an empty folder, and printed with its output; without ID, all of them. A command that lacks
+    something here, or that does not print what it is there for, is told with the reason, and its record stays as it
+    was.
+    """
+    from probe_effect.cli.upkeep_run import run_all
+
+    return run_all(data_folder(data_path), ids, write=write)

@@ -1,18 +1,21 @@
-"""`probe-effect check`: every problem, with file, line, column, rule, and how to mend it."""
+"""`probe-effect check`, `review` and `submit`: from what was measured to a pull request that holds no fault."""
 
+import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from probe_effect.cli import output
-from probe_effect.cli.data_options import data_folder, data_option, given_folders
+from probe_effect.cli.data_options import data_folder, data_option, given_folders, kept
 from probe_effect.model import Problem
+from probe_effect.review.revisions import states
 
 if TYPE_CHECKING:
     from probe_effect.checks.afterwards import Fixed
+    from probe_effect.cli.submit_run import SubmitOptions
 
 
 @click.command()
@@ -65,3 +68,94 @@ def _show(problems: Sequence[Problem], fixed: "Sequence[Fixed]", output_format: 
         output.show_problems(problems)
     errors = sum(problem.severity == "error" for problem in problems)
     output.product(f"{errors} errors, {len(problems) - errors} warnings")
+
+
+@click.command()
+@click.argument("base")
+@click.argument("head", required=False)
+@data_option
+@output.format_of(
+    "text", "markdown", "json", "github", to="For people, a page of GitHub's, programs, or as a workflow's annotations."
+)
+@click.option("--report", type=click.Path(path_type=Path), help="Write it as JSON into this file too.")
+@click.option("--summary", type=click.Path(path_type=Path), help="Append it as Markdown to this file too.")
+@click.pass_context
+def review(
+    context: click.Context,
+    *,
+    base: str,
+    head: str | None,
+    data_path: Path | None,
+    output_format: str,
+    report: Path | None,
+    summary: Path | None,
+) -> None:
+    """Say what HEAD would change in the data that BASE has published.
+
+    Each is a data folder, a checkout, or a revision in git, of which only files below data/ are read. Without HEAD:
+    the data as they are here. New problems, new submissions with their numbers, the published machine nearest to each,
+    what to look at, and every number that is added, changed or gone.
+
+    \b
+    Example: probe-effect review origin/main
+    Example: probe-effect review HEAD^1 HEAD --format github --report review.json --summary summary.md
+    """  # noqa: D301 (click reads the \b)
+    with tempfile.TemporaryDirectory(prefix="probe-effect-review-") as work:
+        before, after = states(base, head or data_folder(data_path), Path(work), kept())
+
+        from probe_effect.cli import review_run
+
+        is_sound = review_run.review(before, after, output_format, report, summary)
+    context.exit(0 if is_sound else 1)
+
+
+@click.command("review-comment")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--commit", help="The commit that was reviewed, in place of what FILE says.")
+@click.option("--run", help="Address of the workflow's run that made FILE, to link to.")
+def review_comment(file: Path, commit: str | None, run: str | None) -> None:
+    """Make a comment of FILE, which `probe-effect review --format json` wrote, or anybody else.
+
+    Whatever FILE holds is taken for data: it is read up to 256 KiB, and has to have the form of a review. The Markdown
+    shows its text and does nothing else, and is short enough for a comment on GitHub.
+
+    \b
+    Example: probe-effect review-comment review.json
+    """  # noqa: D301 (click reads the \b)
+    from probe_effect.cli import review_run
+
+    review_run.comment(file, commit, run)
+
+
+@click.command()
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[DIR]...")
+@click.option("--name", help="Name to credit, shown on the pages of your machine.")
+@click.option("--no-name", "nameless", is_flag=True, help="Credit nobody, and ask nothing.")
+@click.option("--remote", metavar="REPOSITORY", help="Push the branch there, by name or address, and do no more.")
+@click.option(
+    "--here", is_flag=True, help="Open the pull request in the repository of the clone, even if it is a fork."
+)
+@click.option("--dry-run", is_flag=True, help="Show all and look at all, and change nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask whether to go on.")
+@click.option(
+    "--allow", "allowed", multiple=True, metavar="WORD", help="A word that is a name here too, and may be published."
+)
+@data_option
+def submit(folders: tuple[Path, ...], data_path: Path | None, **options: "Unpack[SubmitOptions]") -> None:
+    """Propose the submissions in DIR for publication; without DIR, all that are not published yet.
+
+    Shows what becomes public, looks for names of this machine and its user in it, and checks it. In a clone it then
+    makes a branch with one commit for each machine, and the pull request where `gh` is logged in. The working tree
+    stays as it is. Without `gh`, and outside a clone, it says what is left to be done by hand.
+
+    \b
+    Example: probe-effect submit --name "Your Name"
+    Example: probe-effect submit data/results/my-machine/2026-11-20-per-event --no-name
+    """  # noqa: D301 (click reads the \b)
+    if options["name"] is not None and options["nameless"]:
+        raise click.UsageError("--name and --no-name: one of them")
+    data, chosen = data_folder(data_path, may_be_new=bool(folders)), given_folders(folders)
+
+    from probe_effect.cli.submit_run import run
+
+    run(chosen, data, options)

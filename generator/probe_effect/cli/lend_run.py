@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 
 from probe_effect.cli import output
+from probe_effect.cli.check import submit
 from probe_effect.cli.data_options import data_words
 from probe_effect.cli.lend_look import known_numbers, show_look, tracers_here, turns_here, works_here
 from probe_effect.cli.measure import measure
-from probe_effect.cli.submit import submit
 from probe_effect.cli.wanted import MINUTE_S, show_turns
 from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.host import ROOT, typed

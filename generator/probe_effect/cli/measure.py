@@ -1,4 +1,4 @@
-"""`probe-effect measure`: run suites on this machine, or in an emulated one, and write submissions."""
+"""`probe-effect measure` and `lab`: run suites on this machine, in an emulated one, or an experiment again."""
 
 import re
 from pathlib import Path
@@ -8,6 +8,7 @@ import click
 from click.core import ParameterSource
 
 from probe_effect.cli.data_options import data_folder, data_option
+from probe_effect.cli.laboratories import LABORATORIES
 from probe_effect.cli.measure_settings import BLOCKS, QUICK_BLOCKS, VM_BLOCKS, VM_QUICK_BLOCKS, MeasureOptions, counts
 from probe_effect.emulated.architecture import ARCHITECTURES, DEFAULT
 from probe_effect.emulated.qemu import Accelerator
@@ -101,7 +102,7 @@ def measure(*, out: Path | None, data_path: Path | None, **options: Unpack[Measu
     data = data_folder(data_path, may_be_new=True)
 
     if options["vm"] == NEW:
-        from probe_effect.cli.measure_new import run_new
+        from probe_effect.cli.measure_run import run_new
 
         is_named = "architecture" in _given(click.get_current_context())
         run_new(data, out or data.results, options, [options["architecture"]] if is_named else list(ARCHITECTURES))
@@ -140,3 +141,26 @@ def _check_fleet_name(name: str, author: str) -> None:
     if not FLEET_NAME.fullmatch(name):
         msg = f"--fleet-name: expected small letters, digits and single hyphens, as in .github/fleet.json; got {name!r}"
         raise click.UsageError(msg)
+
+
+"""Rounds: some twenty seconds, and an interval that is no wider than it must be."""
+
+
+@click.command()
+@click.argument("name", type=click.Choice(list(LABORATORIES)), metavar="|".join(LABORATORIES))
+@click.option("--blocks", type=click.IntRange(1, 1000), default=20, show_default=True, help="Rounds.")
+@click.option("--seed", type=click.IntRange(0, 2**53), help="Seed of the random order. [default: a fresh one]")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Keep the rows in this folder, as a submission. [default: none kept]"
+)
+@data_option
+def lab(name: str, blocks: int, seed: int | None, out: Path | None, data_path: Path | None) -> None:
+    """Repeat an experiment that others published: looper, dd or usdt. It takes less than two minutes.
+
+    Prints what it cost here with its interval, beside what was printed then, and what to try next.
+    """
+    data = data_folder(data_path, only_asks=True)
+
+    from probe_effect.cli.lab_run import run
+
+    run(data, LABORATORIES[name], blocks, seed, out)

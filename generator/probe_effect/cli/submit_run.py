@@ -20,9 +20,16 @@ from probe_effect.pages.machine_page import facts
 from probe_effect.store.places import OWN_FOLDER, DataFolder, SubmissionFolder
 from probe_effect.submit import branch as branches
 from probe_effect.submit import github
-from probe_effect.submit.bundle import IN_REPOSITORY, SubmissionBundle, lay_out, read_bundles, unpublished
+from probe_effect.submit.bundle import (
+    IN_REPOSITORY,
+    SubmissionBundle,
+    find_private,
+    lay_out,
+    marks_of_host,
+    read_bundles,
+    unpublished,
+)
 from probe_effect.submit.github import Step
-from probe_effect.submit.private import find_private, marks_of_host
 
 
 def tell_dry_run(bundles: Sequence[SubmissionBundle], checkout: Path | None) -> None:

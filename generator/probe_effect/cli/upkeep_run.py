@@ -15,9 +15,19 @@ from probe_effect.numbers.once import grouped_by
 from probe_effect.scripts.script import ScriptProbe, read_script
 from probe_effect.store.documents import write_document
 from probe_effect.store.places import DataFolder
-from probe_effect.store.tools_file import ToolPackage, ToolProbes, read_tools, tool_files, written
-from probe_effect.store.transcripts import NO_COMMANDS, Recorded, Transcript, read_transcripts, recorded_file
-from probe_effect.submit.private import FORMS, marks_of_host
+from probe_effect.store.transcripts import (
+    NO_COMMANDS,
+    Recorded,
+    ToolPackage,
+    ToolProbes,
+    Transcript,
+    read_tools,
+    read_transcripts,
+    recorded_file,
+    tool_files,
+    written,
+)
+from probe_effect.submit.bundle import FORMS, marks_of_host
 
 SUFFIX = ".bt"
 

@@ -1,4 +1,4 @@
-"""`probe-effect wanted`: what the site lacks, and in which order this machine would measure it.
+"""`probe-effect doctor`, `suites` and `wanted`: what this machine can measure, and what the site lacks.
 
 The JSON has `machines`: `machine`, `cases`, `first` and `suite` of each kind that lacks cases; `kernels`; `uncounted`;
 and `here`: each suite that this machine can measure as `wanted/lacking.py` has it, the most wanted first.
@@ -6,8 +6,9 @@ and `here`: each suite that this machine can measure as `wanted/lacking.py` has 
 
 from collections.abc import Iterable
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,7 +17,81 @@ from probe_effect.cli.data_options import data_folder, data_option
 from probe_effect.cli.tables import show_section, show_table
 
 if TYPE_CHECKING:
+    from probe_effect.store.suite_file import Suite
     from probe_effect.wanted.lacking import SuiteTurn
+
+
+@click.command()
+@click.option("--mount", "for_good", is_flag=True, help="As root: mount tracefs and debugfs, and leave them mounted.")
+@data_option
+@output.format_option
+@click.pass_context
+def doctor(context: click.Context, *, for_good: bool, data_path: Path | None, output_format: str) -> None:
+    """Say what this machine can measure, what is missing, and what makes it noisy.
+
+    Where tracefs is not mounted, root's commands mount it for themselves and for as long as they run.
+
+    Exit status 3 when it can measure nothing.
+    """
+    data = data_folder(data_path, may_be_new=True)
+
+    from probe_effect.cli.doctor_run import mount, run
+    from probe_effect.host.mounts import mount_for_our_time
+
+    if for_good:
+        mount()
+    mount_for_our_time()
+    context.exit(0 if run(data, output_format) else 3)
+
+
+@click.command()
+@data_option
+@output.format_option
+def suites(data_path: Path | None, output_format: str) -> None:
+    """List suites and cases, and for each tracer whether it can run here and why not."""
+    data = data_folder(data_path, may_be_new=True)
+
+    from probe_effect.host.mounts import mount_for_our_time
+    from probe_effect.measure.request import choose_suites
+
+    mount_for_our_time()
+    rows = [row for folder, suite in choose_suites(data, []) for row in _rows(folder, suite)]
+    if output_format == "json":
+        output.product_json({"cases": rows})
+        return
+
+    from probe_effect.cli.tables import show_section, show_table
+
+    reasons = list(dict.fromkeys(row["missing"] for row in rows if row["missing"]))
+    marks = {None: "yes"} | {reason: f"no [{number}]" for number, reason in enumerate(reasons, 1)}
+    cells = ([row["suite"], row["case"], row["tracer"], marks[row["missing"]]] for row in rows)
+    show_table(["suite", "case", "tracer", "can run here"], [], cells)
+    show_section("\nWhy not", ([f"[{number}]", reason] for number, reason in enumerate(reasons, 1)))
+
+
+def _rows(folder: Path, suite: "Suite") -> list[dict[str, Any]]:
+    """One row per case and tracer that the suite has a script for."""
+    from probe_effect.machine.kernel import architecture
+    from probe_effect.numbers import names
+    from probe_effect.store.suite_file import script_paths
+    from probe_effect.tracers.registry import known_tracers
+
+    here = architecture()
+    rows: list[dict[str, Any]] = []
+    # Many start their tool to find out, and are asked once, not once for each case.
+    absent = {tracer.id: tracer.available() for tracer in known_tracers().values()}
+    for case in suite.cases:
+        elsewhere = (
+            None if case.is_of(here) else f"only {' and '.join(map(names.architecture, case.architectures))} has it"
+        )
+        for tracer in known_tracers().values():
+            if scripts := script_paths(folder, suite, case.id, tracer.tool):
+                reasons = (elsewhere, absent[tracer.id], *(tracer.missing(need) for need in case.needs))
+                missing = next(filter(None, reasons), None)
+                named = {"suite": suite.id, "case": case.id, "tracer": tracer.id}
+                rows.append({**named, "levels": tuple(chain.from_iterable(scripts.values())), "missing": missing})
+    return rows
+
 
 MINUTE_S = 60
 

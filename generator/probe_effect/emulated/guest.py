@@ -22,7 +22,7 @@ from probe_effect.host.kernel import mechanism
 from probe_effect.machine.busy import busy_ratio, cpu_times
 from probe_effect.measure.one_run import Hooks, Limits, TracerTask, probed_functions, run_once
 from probe_effect.model import Need, Sample
-from probe_effect.tracers.audit import Audit
+from probe_effect.tracers.dormant import Audit
 from probe_effect.tracers.libbpf import Libbpf
 from probe_effect.tracers.packages import count_runs, program_runs
 from probe_effect.tracers.protocol import Tracer

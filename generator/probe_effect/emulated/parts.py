@@ -12,8 +12,7 @@ import elftools
 import probe_effect
 from probe_effect.compilers import Sysroot
 from probe_effect.emulated.debian import Unpacked
-from probe_effect.emulated.initramfs import archive, compile_python, wrapper
-from probe_effect.emulated.kernel import KernelImage
+from probe_effect.emulated.kernel import KernelImage, archive, compile_python, wrapper
 from probe_effect.emulated.messages import CONFIG, LIBRARY, PLACE, PREBUILT, WORKLOADS, in_guest
 from probe_effect.emulated.tracers import Wanted
 from probe_effect.tools.record import TOOLS

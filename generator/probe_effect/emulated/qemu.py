@@ -18,7 +18,7 @@ from typing import Literal, get_args
 
 from probe_effect.emulated.architecture import GUESTS, GuestArchitecture, of_the_host
 from probe_effect.emulated.debian import DebianRelease
-from probe_effect.emulated.initramfs import foreign, join
+from probe_effect.emulated.kernel import foreign, join
 from probe_effect.emulated.messages import Message, decode, encode
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT, read_text

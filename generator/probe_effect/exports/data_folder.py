@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from probe_effect.exports.dictionary import table_schema, written_files
 from probe_effect.exports.files import (
     LICENCE,
     WORDS,
@@ -28,6 +27,7 @@ from probe_effect.exports.files import (
     write_table,
     write_zip,
 )
+from probe_effect.exports.labels import table_schema, written_files
 from probe_effect.exports.page_data import RUN_FIELDS, TITLES, Rows, about, whole_tables
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder

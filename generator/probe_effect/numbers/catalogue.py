@@ -32,8 +32,7 @@ from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.release_file import Release, data_version, folders_digest, read_releases
 from probe_effect.store.source_file import Figure, SourceFile, read_figures, read_source
 from probe_effect.store.suite_file import Case, Suite, read_suite, script_paths
-from probe_effect.store.tools_file import ToolPackage, read_tools, tool_files
-from probe_effect.store.transcripts import Shown, read_transcripts
+from probe_effect.store.transcripts import Shown, ToolPackage, read_tools, read_transcripts, tool_files
 from probe_effect.tools.record import TOOLS
 
 T = TypeVar("T")

@@ -22,7 +22,7 @@ from probe_effect.pages.results.cells import NumberColumn
 from probe_effect.reduce.grades import threshold
 from probe_effect.reduce.submission import Number
 from probe_effect.store.suite_file import Case, Suite
-from probe_effect.store.tools_file import StandardTool, ToolProbes
+from probe_effect.store.transcripts import StandardTool, ToolProbes
 from probe_effect.tools.record import TOOLS
 
 CaseNumbers = dict[str, "Number"]

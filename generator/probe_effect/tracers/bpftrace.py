@@ -25,7 +25,7 @@ from probe_effect.host import read_text
 from probe_effect.host.kernel import missing, tracefs_missing
 from probe_effect.model import Need
 from probe_effect.processes import Child, Ended
-from probe_effect.tracers.monitor_session import MonitorSession, Words
+from probe_effect.tracers.monitors import MonitorSession, Words
 from probe_effect.tracers.protocol import OF_ITSELF, Counting
 from probe_effect.tracers.tool import LOOK_EVERY_S, Tool, ToolSession, not_root
 

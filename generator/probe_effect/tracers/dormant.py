@@ -1,16 +1,21 @@
-"""No tool at all: what costs is in the workload, such as probes that nothing enables, or a profiler in its program.
+"""What is traced without a program of ours: probes that nothing uses, and rules of Linux auditing.
 
 A script is a comment that says what it is, and the suite names the variant.
+
+A script holds rules as `auditctl -R` takes them. Never on a host: METHOD.md, "Auditing", says why.
+Source: auditctl(8); kernel/audit.c and kernel/auditsc.c.
 """
 
-from dataclasses import dataclass
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import missing
 from probe_effect.model import Need
-from probe_effect.tracers.protocol import Counting, Report
-from probe_effect.tracers.tool import absent, version_line
+from probe_effect.tracers.protocol import Counting, Report, TracerFailed
+from probe_effect.tracers.tool import Tool, ToolSession, absent, version_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +64,83 @@ class DormantSession:
 
     def end(self) -> None:
         """Nothing."""
+
+
+ONLY_INSIDE = "auditing is measured with --vm only: once on, it slows whatever starts later, until the next boot"
+RULE, SWITCH = "\n-a ", "\n-e "
+"""How lines begin: of a rule, and of the word that switches auditing on or off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit(Tool):
+    """The tracer; `inside`: whether we are in an emulated machine of ours."""
+
+    inside: bool = False
+
+    def available(self) -> str | None:
+        """None when it can run here, else why not."""
+        return self.absent(self.program) if self.inside else ONLY_INSIDE
+
+    def version(self) -> str | None:
+        """What `auditctl -v` prints; None on a host, where nothing of it is run."""
+        return version_line(self.program, "-v") if self.inside else None
+
+    def session(self, script: Path, counting: Counting, program: Path) -> "AuditSession":
+        """One run, auditing on already. Raises: TracerFailed, always on a host."""
+        if not self.inside:
+            raise TracerFailed(ONLY_INSIDE)
+        return AuditSession(self.program, script, counting, program)
+
+
+class AuditSession(ToolSession):
+    """Auditing as a script wants it, from before the workload is forked, for then its audit context is made or not."""
+
+    name = "auditing"
+    always_counts = True
+
+    def __init__(self, tool: str, script: Path, counting: Counting, program: Path) -> None:
+        super().__init__(tool, script, counting, program)
+        text = script.read_text(encoding="utf-8")
+        self._wanted = (text.rpartition(SWITCH)[2][:1], text.count(RULE))
+        try:
+            self._lost_before = int(self._status()["lost"])
+            self._ask("-b", "8192")  # as Debian's rules begin: to load a hundred fills the kernel's own 64
+            self._ask("-R", str(script))
+        except BaseException:
+            self.end()
+            raise
+
+    def attach(self, pid: int) -> None:
+        """Nothing: all was there before the workload."""
+        self.pid = pid
+
+    def is_live(self) -> bool:
+        """Whether auditing is on or off, and has as many rules, as the script says."""
+        return self._wanted == (self._status()["enabled"], f"\n{self._ask('-l')}".count(RULE))
+
+    def stop(self, timeout_s: float) -> Report:
+        """What the kernel lost; nothing was written by a tool. Raises: TracerFailed."""
+        return replace(super().stop(timeout_s), output_bytes=None)
+
+    def count(self) -> tuple[int | None, int | None]:
+        """(None, because nobody reads the records; records that the kernel had no room for)."""
+        return None, int(self._status()["lost"]) - self._lost_before
+
+    def end(self) -> None:
+        """Leave no rule, and auditing off."""
+        for words in (("-D",), ("-e", "0")):
+            with suppress(TracerFailed):
+                self._ask(*words)
+        super().end()
+
+    def _status(self) -> dict[str, str]:
+        """What the kernel says of its auditing."""
+        return dict(line.split(maxsplit=1) for line in self._ask("-s").splitlines())
+
+    def _ask(self, *words: str) -> str:
+        """What auditctl prints. Raises: TracerFailed, with its words."""
+        try:
+            run = subprocess.run([self.tool, *words], capture_output=True, text=True, timeout=30, check=True)
+        except (OSError, subprocess.SubprocessError) as error:
+            raise TracerFailed(f"auditctl {words[0]}: {getattr(error, 'stderr', None) or error}".strip()) from error
+        return run.stdout

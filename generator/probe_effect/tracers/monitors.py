@@ -1,10 +1,22 @@
-"""Tools that show processes, each of them a tracer that is measured itself (`monitor_session`).
+"""Tools that show processes, each of them a tracer that is measured itself, refresh by refresh.
+
+There is no probe that would have to be live. What the tool draws is read and thrown away, since a terminal that nobody
+reads makes the program wait. Its memory is looked at while it runs (VmHWM): `ru_maxrss` of wait4(2) keeps the peak of
+the process from before it became the tool. Its system calls are counted in a run of its own, by `perf stat` on
+the one tracepoint that all share (raw_syscalls:sys_enter), which counts in the kernel, the tool and its children alone.
 
 They read /proc again for every refresh and watch nothing in between, so a suite that asks what a probe costs has no
 scripts for them. A script has the words after the tool's name, with `#` comments; btop's is its file of settings, and
 that of our own reader of /proc, the lower bound, is the program.
 """
 
+import fcntl
+import os
+import re
+import struct
+import termios
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -12,10 +24,177 @@ from typing import ClassVar
 from probe_effect.compilers import Compiler, compiled
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Need
+from probe_effect.processes import Child, Ended, is_readable
+from probe_effect.tracers import perf_output
 from probe_effect.tracers.arguments import read_arguments
-from probe_effect.tracers.monitor_session import REFRESHES, MonitorSession, Words
-from probe_effect.tracers.protocol import Counting, TracerFailed
-from probe_effect.tracers.tool import Tool, absent, version_line
+from probe_effect.tracers.packages import peak_rss_bytes, processes, wait_for_workload
+from probe_effect.tracers.protocol import Counting, Report, TracerFailed
+from probe_effect.tracers.tool import Tool, ToolSession, absent, version_line
+
+REFRESHES = 10
+"""As many as the suite has operations; scripts of tools that take a number have it in their words."""
+
+LINES, COLUMNS = 40, 120
+"""Of the terminal."""
+
+TERMINAL = "xterm-256color"
+
+LOOK_EVERY_S = 0.01
+"""How often the tool's memory is looked at."""
+
+PAUSE_S = 0.05
+"""A refresh comes at once, and the next after 0.1 s at the earliest: what is drawn after such a pause is another."""
+
+CHUNK_BYTES = 1 << 16
+KEPT_BYTES = 2000
+"""Of the end of what it drew, for its own words where it fails."""
+
+CONTROL = re.compile(rb"\x1b\[[0-9;:?<=>]*[ -/]*[@-~]|\x1b[()][0-9A-B]|\x1b.|[\x00-\x08\x0b-\x1f\x7f]")
+"""What moves the cursor or colours a terminal, and says nothing."""
+
+COUNT_CALLS = ("stat", "-x,", "-e", "raw_syscalls:sys_enter", "-o")
+"""Words of perf; the file and the command follow."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """How a tool is told to make its refreshes and end: its command, the key that ends it, and its settings."""
+
+    name: str
+    command: tuple[str, ...]
+    key: bytes = b""
+    """Ends it, once it has made `REFRESHES`; empty for a tool that ends by itself."""
+    settings: str = ""
+    """Where its script goes below its home, for a tool that is told by a file of settings."""
+
+
+class MonitorSession(ToolSession):
+    """One tool at its refreshes."""
+
+    def __init__(self, words: Words, script: Path, counting: Counting, program: Path) -> None:
+        super().__init__(words.command[0], script, counting, program)
+        self.name, self._words = words.name, words
+        self.always_counts = counting == "calls"
+        self._terminal, self._inside = os.openpty()  # the tool's end stays open here too: its end never ends ours
+        fcntl.ioctl(self._inside, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+        self._drawn_bytes = self._refreshes = 0
+        self._last_s = self._looked_s = 0.0
+        self._end = b""
+        self._rss_bytes: int | None = None
+        self._ended: Ended | None = None
+        self._home = self.work.path / "home"
+        self._home.mkdir()
+        if words.settings:
+            settings = self._home / words.settings
+            settings.parent.mkdir(parents=True)
+            settings.write_bytes(script.read_bytes())
+
+    def attach(self, pid: int) -> None:
+        """Start the tool once the workload waits, with all its processes. Raises: TracerFailed."""
+        wait_for_workload(pid)
+        super().attach(pid)
+
+    def command(self, pid: int) -> Sequence[str]:
+        """The command, counted by perf where its system calls are asked for; it watches no process in particular."""
+        del pid
+        counted = ("perf", *COUNT_CALLS, str(self.written), "--") if self.counting == "calls" else ()
+        return (*counted, *self._words.command)
+
+    def environment(self) -> dict[str, str]:
+        """A home of its own, so that nobody's settings are read and none written, and the size of its terminal."""
+        home = str(self._home)
+        folders = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
+        return dict.fromkeys(folders, home) | {
+            "XDG_CONFIG_HOME": f"{home}/.config",
+            "HTOPRC": f"{home}/htoprc",
+            "PERF_CONFIG": "/dev/null",
+            "ATOPACCT": "",  # else atop, as root, has the kernel write an account of every process
+            "TERM": TERMINAL,
+            "LINES": str(LINES),
+            "COLUMNS": str(COLUMNS),
+            "LC_ALL": "C.UTF-8",
+        }
+
+    def spawn(self, command: Sequence[str]) -> Child:
+        """The tool in its terminal, its errors in the work folder. Raises: TracerFailed."""
+        return self.spawn_with(command, self._inside, self._inside)
+
+    def ready(self, timeout_s: float) -> None:
+        """Return when the tool has made its refreshes and ended. Raises: TracerFailed when it fails, or hangs."""
+        assert self.child is not None
+        deadline_s = time.monotonic() + timeout_s
+        while (ended := self.child.wait(0)) is None:
+            self._look(self.child)
+            if not self._read(LOOK_EVERY_S):
+                self._end_it_when_done()
+            if time.monotonic() > deadline_s:
+                self.work.out.write_bytes(self._end)
+                self.fail("timeout", f"had not made its refreshes after {timeout_s:.0f} s")
+        while self._read(0):
+            continue
+        self.work.out.write_bytes(self._end)
+        if ended.exit_status != 0:
+            self.fail("failed", f"exit status {ended.exit_status}")
+        self._ended = ended
+
+    def is_live(self) -> bool:
+        """Whether it has made its refreshes."""
+        return self._ended is not None
+
+    def stop(self, timeout_s: float) -> Report:
+        """What it took. It has ended already, so there is nothing to wait for. Raises: TracerFailed."""
+        del timeout_s
+        assert self._ended is not None
+        if self.counting == "calls":  # perf's own time and memory are in it
+            return self._report()
+        cpu_ns = self._ended.user_ns + self._ended.sys_ns
+        return Report(tracer_cpu_ns=cpu_ns, tracer_rss_bytes=self._rss_bytes, output_bytes=self._drawn_bytes)
+
+    def end(self) -> None:
+        """Leave no process, no terminal and no file behind."""
+        super().end()
+        for descriptor in (self._terminal, self._inside):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._terminal = self._inside = -1
+
+    def count(self) -> tuple[int | None, int | None]:
+        """(its system calls, none lost: a counter drops nothing)."""
+        text = self.written.read_text(encoding="utf-8") if self.written.exists() else ""
+        return perf_output.count_counters(text), 0
+
+    def output_bytes(self) -> int:
+        """Bytes that it drew."""
+        return self._drawn_bytes
+
+    def _read(self, timeout_s: float) -> bool:
+        """Take what it has drawn, waiting a moment for it; whether there was any."""
+        if not is_readable(self._terminal, timeout_s):
+            return False
+        drawn = os.read(self._terminal, CHUNK_BYTES)
+        now_s = time.monotonic()
+        self._refreshes += now_s - self._last_s > PAUSE_S
+        self._last_s = now_s
+        self._drawn_bytes += len(drawn)
+        self._end = (self._end + CONTROL.sub(b" ", drawn))[-KEPT_BYTES:]
+        return True
+
+    def _end_it_when_done(self) -> None:
+        """Press the key that ends it, once the last refresh is drawn; again after a while, where it was not heard."""
+        now_s = time.monotonic()
+        if self._words.key and self._refreshes >= REFRESHES and now_s - self._last_s > PAUSE_S:
+            self._last_s = now_s
+            os.write(self._terminal, self._words.key)
+
+    def _look(self, child: Child) -> None:
+        """Take note of the largest memory of any of its processes."""
+        now_s = time.monotonic()
+        if now_s - self._looked_s < LOOK_EVERY_S:
+            return
+        self._looked_s = now_s
+        peaks = [peak_rss_bytes(int(pid)) for pid in processes(child.pid).split(",")]
+        self._rss_bytes = max((peak for peak in (self._rss_bytes, *peaks) if peak is not None), default=None)
+
 
 AGAIN = f'for refresh in {" ".join(map(str, range(REFRESHES)))}; do "$@" || exit; done'
 """Has a shell start a tool again for each refresh."""
