@@ -26,8 +26,7 @@ from probe_effect.compilers import CompiledProgram
 from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.emulated.assembly import Assembly
 from probe_effect.emulated.kernel import KernelImage
-from probe_effect.emulated.kvm import KvmUnusable
-from probe_effect.emulated.qemu import Emulator, Image
+from probe_effect.emulated.qemu import Emulator, Image, KvmUnusable
 from probe_effect.emulated.testbed import LOSSES, EmulatedMachine, Patience
 from probe_effect.emulated.tracers import Wanted
 from probe_effect.errors import HostNotReady, UsageError

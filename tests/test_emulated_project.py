@@ -11,7 +11,7 @@ import pytest
 
 from build_trees import small_tree
 from probe_effect.emulated import debian
-from probe_effect.emulated.project import fetched
+from probe_effect.emulated.tracers import fetched
 from probe_effect.errors import HostNotReady
 from probe_effect.store.suite_file import Project
 

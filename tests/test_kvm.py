@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect.emulated import kvm
-from probe_effect.emulated.kvm import trouble
+from probe_effect.emulated import qemu
+from probe_effect.emulated.qemu import trouble
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def two_cpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kvm, "usable_cpus", lambda: {0, 1})
+    monkeypatch.setattr(qemu, "usable_cpus", lambda: {0, 1})
 
 
 def with_flags(root: Path, flags: str) -> None:
@@ -40,7 +40,7 @@ def with_flags(root: Path, flags: str) -> None:
 def test_a_device_that_is_not_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: str, machine: str, advice: str
 ) -> None:
-    monkeypatch.setattr(kvm, "MACHINE", machine)
+    monkeypatch.setattr(qemu, "MACHINE", machine)
     with_flags(tmp_path, flags)
     found = str(trouble(tmp_path))
     assert found.startswith("/dev/kvm is not there")
@@ -96,5 +96,5 @@ def test_a_device_that_does_not_open_for_another_reason_has_it_said(
 
 def test_a_guest_needs_two_cpus_for_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     device(tmp_path)
-    monkeypatch.setattr(kvm, "usable_cpus", lambda: {3})
+    monkeypatch.setattr(qemu, "usable_cpus", lambda: {3})
     assert trouble(tmp_path) == "a guest takes 2 CPUs of this machine for itself, and we may use 1"

@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 
 from builders import REAL_DATA
 from fakes.project import FakeProject, asked_by, document
-from probe_effect.cli.laboratories import LABORATORIES, Laboratory
 from probe_effect.cli.measure import lab as command
+from probe_effect.cli.measure_settings import LABORATORIES, Laboratory
 from probe_effect.errors import HostNotReady
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.store.places import DataFolder, SubmissionFolder

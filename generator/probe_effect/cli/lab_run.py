@@ -9,8 +9,8 @@ from textwrap import wrap
 
 from probe_effect import units
 from probe_effect.cli import output
-from probe_effect.cli.laboratories import Laboratory
 from probe_effect.cli.measure_display import display, progress, show_leftovers, show_skipped
+from probe_effect.cli.measure_settings import Laboratory
 from probe_effect.errors import BadData
 from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.measure.bench import Settings

@@ -8,8 +8,15 @@ import click
 from click.core import ParameterSource
 
 from probe_effect.cli.data_options import data_folder, data_option
-from probe_effect.cli.laboratories import LABORATORIES
-from probe_effect.cli.measure_settings import BLOCKS, QUICK_BLOCKS, VM_BLOCKS, VM_QUICK_BLOCKS, MeasureOptions, counts
+from probe_effect.cli.measure_settings import (
+    BLOCKS,
+    LABORATORIES,
+    QUICK_BLOCKS,
+    VM_BLOCKS,
+    VM_QUICK_BLOCKS,
+    MeasureOptions,
+    counts,
+)
 from probe_effect.emulated.architecture import ARCHITECTURES, DEFAULT
 from probe_effect.emulated.qemu import Accelerator
 

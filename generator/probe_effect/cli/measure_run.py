@@ -31,8 +31,8 @@ from probe_effect.cli.tables import show_section
 from probe_effect.compilers import cache_folder
 from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.emulated.debian import locked
-from probe_effect.emulated.kvm import KvmUnusable
 from probe_effect.emulated.news import RELEASES, SUITES, Job, Offer, counted, duration_s, missing, offer
+from probe_effect.emulated.qemu import KvmUnusable
 from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError, unknown
 from probe_effect.host import typed
 from probe_effect.host.mounts import mount_for_our_time

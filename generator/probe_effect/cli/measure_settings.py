@@ -1,15 +1,36 @@
-"""How to measure, as the command line has it, and the command that repeats a run."""
+"""How to measure, as the command line has it, and the historical experiments that `lab` repeats."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from probe_effect.emulated.architecture import DEFAULT
 from probe_effect.emulated.qemu import Accelerator
 from probe_effect.measure.calibrate import COUNTED, COUNTED_QUICK, QUICK, THOROUGH, Lengths
+from probe_effect.toml import beside
 
 if TYPE_CHECKING:
     from probe_effect.store.machine_file import Author
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Laboratory:
+    """An experiment: the cases of one suite that make it, and the tracers that they need."""
+
+    question: str
+    suite: str
+    cases: Sequence[str]
+    tracers: Sequence[str]
+    printed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Case to the published figures to put beside it, `<source>.<figure>`."""
+    next: Sequence[tuple[str, str]] = ()
+    """What to try when it is done, and the command that does."""
+
+
+LABORATORIES = {name: Laboratory(**table) for name, table in beside(__file__, "laboratories").items()}
+"""Each by its name."""
+
 
 BLOCKS = 20
 QUICK_BLOCKS = 6

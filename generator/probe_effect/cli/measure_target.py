@@ -17,12 +17,10 @@ from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.emulated.assembly import assemble
 from probe_effect.emulated.debian import locked
 from probe_effect.emulated.kernel import find_kernel
-from probe_effect.emulated.kvm import KvmUnusable, trouble
 from probe_effect.emulated.paths import PathRecorder
-from probe_effect.emulated.project import fetched
-from probe_effect.emulated.qemu import CPUS
+from probe_effect.emulated.qemu import CPUS, KvmUnusable, trouble
 from probe_effect.emulated.testbed import PATIENCE, EmulatedMachine
-from probe_effect.emulated.tracers import offered, wanted
+from probe_effect.emulated.tracers import fetched, offered, wanted
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.measure.request import BUILDERS, Work
 from probe_effect.measure.resume import cut_short, read_unfinished

@@ -1,8 +1,9 @@
-"""One guest: QEMU as a process, with a serial port of the guest as our line to it.
+"""One guest: QEMU as a process, with a serial port of the guest as our line, and whether hardware can run it.
 
 Whether its clock counts instructions or takes the time is a mode of `guests.toml`.
 """
 
+import grp
 import json
 import os
 import re
@@ -16,12 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from probe_effect.compilers import MACHINE
 from probe_effect.emulated.architecture import GUESTS, GuestArchitecture, of_the_host
 from probe_effect.emulated.debian import DebianRelease
 from probe_effect.emulated.kernel import foreign, join
 from probe_effect.emulated.messages import Message, decode, encode
-from probe_effect.errors import ProbeEffectError
-from probe_effect.host import ROOT, read_text
+from probe_effect.errors import HostNotReady, ProbeEffectError
+from probe_effect.host import ROOT, read_text, usable_cpus
 from probe_effect.machine.cpu import cpuinfo
 from probe_effect.processes import Child, is_readable
 
@@ -216,3 +218,30 @@ class RunningGuest:
         tail = [line.strip() for line in console.splitlines() if line.strip()][-TAIL_LINES:]
         parts = [what, *said, f"its console's last lines: {' | '.join(tail) or 'none'}"]
         return "the emulated machine is lost: " + "; ".join(parts)
+
+
+MODULES = {"vmx": "kvm_intel", "svm": "kvm_amd"}
+"""Flag of a CPU of x86-64 that can run guests, to the module that has it do so."""
+
+
+class KvmUnusable(HostNotReady):
+    """No guest can be run by the hardware; the message says why, and what to do."""
+
+
+def trouble(root: Path = ROOT) -> str | None:
+    """Why KVM cannot be used, with what to do; None if nothing says so."""
+    device, have, flags = root / "dev/kvm", len(usable_cpus()), cpuinfo(root).get("flags", "").split()
+    flag = next((flag for flag in MODULES if flag in flags), "")
+    facts = {"needed": CPUS, "have": have, "flag": flag, "module": MODULES.get(flag)}
+    kind = "cpus" if have < CPUS else None
+    try:
+        os.close(os.open(device, os.O_RDWR | os.O_CLOEXEC))
+    except FileNotFoundError:
+        kind = "no_module" if flag else "no_cpu" if MACHINE == "x86_64" else "no_arm"
+    except PermissionError:
+        groups = {one.gr_gid: one.gr_name for one in grp.getgrall() if one.gr_gid}  # not root's: that is too much
+        facts["group"] = groups.get(device.stat().st_gid)
+        kind = "group" if facts["group"] else "closed"
+    except OSError as error:
+        facts["error"], kind = error.strerror, "broken"
+    return str(GUESTS["kvm"][kind]).format(**facts) if kind else None

@@ -11,10 +11,9 @@ from typing import Any, Self, get_args
 
 from probe_effect.compilers import CompiledProgram
 from probe_effect.emulated.assembly import Assembly
-from probe_effect.emulated.kvm import KvmUnusable
 from probe_effect.emulated.messages import WORKLOADS, Message, load_message, run_request, sample_of
 from probe_effect.emulated.paths import PathRecorder
-from probe_effect.emulated.qemu import CPUS, MODES, Accelerator, GuestLost, RunningGuest
+from probe_effect.emulated.qemu import CPUS, MODES, Accelerator, GuestLost, KvmUnusable, RunningGuest
 from probe_effect.emulated.tracers import GuestTracer, Wanted
 from probe_effect.errors import HostNotReady
 from probe_effect.machine import collect

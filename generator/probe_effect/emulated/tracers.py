@@ -1,17 +1,20 @@
-"""Tracers inside an emulated machine: which packages bring them, and what they said of themselves there."""
+"""Tracers inside an emulated machine, by the packages that bring them, and a project's source as Debian has it."""
 
+import hashlib
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+import tarfile
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from probe_effect.emulated.debian import PACKAGE, RELEASE
+from probe_effect.emulated.debian import PACKAGE, RELEASE, DebianRelease, locked, made_whole
 from probe_effect.emulated.messages import Message
-from probe_effect.errors import UsageError
+from probe_effect.errors import HostNotReady, UsageError
+from probe_effect.measure.tree import INSTEAD, Tree
 from probe_effect.model import Need
-from probe_effect.store.suite_file import tools_of
+from probe_effect.store.suite_file import Project, tools_of
 from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.libbpf import CLANG
 from probe_effect.tracers.protocol import Counting
@@ -120,3 +123,54 @@ class GuestTracer:
     def session(self, script: Path, counting: Counting, program: Path) -> NoReturn:
         """Never: the program inside makes its sessions."""
         raise NotImplementedError
+
+
+FOLDER = "projects"
+DIGITS = 16
+
+
+def fetched(project: Project, cache: Path, tell: Callable[[str], None]) -> Tree:
+    """The source tree of a project.
+
+    What is in `cache` is not fetched again; `tell` is told when something is. Raises: HostNotReady where it cannot be
+        had, with what to do instead.
+    """
+    own, name = cache / FOLDER, f"{project.package}-{project.version}"
+    folder = own / project.sha256[:DIGITS] / name
+    with locked(own):
+        if not folder.is_dir():
+            tell(f"fetching the source of {name} from Debian {project.release}, once; it is kept in {folder}")
+            _unpack(_archive(project, own), folder)
+    return Tree(folder, f"{name}, sha256 {project.sha256[:DIGITS]}", project.configure)
+
+
+def _archive(project: Project, own: Path) -> Path:
+    """The archive, as apt has checked it. Raises: HostNotReady."""
+    try:
+        archive = DebianRelease(project.release, own, kind="deb-src").fetch_source(project.package)
+    except HostNotReady as error:
+        msg = f"{error}\n{INSTEAD}"
+        raise HostNotReady(msg) from error
+    with archive.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != project.sha256:
+        msg = (
+            f"{archive.name} of Debian {project.release} has the SHA-256 {found}, and the suite builds "
+            f"{project.version} with {project.sha256}\n{INSTEAD}"
+        )
+        raise HostNotReady(msg)
+    return archive
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    """The one folder of an archive, whole or not at all. Raises: HostNotReady."""
+    try:
+        with made_whole(folder) as made, tarfile.open(archive) as files:
+            # Pythons before 3.11.4 have no filters; the archive's hash is the suite's.
+            files.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)
+            files.extractall(made.with_name("archive"))  # noqa: S202
+            (top,) = made.with_name("archive").iterdir()
+            top.rename(made)
+    except (OSError, ValueError, tarfile.TarError) as error:
+        msg = f"{archive}: cannot be unpacked: {error}"
+        raise HostNotReady(msg) from error

@@ -24,7 +24,7 @@ from probe_effect.exports.files import json_of, rows_document, safe_cell, write
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.shown import in_order, shown_machines
-from probe_effect.pages import addresses, findings, machine_page, site, wording
+from probe_effect.pages import addresses, machine_page, site, wording
 from probe_effect.pages.case_answer import MARK
 from probe_effect.store.kept import Kept
 from probe_effect.store.tables import csv_line
@@ -182,7 +182,7 @@ def machine_cards(catalogue: Catalogue) -> dict[str, Chart]:
     """Every machine whose times were measured, to the picture of a link to its page."""
     found = {}
     for machine, submissions in catalogue.numbers.machines().items():
-        newest, costs = submissions[0], findings.briefly(machine, catalogue)
+        newest, costs = submissions[0], machine_page.briefly(machine, catalogue)
         found[machine] = machine_card(machine, names.machine_name(newest), wording.tier(newest.document), costs)
     return found
 
@@ -191,4 +191,4 @@ def write_machine_pictures(catalogue: Catalogue, work: Path, cache: Kept) -> Non
     """Write picture and badge of every machine whose times were measured, beside its page."""
     for machine, card in machine_cards(catalogue).items():
         write(work / "static" / machine_page.card(machine), draw_png(card, "card", cache))
-        write(work / "static" / machine_page.badge(machine), badge(findings.briefly(machine, catalogue)))
+        write(work / "static" / machine_page.badge(machine), badge(machine_page.briefly(machine, catalogue)))

@@ -9,10 +9,10 @@ from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.once import grouped_by
 from probe_effect.pages import addresses, instructions
-from probe_effect.pages.findings import PLAIN_ACTIONS
 from probe_effect.pages.instructions import listed
 from probe_effect.pages.kernel_changes import WAYS
 from probe_effect.pages.kernel_charts import charts_of, short_names
+from probe_effect.pages.machine_page import PLAIN_ACTIONS
 from probe_effect.pages.markdown import page
 from probe_effect.reduce.submission import Number
 from probe_effect.tools.record import plain_tools

@@ -9,7 +9,7 @@ from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.answer.words import BANDS
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
 from probe_effect.numbers.shown import FIRST_SUITE, representative, shown_machines
-from probe_effect.pages import case_answer, changes_page, findings, kernels_page, ladder_page, wording
+from probe_effect.pages import case_answer, changes_page, kernels_page, ladder_page, machine_page, wording
 from probe_effect.pages.changes_page import entries
 from probe_effect.pages.markdown import page, render
 from probe_effect.pages.results import EXPLAINED, measured_range
@@ -59,7 +59,7 @@ def write_further(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
 def _lists(catalogue: Catalogue) -> list[Listing]:
     machines = list(catalogue.numbers.machines().items())
     by_metric = sorted(catalogue.numbers.submissions, key=lambda one: one.metric != "time")
-    of_machines = {"representative": representative, "charts": findings.charts(catalogue)}
+    of_machines = {"representative": representative, "charts": machine_page.charts(catalogue)}
     of_changes = {"log": changes_page, "titles": {source.id: source.document.title for source in catalogue.sources}}
     return [
         Listing("machines.md", "machines", "Machines", machines, of_machines),

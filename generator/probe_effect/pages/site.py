@@ -16,7 +16,6 @@ from probe_effect.pages import (
     changes_page,
     citing,
     companion,
-    findings,
     fragments,
     guide_fragments,
     kernel_changes,
@@ -89,7 +88,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     drawn = [
         *guide_fragments.charts(catalogue),
         *ladder_page.charts(catalogue),
-        *findings.charts(catalogue),
+        *machine_page.charts(catalogue),
         *ladder_page.explore_charts(catalogue),
         *proof.charts(catalogue, found),
         *kernel_charts.charts(catalogue),
