@@ -20,7 +20,7 @@ from probe_effect.calibration.loop import CalibrationLoop
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.host.kernel import LOCKDOWN
 from probe_effect.host.symbols import matching_functions
-from probe_effect.live import attachment, bpf, bpf_links, bpf_objects, calls, own_probe, perf_event, refusal
+from probe_effect.live import attachment, bpf, bpf_links, bpf_objects, countable, own_probe, perf_event
 from probe_effect.live import count as counting
 from probe_effect.live import target as targets
 from probe_effect.live.attachment import Attachments
@@ -369,12 +369,12 @@ def test_each_refusal_of_the_kernel_is_explained(
     number: int, at: tuple[int, str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     user, lockdown = at
-    for path, text in ((LOCKDOWN, lockdown), (refusal.PARANOID, "3")):
+    for path, text in ((LOCKDOWN, lockdown), (countable.PARANOID, "3")):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
-    monkeypatch.setattr(refusal, "ROOT", tmp_path)
+    monkeypatch.setattr(countable, "ROOT", tmp_path)
     monkeypatch.setattr(os, "geteuid", lambda: user)
-    with pytest.raises(HostNotReady, match=f"counting: the kernel refuses .*{words}"), refusal.explained("counting"):
+    with pytest.raises(HostNotReady, match=f"counting: the kernel refuses .*{words}"), countable.explained("counting"):
         raise OSError(number, os.strerror(number))
 
 
@@ -433,18 +433,18 @@ def test_each_architecture_has_its_own_numbers_of_system_calls(
     machine: str, newfstatat: int, exit_offset: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("platform.machine", lambda: machine)
-    calls.number.cache_clear()
-    assert calls.number("syscalls:sys_enter_newfstatat") == newfstatat
-    assert calls.number("syscalls:sys_exit_newuname") == calls.number("syscalls:sys_enter_newuname")
-    assert calls.number_offset("sys_exit") == exit_offset
-    calls.number.cache_clear()
+    countable.number.cache_clear()
+    assert countable.number("syscalls:sys_enter_newfstatat") == newfstatat
+    assert countable.number("syscalls:sys_exit_newuname") == countable.number("syscalls:sys_enter_newuname")
+    assert countable.number_offset("sys_exit") == exit_offset
+    countable.number.cache_clear()
 
 
 @pytest.mark.parametrize(
     "name", ["syscalls:sys_enter_uname", "syscalls:sys_enter_nothing_like_it", "sched:sched_switch"]
 )
 def test_a_call_whose_number_is_not_known_is_not_counted_by_it(name: str) -> None:
-    assert calls.end_of(name) is None
+    assert countable.end_of(name) is None
 
 
 # What follows from the counts

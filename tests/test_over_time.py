@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from builders import changed, machine_values, many_blocks, write_data, write_submission
-from probe_effect.compare.over_time import RunChange, histories
+from probe_effect.compare.subjects import RunChange, histories
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages import machine_page, over_time
 from probe_effect.store.places import DataFolder

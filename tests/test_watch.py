@@ -22,13 +22,13 @@ from probe_effect.cli import watch_run
 from probe_effect.cli.advise import watch as command
 from probe_effect.errors import HostNotReady
 from probe_effect.host.symbols import matching_functions
-from probe_effect.live import bpf, bpf_links, bpf_objects, bpf_program, btf, loaded, owners, perf_event, tracefs
+from probe_effect.live import bpf, bpf_links, bpf_objects, bpf_program, loaded, owners, perf_event
 from probe_effect.live.attachment import Attachments
+from probe_effect.live.bpf_objects import OwnCost
 from probe_effect.live.countable import Countable
 from probe_effect.live.loaded import Active, Loaded, RunStatistics
 from probe_effect.live.owners import Process
 from probe_effect.live.places import Place
-from probe_effect.live.statistics import OwnCost
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts
 
@@ -223,7 +223,7 @@ def test_what_is_on_in_ftrace_is_found_with_its_counts(tmp_path: Path, monkeypat
         instances__other__current_tracer="function_graph\n",
         instances__other__set_event="",
     )
-    monkeypatch.setattr(tracefs, "ROOT", folder)
+    monkeypatch.setattr(owners, "ROOT", folder)
     rows = list(loaded._in_tracefs())
     assert [(one.kind, one.name, one.events) for one in rows] == [
         ("uprobe", "mine:entry", 77),
@@ -235,9 +235,9 @@ def test_what_is_on_in_ftrace_is_found_with_its_counts(tmp_path: Path, monkeypat
 
 
 def test_where_ftrace_is_off_or_not_mounted_nothing_is_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracefs, "ROOT", tmp_path)
+    monkeypatch.setattr(owners, "ROOT", tmp_path)
     assert list(loaded._in_tracefs()) == []
-    monkeypatch.setattr(tracefs, "ROOT", traced(tmp_path, current_tracer="nop", set_event=""))
+    monkeypatch.setattr(owners, "ROOT", traced(tmp_path, current_tracer="nop", set_event=""))
     assert list(loaded._in_tracefs()) == []
 
 
@@ -260,7 +260,7 @@ def test_functions_of_the_kernel_are_named_by_their_number() -> None:
     function = struct.pack("<3I", 5, 12 << 24, 2)
     types = integer + prototype + function
     head = struct.pack("<HBBI4I", 0xEB9F, 1, 0, 24, 0, len(types), len(types), len(strings))
-    assert btf.names(head + types + strings) == {3: "vfs_read"}
+    assert bpf_links.names(head + types + strings) == {3: "vfs_read"}
 
 
 # For real

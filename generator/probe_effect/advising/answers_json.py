@@ -41,7 +41,7 @@ from probe_effect.advising.script_answer import ScriptAnswer
 from probe_effect.advising.watched import TracingCost, Watched
 from probe_effect.answer.advice import Advised, Slowed
 from probe_effect.answer.question import HereCosts
-from probe_effect.live.statistics import OwnCost
+from probe_effect.live.bpf_objects import OwnCost
 from probe_effect.model import Estimate, interval_json, thresholds_json
 from probe_effect.reduce.grades import THRESHOLDS
 from probe_effect.units import NS_PER_SECOND

@@ -17,7 +17,7 @@ from functools import partial
 from itertools import groupby
 from typing import Literal
 
-from probe_effect.live import bpf, bpf_objects, bpf_program, calls, perf_event
+from probe_effect.live import bpf, bpf_objects, bpf_program, countable, perf_event
 from probe_effect.live.bpf_program import Instruction
 from probe_effect.live.countable import IN_FILES, RETURNS, Countable, CountableProbe
 from probe_effect.model import series_of
@@ -82,7 +82,7 @@ class Attachments:
         """Of each probe, the keys under which its events are counted: for all system calls each call's, and the rest's.
 
         Those that are no probe's place have the calls that are no probe's."""
-        self.means: list[Means] = [one.kind for one in countables] + ["raw-tracepoint"] * len(calls.ENDS)
+        self.means: list[Means] = [one.kind for one in countables] + ["raw-tracepoint"] * len(countable.ENDS)
         """By what the probe of each key is attached."""
         self._countables, self._pid, self._stacks = countables, pid, stacks
         self._link_pid = pid if pid is not None and series_of(os.uname().release) >= OWN_PROCESS_SINCE else 0
@@ -228,14 +228,14 @@ class Attachments:
 
     def _link_calls(self, end: str, indexes: list[int]) -> list[int]:
         """One program for all system calls: those of other numbers are counted together, for they take time too."""
-        others = len(self._countables) + calls.ENDS.index(end)
-        numbers = {index: calls.number(self._countables[index].name) for index in indexes}
+        others = len(self._countables) + countable.ENDS.index(end)
+        numbers = {index: countable.number(self._countables[index].name) for index in indexes}
         probes = {call: index for index, call in reversed(numbers.items()) if call is not None}
         if ("raw-tracepoint", end) not in self._programs:
             by_number = self._keep(bpf.create_map(bpf.HASH, 4, 4, MOST_CALLS))
             for call, index in probes.items():
                 bpf.update(by_number, struct.pack("=I", call), struct.pack("=I", index))
-            code = bpf_program.by_call(by_number, others, calls.number_offset(end))
+            code = bpf_program.by_call(by_number, others, countable.number_offset(end))
             self._program("raw-tracepoint", end, bpf.RAW_TRACEPOINT, code)
         link = bpf.link_raw_tracepoint(self._programs["raw-tracepoint", end], end)
         for index, own in numbers.items():

@@ -1,4 +1,6 @@
-"""The places to which loaded programs are attached, by links and by perf events.
+"""The places to which loaded programs are attached, by links and by perf events, with the names of functions.
+
+Source: Documentation/bpf/btf.rst of the Linux kernel, "BTF Type and String Encoding".
 
 Source: struct bpf_link_info, enum bpf_link_type, enum bpf_perf_event_type and enum bpf_task_fd_type in
 include/uapi/linux/bpf.h, Linux 6.18. The kernel tells of perf links since 6.6 and of uprobe links since 6.8; before
@@ -7,12 +9,62 @@ that, and for other sorts of links, only which program they hold.
 
 import struct
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+from probe_effect.host import ROOT
 from probe_effect.host.symbols import FIRST_BYTES
 from probe_effect.live import bpf, bpf_objects
-from probe_effect.live.btf import kernel_names
 from probe_effect.live.places import Place
+
+KERNEL = "sys/kernel/btf/vmlinux"
+
+FUNCTION, TYPEDEF = 12, 8
+
+HEAD_BYTES = 12
+BYTES_BEHIND = {
+    1: (4, 0),
+    3: (12, 0),
+    4: (0, 12),
+    5: (0, 12),
+    6: (0, 8),
+    13: (0, 8),
+    14: (4, 0),
+    15: (0, 12),
+    17: (4, 0),
+    19: (0, 12),
+}
+"""Kind to the bytes behind a type's head: once, and for each of its members."""
+
+
+@cache
+def kernel_names() -> dict[int, str]:
+    """Number to name of each function, and of each type definition (of which tracepoints have one); empty without BTF.
+
+    Takes some tenths of a second, once.
+    """
+    try:
+        return names((ROOT / KERNEL).read_bytes())
+    except OSError:
+        return {}
+
+
+def names(data: bytes) -> dict[int, str]:
+    """Number to name, as `kernel_names`, from the bytes of a BTF object."""
+    head, types, _, strings = struct.unpack_from("<4I", data, 4)
+    at, end, number = head + types, head + strings, 0
+    found = {}
+    while at < end:
+        name, info = struct.unpack_from("<2I", data, at)
+        number += 1
+        kind = info >> 24 & 31
+        if kind in {FUNCTION, TYPEDEF}:
+            begin = end + name
+            found[number] = data[begin : data.index(b"\0", begin)].decode(errors="replace")
+        once, each = BYTES_BEHIND.get(kind, (0, 0))
+        at += HEAD_BYTES + once + each * (info & 0xFFFF)
+    return found
+
 
 TASK_FD_QUERY = 20
 """BPF_TASK_FD_QUERY."""

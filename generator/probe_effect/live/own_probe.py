@@ -20,7 +20,7 @@ import numpy as np
 from probe_effect.errors import HostNotReady
 from probe_effect.live.attachment import Attachments, Means
 from probe_effect.live.countable import IN_FILES, Countable, CountableProbe
-from probe_effect.live.prompt import be_prompt
+from probe_effect.live.perf_event import be_prompt
 from probe_effect.model import NOP10_CALLED_SINCE, series_of
 
 CALLS, TRIALS_S = 100, 0.02

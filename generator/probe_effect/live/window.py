@@ -15,9 +15,8 @@ from itertools import zip_longest
 from statistics import mean
 
 from probe_effect.live.attachment import Attachments, Means
-from probe_effect.live.cpu_clock import CpuClock
+from probe_effect.live.perf_event import CpuClock, be_prompt
 from probe_effect.live.probe_counts import ProbeCounts
-from probe_effect.live.prompt import be_prompt
 from probe_effect.live.target import TargetProcesses, ThreadUse, threads_of, used_between
 
 FEWEST_STRATA, MOST_STRATA = 10, 100

@@ -26,8 +26,7 @@ from probe_effect.numbers.published import DERIVED_MARK
 from probe_effect.numbers.shown import FIRST_SUITE
 from probe_effect.pages import agreement, instructions
 from probe_effect.pages.architecture_page import plain_tracer
-from probe_effect.pages.kernel_changes import changes
-from probe_effect.pages.kernel_charts import short_names
+from probe_effect.pages.kernel_changes import changes, short_names
 from probe_effect.pages.markdown import render
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.trends import MIN_PAIRS

@@ -11,7 +11,7 @@ from probe_effect import units
 from probe_effect.charts.dots import Dot, DotQuantity, dot_chart
 from probe_effect.charts.theme import LAYOUTS, Chart
 from probe_effect.compare.comparison import Comparison, largest
-from probe_effect.compare.over_time import History, RunChange, histories, same_machine
+from probe_effect.compare.subjects import History, RunChange, histories, same_machine
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.names import date_words, quoted, with_level

@@ -10,7 +10,6 @@ from probe_effect.numbers.citation import Citation, Subject, cite
 from probe_effect.numbers.shown import reference_submission
 from probe_effect.pages import (
     addresses,
-    anatomy_page,
     architecture_page,
     case_page,
     changes_page,
@@ -19,7 +18,6 @@ from probe_effect.pages import (
     fragments,
     guide_fragments,
     kernel_changes,
-    kernel_charts,
     kernels_page,
     ladder_page,
     machine_page,
@@ -53,8 +51,8 @@ def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     for release in catalogue.releases:
         yield f"releases/{release.version}.md", changes_page.write(release, catalogue)
     yield from fragments.write_further(catalogue)
-    if anatomy := anatomy_page.write(catalogue):
-        yield anatomy_page.ADDRESS, anatomy
+    if anatomy := architecture_page.write(catalogue):
+        yield architecture_page.ADDRESS, anatomy
     if changes := kernel_changes.write(catalogue):
         yield "kernels/changes.md", changes
     for one in catalogue.everything:
@@ -91,7 +89,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
         *machine_page.charts(catalogue),
         *ladder_page.explore_charts(catalogue),
         *proof.charts(catalogue, found),
-        *kernel_charts.charts(catalogue),
+        *kernel_changes.charts(catalogue),
         *chain.from_iterable(source_page.charts(catalogue, one) for one in catalogue.sources),
         *chain.from_iterable(
             submission_page.charts(catalogue, one) for one in catalogue.everything if one.metric == "time"
