@@ -19,10 +19,17 @@ from builders import picture_size, strings_of, write_data
 from probe_effect.charts import times
 from probe_effect.charts.dots import Dot, cost_chart, instruction_chart
 from probe_effect.charts.draw import draw_framed, draw_png, draw_svg, live_script
-from probe_effect.charts.ladder import LadderRung, ladder_chart
 from probe_effect.charts.pictures import site_card
 from probe_effect.charts.series_look import dodged, look
-from probe_effect.charts.slowdown import RATES, SLOWDOWNS, CostLine, MeasuredSlowdown, slowdown_chart
+from probe_effect.charts.slowdown import (
+    RATES,
+    SLOWDOWNS,
+    CostLine,
+    LadderRung,
+    MeasuredSlowdown,
+    ladder_chart,
+    slowdown_chart,
+)
 from probe_effect.charts.theme import CARD_HEIGHT, LAYOUTS, PAPER, SERIES, WIDTHS, Chart, Layout
 from probe_effect.exports.assemble import assemble
 from probe_effect.exports.files import safe_cell

@@ -13,8 +13,8 @@ import pytest
 
 from fakes.project import FakeProject, as_root, on_the_path
 from probe_effect.compilers import Sysroot
+from probe_effect.emulated import assembly
 from probe_effect.emulated import guest as module
-from probe_effect.emulated import parts
 from probe_effect.emulated.guest import GuestRequests, serve
 from probe_effect.emulated.messages import load_message, run_request
 from probe_effect.measure.one_run import Limits, PlannedRun
@@ -37,8 +37,8 @@ print(probe_effect.emulated.guest.__file__)
 
 
 def test_what_lies_in_the_guest_needs_no_compiled_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "compile_python", lambda *_: None)
-    parts._program_inside(tmp_path, Sysroot(tmp_path, "x86_64"))
+    monkeypatch.setattr(assembly, "compile_python", lambda *_: None)
+    assembly._program_inside(tmp_path, Sysroot(tmp_path, "x86_64"))
     command = [sys.executable, "-c", IMPORT, ABSENT]
     run = subprocess.run(command, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout.strip()) == (0, str(tmp_path / "probe_effect/emulated/guest.py")), run.stderr

@@ -15,9 +15,9 @@ from needs import needs
 from probe_effect.compilers import Sysroot
 from probe_effect.emulated import debian
 from probe_effect.emulated.architecture import ARCHITECTURES
+from probe_effect.emulated.assembly import from_elsewhere
 from probe_effect.emulated.debian import DebianRelease, Unpacked, check_programs
 from probe_effect.emulated.kernel import archive, find_kernel, join, wrapper
-from probe_effect.emulated.parts import from_elsewhere
 from probe_effect.emulated.tracers import Wanted, offered, wanted
 from probe_effect.errors import HostNotReady, UsageError
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from probe_effect.answer.composition import meet
 from probe_effect.answer.evidence import CostKey, Evidence
 from probe_effect.model import Estimate
-from probe_effect.numbers.once import once
+from probe_effect.numbers.index import once
 from probe_effect.reduce.grades import slowdown_at
 from probe_effect.reduce.submission import Number
 from probe_effect.stats import estimates

@@ -30,7 +30,7 @@ from probe_effect.answer.proof import (
 )
 from probe_effect.answer.script_proof import cost_on, event_probes, script_of, script_pairs
 from probe_effect.model import Estimate
-from probe_effect.numbers.once import once
+from probe_effect.numbers.index import once
 from probe_effect.reduce.submission import Number
 from probe_effect.scripts.form import PRINT
 from probe_effect.scripts.script import ScriptProbe

@@ -11,7 +11,7 @@ from typing import Literal
 
 from probe_effect.answer.evidence import Evidence
 from probe_effect.model import Estimate
-from probe_effect.numbers.once import once
+from probe_effect.numbers.index import once
 from probe_effect.stats import estimates
 from probe_effect.store.suite_file import Case
 

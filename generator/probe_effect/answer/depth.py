@@ -12,8 +12,8 @@ from probe_effect.answer.part import Part
 from probe_effect.answer.question import SAMPLED
 from probe_effect.answer.words import WORDS
 from probe_effect.model import Estimate
+from probe_effect.numbers.index import once
 from probe_effect.numbers.names import tool_of
-from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number
 from probe_effect.stats import estimates
 from probe_effect.stats.trends import StraightLine, straight_line

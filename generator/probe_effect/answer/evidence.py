@@ -7,8 +7,7 @@ from typing import Any
 
 from probe_effect.answer.published import PublishedCost, printed_costs
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource
-from probe_effect.numbers.index import Numbers
-from probe_effect.numbers.once import OnDemand, once
+from probe_effect.numbers.index import Numbers, OnDemand, once
 from probe_effect.reduce.reading import code
 from probe_effect.reduce.submission import Number
 from probe_effect.store.kept import code_version
@@ -51,7 +50,7 @@ class Evidence:
         self.of_work: OnDemand[CostKey, dict[str, Number]] = OnDemand(self._look)
         self.counts: OnDemand[str, list[Number]] = OnDemand(self._count)
         self.worked_out: dict[object, Any] = {}
-        """What `numbers.once` remembers."""
+        """What `numbers.index` remembers."""
         self._numbers = Numbers(()) if numbers is None else numbers
         self._taken: set[tuple[str, str]] = set()
         self._counted: set[str] = set()

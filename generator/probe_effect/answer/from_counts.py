@@ -25,8 +25,8 @@ from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.question import SAMPLED
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
+from probe_effect.numbers.index import once
 from probe_effect.numbers.likeness import release_distance
-from probe_effect.numbers.once import once
 from probe_effect.reduce.submission import Number
 from probe_effect.store.event_paths import Classes
 from probe_effect.store.suite_file import Case

@@ -15,7 +15,7 @@ from probe_effect.answer.depth import in_program
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.question import SAMPLED
 from probe_effect.model import Estimate
-from probe_effect.numbers.once import once
+from probe_effect.numbers.index import once
 from probe_effect.reduce.submission import Number
 from probe_effect.stats.estimates import range_of_ratios
 from probe_effect.store.suite_file import Case, Suite

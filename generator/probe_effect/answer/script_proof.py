@@ -17,7 +17,7 @@ from probe_effect.answer.parts import with_calls
 from probe_effect.answer.prediction import multiplied
 from probe_effect.answer.proof import ProgramPair, Spread, calls_per_event, in_programs, pair_of, program_spread
 from probe_effect.model import Estimate
-from probe_effect.numbers.once import once
+from probe_effect.numbers.index import once
 from probe_effect.reduce.submission import Number
 from probe_effect.scripts.clauses import NO_EVENTS
 from probe_effect.scripts.form import PRINT

@@ -9,7 +9,7 @@ from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.from_counts import counted, models
 from probe_effect.answer.part import PLAIN_ACTION
-from probe_effect.numbers.once import once
+from probe_effect.numbers.index import once
 from probe_effect.reduce.submission import Number
 from probe_effect.store.suite_file import Case, Suite
 from probe_effect.tools.record import known_tool

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import FAILURES, GIVE_UP_AFTER, Key, Sample
-from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.index import grouped_by
 from probe_effect.store.suite_file import script_path
 from probe_effect.store.tables import printable
 from probe_effect.tools.record import TOOLS, known_tool

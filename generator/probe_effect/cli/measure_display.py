@@ -20,7 +20,7 @@ from probe_effect.measure.request import Work
 from probe_effect.measure.resume import command_to_go_on
 from probe_effect.measure.testbed import ThisMachine
 from probe_effect.model import Key, Sample
-from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.index import grouped_by
 from probe_effect.store.places import SubmissionFolder
 from probe_effect.store.plan_file import PlannedSubject
 

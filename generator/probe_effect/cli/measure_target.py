@@ -13,11 +13,11 @@ from probe_effect.cli import output
 from probe_effect.cli.measure_display import progress
 from probe_effect.cli.measure_settings import MeasureOptions, kernel_word, machine_words
 from probe_effect.compilers import MACHINE, cache_folder
+from probe_effect.emulated.anatomy import PathRecorder
 from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.emulated.assembly import assemble
 from probe_effect.emulated.debian import locked
 from probe_effect.emulated.kernel import find_kernel
-from probe_effect.emulated.paths import PathRecorder
 from probe_effect.emulated.qemu import CPUS, KvmUnusable, trouble
 from probe_effect.emulated.testbed import PATIENCE, EmulatedMachine
 from probe_effect.emulated.tracers import fetched, offered, wanted

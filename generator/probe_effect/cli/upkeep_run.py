@@ -11,7 +11,7 @@ from probe_effect.errors import BadData, HostNotReady, UsageError
 from probe_effect.guide.commands import CommandOutput, faults, run, unmet, version
 from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.machine import collect
-from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.index import grouped_by
 from probe_effect.scripts.script import ScriptProbe, read_script
 from probe_effect.store.documents import write_document
 from probe_effect.store.places import DataFolder

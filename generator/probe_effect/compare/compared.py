@@ -10,7 +10,7 @@ from probe_effect.compare.comparison import REPEATABILITY_LIMIT_RATIO, Compariso
 from probe_effect.compare.sides import ReadSide, differing_traits
 from probe_effect.errors import ProbeEffectError, UsageError, unknown
 from probe_effect.model import Key, Metric
-from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.index import grouped_by
 from probe_effect.reduce.submission import Number
 
 METRICS: tuple[Metric, ...] = ("time", "instructions")

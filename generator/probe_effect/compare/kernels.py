@@ -13,9 +13,8 @@ from typing import NamedTuple
 from probe_effect.compare.comparison import Comparison, compare
 from probe_effect.model import level_order, release_numbers
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.index import best, newest_first
+from probe_effect.numbers.index import best, grouped_by, newest_first
 from probe_effect.numbers.names import ARCHITECTURES, release_series, tool, tool_of
-from probe_effect.numbers.once import grouped_by
 from probe_effect.numbers.shown import FIRST_SUITE
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.store.suite_file import Suite

@@ -9,8 +9,8 @@ from pathlib import Path
 from probe_effect.compare.comparison import Side
 from probe_effect.errors import BadData, UsageError
 from probe_effect.model import Metric, Problem
+from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.names import cpu, tier, tool_with_version
-from probe_effect.numbers.once import grouped_by
 from probe_effect.reduce.reading import read_submissions
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.store.beside_files import changed_ids, read_changes

@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, Self, get_args
 
 from probe_effect.compilers import CompiledProgram
+from probe_effect.emulated.anatomy import PathRecorder
 from probe_effect.emulated.assembly import Assembly
 from probe_effect.emulated.messages import WORKLOADS, Message, load_message, run_request, sample_of
-from probe_effect.emulated.paths import PathRecorder
 from probe_effect.emulated.qemu import CPUS, MODES, Accelerator, GuestLost, KvmUnusable, RunningGuest
 from probe_effect.emulated.tracers import GuestTracer, Wanted
 from probe_effect.errors import HostNotReady

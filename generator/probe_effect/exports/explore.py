@@ -31,7 +31,7 @@ from probe_effect.exports.script_values import (
 from probe_effect.model import level_order
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.shown import reference_submission
 from probe_effect.pages import addresses, comparison, instructions, ladder_page, wording
 from probe_effect.pages.fragments import first_suite_first

@@ -27,7 +27,7 @@ from probe_effect.exports.script_values import Values
 from probe_effect.model import Estimate, Metric
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource
-from probe_effect.numbers.once import once
+from probe_effect.numbers.index import once
 from probe_effect.numbers.published import printed_text, with_unit
 from probe_effect.pages import addresses, instructions
 from probe_effect.reduce.grades import slowdown_at

@@ -38,7 +38,7 @@ from probe_effect.answer.printed_times import of_number
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.shown import home_numbers, in_order, representative
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import view_of

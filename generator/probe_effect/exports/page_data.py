@@ -18,8 +18,7 @@ from probe_effect.exports.script_values import short
 from probe_effect.model import interval_json, spread_json, thresholds_json
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource
-from probe_effect.numbers.index import Numbers
-from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.index import Numbers, grouped_by
 from probe_effect.numbers.shown import shown_machines
 from probe_effect.pages import addresses
 from probe_effect.reduce.grades import THRESHOLDS

@@ -11,8 +11,7 @@ from probe_effect.errors import BadData
 from probe_effect.model import Problem
 from probe_effect.numbers import names
 from probe_effect.numbers.citation import UNKNOWN_EDITION, Edition
-from probe_effect.numbers.index import Numbers
-from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.index import Numbers, grouped_by
 from probe_effect.numbers.published import Recomputed, figure_values, fill, recompute
 from probe_effect.reduce.reading import read_submissions
 from probe_effect.reduce.submission import Submission
@@ -117,7 +116,7 @@ class Catalogue:
     kept: Kept = NOWHERE
     """Where what is made from it is kept."""
     worked_out: dict[object, Any] = field(default_factory=dict, init=False, repr=False)
-    """What `numbers.once` remembers."""
+    """What `numbers.index` remembers."""
 
     @cached_property
     def numbers(self) -> Numbers:

@@ -13,10 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from probe_effect.model import Estimate
-from probe_effect.numbers.index import Numbers
+from probe_effect.numbers.index import Numbers, grouped_by, once
 from probe_effect.numbers.likeness import Facts, facts_of_submission
 from probe_effect.numbers.names import BOOTED, cpu_family, several, tier
-from probe_effect.numbers.once import grouped_by, once
 from probe_effect.reduce.grades import HOSTED, NESTED, UNDER_LOAD, VIRTUAL, WORST
 from probe_effect.reduce.submission import Number, Submission
 

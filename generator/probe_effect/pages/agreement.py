@@ -8,7 +8,7 @@ from probe_effect.compare.counts import ArchitecturePair, share
 from probe_effect.compare.kernels import CountedCase
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
-from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.published import DERIVED_MARK, PUBLISHED_MARK
 from probe_effect.pages import instructions
 from probe_effect.reduce.submission import Number

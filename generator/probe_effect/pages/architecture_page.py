@@ -9,7 +9,7 @@ from probe_effect.compare.kernels import CountedCase, Matrix, column_of, matrice
 from probe_effect.compare.paths import OTHER, AddedPath, purposes
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.index import grouped_by
 from probe_effect.pages import addresses, executed, instructions
 from probe_effect.pages.instructions import listed
 from probe_effect.pages.kernel_changes import WAYS, charts_of, short_names

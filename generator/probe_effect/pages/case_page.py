@@ -16,7 +16,7 @@ from probe_effect.compare.kernels import kernel_names, matrices_of_case
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
-from probe_effect.numbers.once import grouped_by, once
+from probe_effect.numbers.index import grouped_by, once
 from probe_effect.numbers.shown import MOST_MACHINES, home_machine, shown, shown_machines
 from probe_effect.pages import addresses, agreement, case_answer, case_parts, citing, source_page, wording
 from probe_effect.pages.case_answer import answer, machines_chart

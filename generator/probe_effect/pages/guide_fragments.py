@@ -15,7 +15,7 @@ from probe_effect.compare.kernels import Matrix, kernel_names, matrices_of_case
 from probe_effect.model import release_numbers
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
-from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.shown import home_numbers, reference_submission
 from probe_effect.pages import instructions
 from probe_effect.pages.markdown import render

@@ -23,8 +23,8 @@ from probe_effect.compare.kernels import (
 )
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.names import architecture
-from probe_effect.numbers.once import grouped_by
 from probe_effect.pages import addresses, executed, instructions
 from probe_effect.pages.instructions import said_of, short, tracer
 from probe_effect.pages.markdown import page

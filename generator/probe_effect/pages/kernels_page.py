@@ -20,8 +20,7 @@ from probe_effect.compare.kernels import (
     release_order,
 )
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.index import newest_first
-from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.index import grouped_by, newest_first
 from probe_effect.numbers.published import DERIVED_MARK
 from probe_effect.numbers.shown import FIRST_SUITE
 from probe_effect.pages import agreement, instructions

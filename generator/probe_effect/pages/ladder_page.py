@@ -11,15 +11,14 @@ from probe_effect import units
 from probe_effect.answer.added import event_cost
 from probe_effect.answer.evidence import evidence
 from probe_effect.charts.dots import Dot, cost_chart
-from probe_effect.charts.ladder import LadderRung, ladder_chart
-from probe_effect.charts.slowdown import CostLine, slowdown_chart
+from probe_effect.charts.slowdown import CostLine, LadderRung, ladder_chart, slowdown_chart
 from probe_effect.charts.theme import Chart
 from probe_effect.compare.comparison import between_tracers
 from probe_effect.compare.subjects import subjects
 from probe_effect.model import Estimate, Key
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.once import once
+from probe_effect.numbers.index import once
 from probe_effect.numbers.shown import FIRST_SUITE, MachineRange, one_of_each, reference_submission, shown_machines
 from probe_effect.pages import instructions, wording
 from probe_effect.pages.markdown import render

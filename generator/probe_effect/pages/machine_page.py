@@ -14,7 +14,7 @@ from probe_effect.charts.theme import Chart
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.shown import FIRST_SUITE, shown_machines
 from probe_effect.numbers.shown import representative as timed_representative
 from probe_effect.pages import citing, over_time, submission_page, wording

@@ -14,8 +14,8 @@ from probe_effect.compare.comparison import Comparison, largest
 from probe_effect.compare.subjects import History, RunChange, histories, same_machine
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.index import once
 from probe_effect.numbers.names import date_words, quoted, with_level
-from probe_effect.numbers.once import once
 from probe_effect.pages import addresses, comparison
 from probe_effect.pages.results import view_of
 from probe_effect.reduce.submission import Number, Submission

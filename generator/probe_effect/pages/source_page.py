@@ -9,7 +9,7 @@ from probe_effect.charts.theme import Chart
 from probe_effect.compare.agreement import of_source, orders
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource
-from probe_effect.numbers.once import grouped_by, once
+from probe_effect.numbers.index import grouped_by, once
 from probe_effect.numbers.published import Recomputed, with_unit
 from probe_effect.pages import addresses, citing, wording
 from probe_effect.pages.markdown import page

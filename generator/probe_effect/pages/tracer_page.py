@@ -13,7 +13,7 @@ from probe_effect.answer.evidence import evidence
 from probe_effect.answer.part import PLAIN_ACTION
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
-from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.shown import in_order, reference_submission, shown_machines
 from probe_effect.pages.fragments import first_suite_first
 from probe_effect.pages.markdown import render

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from probe_effect import units
 from probe_effect.model import Problem
-from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.index import grouped_by
 from probe_effect.review.report import ProblemRow, ReviewReport
 
 MOST_LINES = 5

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from probe_effect import units
 from probe_effect.model import Estimate
-from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.index import grouped_by
 from probe_effect.pages.markdown import environment, escape, render
 from probe_effect.pages.wording import unclear
 from probe_effect.review import mending

@@ -10,8 +10,8 @@ from statistics import median
 
 from probe_effect.model import Metric
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
+from probe_effect.numbers.index import once
 from probe_effect.numbers.names import release_series
-from probe_effect.numbers.once import once
 from probe_effect.numbers.shown import machine_kind
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.suite_file import Case

@@ -14,7 +14,7 @@ from probe_effect.charts.theme import Chart
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.index import grouped_by
 from probe_effect.pages import addresses, comparison, wording
 from probe_effect.pages.case_parts import dots, tested
 from probe_effect.pages.results import cells

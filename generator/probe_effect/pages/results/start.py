@@ -10,7 +10,7 @@ from probe_effect.charts.theme import Chart
 from probe_effect.charts.times import Axes, TimePoint, times_chart
 from probe_effect.model import Estimate, level_order
 from probe_effect.numbers import names
-from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.index import grouped_by
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import cells, cost, counts
 from probe_effect.pages.results.cells import COUNTED_START, COUNTED_STOP, CPU, START, STOP, NumberColumn, of_levels

@@ -11,7 +11,7 @@ from probe_effect.charts.theme import Chart
 from probe_effect.charts.times import Axes, TimePoint, times_chart
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
-from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.index import grouped_by
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import cells
 from probe_effect.pages.results.cells import BLOCKS, CALLS, CPU, GRADE, LEVELS, MEMORY, NumberColumn

@@ -15,8 +15,7 @@ from probe_effect.charts.theme import Chart
 from probe_effect.model import FIRST_RELEASE, Estimate, series_of
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.index import Numbers
-from probe_effect.numbers.once import grouped_by
+from probe_effect.numbers.index import Numbers, grouped_by
 from probe_effect.pages.results.cells import BlockColumn, NumberColumn, for_factor
 from probe_effect.pages.wording import TableColumn
 from probe_effect.reduce.submission import Number, Submission
