@@ -13,7 +13,7 @@ import pytest
 
 from needs import needs
 from probe_effect.compilers import Sysroot
-from probe_effect.emulated import debian
+from probe_effect.emulated import debian, kernel
 from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.emulated.assembly import from_elsewhere
 from probe_effect.emulated.debian import DebianRelease, Unpacked, check_programs
@@ -23,6 +23,19 @@ from probe_effect.errors import HostNotReady, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+APT_CACHE = """#!/bin/sh
+case "$*" in
+*" pkgnames "*)
+    echo linux-image-6.12.94+deb12-amd64; echo linux-image-6.12.94+deb12-rt-amd64
+    echo linux-image-6.1.0-47-amd64; echo linux-image-6.1.0-47-amd64-dbg; echo linux-image-amd64 ;;
+*" madison "*)
+    echo 'linux-image-6.1.0-47-amd64 | 6.1.170-3 | http://mirror bookworm/main amd64 Packages'
+    echo 'linux-image-6.12.94+deb12-amd64 | 6.12.94-1~bpo12+1 | http://mirror bookworm/main amd64 Packages'
+    echo 'linux | 6.1.170-3 | http://mirror bookworm/main Sources' ;;
+*) echo '  Depends: linux-image-6.1'; echo ' |Depends: kmod' ;;
+esac
+"""
 
 APT_GET = """\
 #!/bin/sh
@@ -60,7 +73,7 @@ def apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[st
         (folder / "offered" / name).write_bytes(b"a package")
     for name, text in {
         "apt-get": APT_GET.format(folder=folder, archives=archives),
-        "apt-cache": "#!/bin/sh\necho '  Depends: linux-image-6.1'\necho ' |Depends: kmod'\n",
+        "apt-cache": APT_CACHE,
         "dpkg-deb": '#!/bin/sh\nmkdir -p "$3/etc" && echo "$2" >> "$3/etc/unpacked"\n',
     }.items():
         (programs / name).write_text(text, encoding="utf-8")
@@ -157,6 +170,38 @@ def test_debians_keys_are_asked_for_where_they_are_missing(
 def test_a_kernel_is_a_release_or_a_file(tmp_path: Path, words: str) -> None:
     with pytest.raises(UsageError, match="expected a release of Debian"):
         find_kernel(words, tmp_path)
+
+
+def test_a_release_names_each_kernel_that_it_still_has_of_the_usual_build(
+    apt: Callable[[], list[str]], tmp_path: Path
+) -> None:
+    del apt
+    found = DebianRelease("bookworm", tmp_path / "cache").kernels()
+    assert found == {"linux-image-6.1.0-47-amd64": "6.1.170-3", "linux-image-6.12.94+deb12-amd64": "6.12.94-1~bpo12+1"}
+
+
+@pytest.mark.parametrize(
+    ("words", "package"),
+    [
+        pytest.param("6.12.94", "linux-image-6.12.94+deb12-amd64", id="the version in its name"),
+        pytest.param("6.1.170", "linux-image-6.1.0-47-amd64", id="the version that only the package has"),
+        pytest.param("linux-image-6.1.0-47-amd64", "linux-image-6.1.0-47-amd64", id="the package"),
+    ],
+)
+def test_a_kernel_is_found_by_its_own_version_or_its_package(
+    apt: Callable[[], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, package: str
+) -> None:
+    del apt
+    taken: list[str] = []
+    monkeypatch.setattr(kernel, "_packaged", lambda _, name: taken.append(name))
+    find_kernel(words, tmp_path)
+    assert taken == [package]
+
+
+def test_a_kernel_that_debian_no_longer_has_is_said_to_be_missing(apt: Callable[[], list[str]], tmp_path: Path) -> None:
+    del apt
+    with pytest.raises(HostNotReady, match=r"6\.1\.17: no such kernel for amd64 in Debian's bullseye, bookworm"):
+        find_kernel("6.1.17", tmp_path)
 
 
 def test_an_image_of_ones_own_is_told_apart_by_its_content(tmp_path: Path) -> None:

@@ -51,8 +51,8 @@ FLEET_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 @click.option(
     "--vm",
     metavar="KERNEL",
-    help="Count instructions in an emulated machine with this kernel: a release of Debian, or an image's path; or "
-    "`new`: whatever kernel and bpftrace Debian has that were not counted yet.",
+    help="Count instructions in an emulated machine with this kernel: a release of Debian, a kernel's own version "
+    "(6.12.94), or an image's path; or `new`: whatever kernel and bpftrace Debian has that were not counted yet.",
 )
 @click.option(
     "--arch",

@@ -131,6 +131,18 @@ class DebianRelease:
         said = self._answer(["apt-cache", *self._options(), "depends", package])
         return [match[1] for match in re.finditer(r"Depends: (\S+)", said) if re.fullmatch(pattern, match[1])]
 
+    def kernels(self) -> dict[str, str]:
+        """Every kernel that the release still has, of the usual build: package to version. Raises: HostNotReady."""
+        self._update()
+        names = self._answer(["apt-cache", *self._options(), "pkgnames", "linux-image-"]).split()
+        usual = re.compile(rf"linux-image-[\d.]+(-\d+|\+deb[\d.]+)?-{self.architecture.debian}")
+        images = sorted(filter(usual.fullmatch, names))
+        if not images:
+            return {}
+        said = self._answer(["apt-cache", *self._options(), "madison", *images])
+        fields = ([field.strip() for field in line.split("|")] for line in said.splitlines())
+        return {name: version for name, version, place in fields if place.endswith("Packages")}
+
     def _located(self, package: str) -> str:
         """The name of a package's file."""
         self._update()

@@ -26,6 +26,12 @@ WANTED = re.compile(r"\./(boot|usr/lib/modules/[^/]+)/(vmlinuz|config)(-.*)?")
 
 IMAGE, CONFIG = "vmlinuz", "config"
 
+POINT_RELEASE = re.compile(r"\d+\.\d+\.\d+|linux-image-\d[a-z0-9.+~-]*")
+"""A kernel by its own version, 6.12.94, or by its package's name."""
+
+ARCHIVES = ("bullseye", "bookworm", "bookworm-backports", "trixie", "trixie-backports", "sid")
+"""Where kernels of the past are looked for: backports keep those of a year and more."""
+
 
 @dataclass(frozen=True, slots=True)
 class KernelImage:
@@ -38,17 +44,31 @@ class KernelImage:
 
 
 def find_kernel(words: str, cache: Path, architecture: GuestArchitecture = DEFAULT) -> KernelImage:
-    """The kernel that a user names: a release of Debian, or the path of an image.
+    """The kernel that a user names: a release of Debian, the kernel's own version or package, or the path of an image.
 
-    Raises: UsageError for neither; HostNotReady where packages cannot be had.
+    Raises: UsageError for none of these; HostNotReady where packages cannot be had.
     """
     path = Path(words)
     if path.is_file():
         return _own(path)
     if RELEASE.fullmatch(words):
-        return _of_release(DebianRelease(words, cache, architecture))
-    msg = f"{words}: expected a release of Debian (bookworm, trixie-backports, sid) or the file of a kernel image"
-    raise UsageError(msg)
+        release = DebianRelease(words, cache, architecture)
+        return _packaged(release, newest(release)[0])
+    if POINT_RELEASE.fullmatch(words):
+        return _packaged(*_holding(words, cache, architecture))
+    msg = f"{words}: expected a release of Debian (bookworm, trixie-backports, sid), the version of a kernel (6.12.94) "
+    raise UsageError(msg + "or the file of a kernel image")
+
+
+def _holding(words: str, cache: Path, architecture: GuestArchitecture) -> tuple[DebianRelease, str]:
+    """(the first release that has the kernel, the name of its package). Raises: HostNotReady."""
+    for name in ARCHIVES:
+        release = DebianRelease(name, cache, architecture)
+        for package, version in release.kernels().items():
+            if words in {package, re.split("[-~]", version, maxsplit=1)[0]}:
+                return release, package
+    msg = f"{words}: no such kernel for {architecture.debian} in Debian's {', '.join(ARCHIVES)}"
+    raise HostNotReady(msg)
 
 
 def _own(path: Path) -> KernelImage:
@@ -67,12 +87,16 @@ def newest(release: DebianRelease) -> tuple[str, list[str]]:
     if not images:
         msg = f"Debian {release.name} has no kernel for {release.architecture.debian}: its {meta} depends on none"
         raise HostNotReady(msg)
-    # Newer packages of an image are empty, and depend on those that have it.
-    return images[0], release.needs(images[0], r"linux-(binary|base)-\d.*") or images
+    return images[0], _with_files(release, images[0])
 
 
-def _of_release(release: DebianRelease) -> KernelImage:
-    image_package, packages = newest(release)
+def _with_files(release: DebianRelease, image: str) -> list[str]:
+    """The packages with the files: newer packages of an image are empty, and depend on those that have them."""
+    return release.needs(image, r"linux-(binary|base)-\d.*") or [image]
+
+
+def _packaged(release: DebianRelease, image_package: str) -> KernelImage:
+    packages = _with_files(release, image_package)
     files = [release.fetch_alone(package) for package in packages]
     folder = release.cache / "kernels" / files[0].stem
     if not folder.is_dir():
