@@ -34,9 +34,9 @@ class Part:
     where it is known. It is that of the measurements `added`, less those of `less`: of one measurement alone where
     `basis` is `measured`. Where it is `estimated`, the estimate from the instructions of `counted` is added,
     by the model of `calibrated`, which are cases with a count and a time. Where it is `published`, it is what others
-    `printed`. `hardware`: what others measured without the hypervisor that the cost includes (`hardware.py`). `note`:
+    `printed`. `hardware`: what others measured without the hypervisor that the cost includes (`printed_times`). `note`:
     what was assumed to get there, in sentences. `machines`: those whose range the cost is, the median one first, whose
-    part it is otherwise; empty of one machine's cost (`over_machines.py`). `is_bounded`: whether an action of which
+    part it is otherwise; empty of one machine's cost (`over_machines`). `is_bounded`: whether an action of which
     nothing tells is taken for the most expensive one. `stops`: whether the tool stops the program by its own clock.
     """
 

@@ -37,7 +37,7 @@ class Baseline:
         return np.array([np.mean(self.by_block[block]) for block in blocks], dtype=np.float64)
 
     def floor(self) -> float | None:
-        """Noise floor from the first two baselines of each block (see `stats.signed_rank.noise_floor`)."""
+        """Noise floor from the first two baselines of each block (see `stats.robust.noise_floor`)."""
         first, second = self._pairs()
         return noise_floor(first - second)
 

@@ -1,4 +1,4 @@
-// What a script costs, as the generator's answer/cost_of.py, nearest.py, over_machines.py, parts.py and advice.py have it,
+// What a script costs, as the generator's answer/cost_of.py, nearest.py, part.py, parts.py and advice.py have it,
 // of what the data of the form hold: each probe with one action on each machine, and what each further action adds.
 // Intervals are {value, low, high}. A cost also has its basis, and the ids of the machines whose range it is.
 (() => {
