@@ -17,6 +17,7 @@ from builders import (
     MACHINE,
     PROJECT,
     changed,
+    counted_rows,
     machine_values,
     many_blocks,
     write_counted_submission,
@@ -25,9 +26,11 @@ from builders import (
 from evidence_builder import rows_of
 from probe_effect.exports.facts import asked_ratios, facts
 from probe_effect.exports.labels import labels
+from probe_effect.model import Key
 from probe_effect.numbers import shown
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
-from probe_effect.store.places import DataFolder
+from probe_effect.store.event_paths import USER, Classes, EventPath, add_paths
+from probe_effect.store.places import DataFolder, SubmissionFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,6 +108,18 @@ def test_the_cost_of_an_iteration_over_that_of_an_event_is_no_ratio(catalogue: C
     ratios = ("strace.22-system-call/bpftrace.04-tracepoint-entry", "strace.22-system-call/perf-trace.22-system-call")
     found = facts(catalogue, ratios)
     assert [one in found for one in ratios] == [False, True]
+
+
+def test_the_share_of_a_count_that_functions_of_one_purpose_execute_is_made_where_a_page_asks(data: Path) -> None:
+    files = SubmissionFolder(write_counted_submission(data, counted_rows({"02-kprobe bpftrace": 200})))
+    traced = {(USER,): Classes(1000), (USER, "kprobe_ftrace_handler"): Classes(150), (USER, "other_work"): Classes(50)}
+    untraced = EventPath(Key("baseline", "none"), {(USER,): Classes(1000)}, 9, 9, 1000.0, {})
+    add_paths(files.paths, [EventPath(Key("02-kprobe", "bpftrace"), traced, 9, 9, 1200.0, {}), untraced])
+    count = "instructions.6.1.bpftrace.02-kprobe"
+    asked = [f"{count}/part/{purpose}" for purpose in ("kprobe-and-ftrace", "uprobe", "nothing")]
+    found = facts(read(data), asked)
+    assert [plain(found[one]) if one in found else None for one in asked] == ["75 %", None, None]
+    assert found[asked[0]]["title"] == found[count]["title"]
 
 
 QUOTED = re.compile(r'{{[<%] number "([^"]+)"')

@@ -10,6 +10,8 @@ Keys of times are in `exports.measured_facts`. The others:
 - `count.<machines|submissions|rows|suites|cases|tracers|kernels|sources|figures>`: how much data there is;
   `count.kinds`: which kinds of machines were timed, and how many CPUs they have.
 - `<key>/<key>`: the ratio of two figures of one source, or of two counts, where a page asks for it.
+- `instructions.<..>/part/<purpose>`: the share of a count that functions of one purpose execute, of a name in
+  `purposes.toml` with dashes (`kprobe-and-ftrace`); where the events were recorded, and a page asks for it.
 """
 
 import re
@@ -30,6 +32,7 @@ from probe_effect.numbers.catalogue import Catalogue, PublishedSource
 from probe_effect.numbers.index import once
 from probe_effect.numbers.published import printed_text, with_unit
 from probe_effect.pages import addresses, instructions
+from probe_effect.pages.executed import executed_of
 from probe_effect.reduce.grades import slowdown_at
 from probe_effect.reduce.submission import Number
 from probe_effect.stats import estimates
@@ -38,6 +41,8 @@ from probe_effect.store.source_file import Figure
 
 ASKED = re.compile(r'\{\{<\s*number\s+"([^"]+/[^"]+)"(?:\s+\w+)?\s*>\}\}')
 """A ratio that a page asks for. There are a hundred thousand that nobody does."""
+
+PART = "part/"
 
 DURATIONS = ("ns", "us", "ms", "s")
 
@@ -55,6 +60,10 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
             found[key] = ratio
         if first in counts and second in counts:
             found[key] = _ratio_of_counts(counts[first], counts[second])
+        if second.startswith(PART) and first in counts and (path := executed_of(counts[first])):
+            parts = {name.replace(" ", "-"): one.instructions for name, one in path.by_purpose().items()}
+            if own := parts.get(second.removeprefix(PART)):
+                found[key] = _count(counts[first]) | {"text": units.percent(own / path.total.instructions)}
     return found
 
 
