@@ -118,6 +118,11 @@ def test_a_sound_explanation_is_no_problem(kernels: Path) -> None:
     assert problems(kernels) == []
 
 
+def test_a_change_whose_functions_alone_are_known_has_an_unknown_cause_without_references(kernels: Path) -> None:
+    explained(kernels, {"references": "[]", "certainty": '"unknown"'})
+    assert (reasons(kernels), problems(kernels)) == (["a"], [])
+
+
 def test_an_explanation_whose_change_no_counts_show_is_a_warning(kernels: Path) -> None:
     explained(kernels, {"before": '"5.10"', "since": '"5.11"'})
     (found,) = problems(kernels)
@@ -139,6 +144,8 @@ def test_an_explanation_that_names_what_is_not_there_is_an_error(kernels: Path, 
         ([{}, {}], "sort by id"),
         ([{"before": '"6.4"'}], "no older than"),
         ([{"certainty": '"sure"'}], "certainty"),
+        ([{"certainty": '"unknown"'}], "references"),
+        ([{"references": "[]"}], "references"),
         ([{"since": '"7"'}], "since"),
     ],
 )

@@ -33,7 +33,7 @@ def cell(one: Number | None) -> str:
     return "" if one is None else _flagged(one, _whole(one.cost))
 
 
-CERTAIN = {"bisected": "Bisected", "read": "Read in the source", "inferred": "Inferred"}
+CERTAIN = {"bisected": "Bisected", "read": "Read in the source", "inferred": "Inferred", "unknown": "Cause unknown"}
 """How sure a cause is."""
 
 MADE = {"trap": "by a trap", "jump": "by a jump in its place", "ftrace": "by a call of ftrace"}

@@ -108,7 +108,7 @@ class Claim(DocumentEntry):
 ClaimsFile, read_claims = entries_file(Claim, 500)
 
 
-Certainty = Literal["bisected", "read", "inferred"]
+Certainty = Literal["bisected", "read", "inferred", "unknown"]
 
 Series = Annotated[str, Field(pattern=r"^[0-9]{1,4}\.[0-9]{1,4}$")]
 """The first two numbers of a version: `6.18`."""
@@ -125,13 +125,15 @@ class Explanation(DocumentEntry):
     change: Literal["more", "fewer"]
     architectures: tuple[Architecture, ...] = Field(default=(), max_length=2)
     says: Text = Field(max_length=500)
-    references: tuple[Slug, ...] = Field(min_length=1, max_length=10)
+    references: tuple[Slug, ...] = Field(max_length=10)
     certainty: Certainty
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if series_of(self.before) >= series_of(self.since):
             raise ValueError(f"`before` {self.before} is no older than `since` {self.since}")
+        if (self.certainty == "unknown") is bool(self.references):
+            raise ValueError('a cause has `references`, and where `certainty` is "unknown" there are none')
         return self
 
     def lies_between(self, first: str, second: str) -> bool:
