@@ -95,7 +95,8 @@ def events(one: Recording) -> Iterator[NDArray[np.uint32]]:
     often = (one.addresses < USER_END) & (counts >= LEAST_OFTEN)
     if not often.any():
         return
-    usual = np.bincount(counts[often]).argmax()  # as often as most of the program's instructions: once an operation
+    # As often as what the programs execute most: once an operation. A tracer may execute more of others, a few times.
+    usual = np.bincount(counts[often], weights=counts[often]).argmax()
     is_once = often & (np.abs(counts - usual) <= 1)  # the recording begins and ends within an operation
     first = one.sequence[is_once[one.sequence].argmax()]
     at = np.flatnonzero(one.sequence == first)
