@@ -107,6 +107,12 @@ def test_what_a_compiler_adds_to_a_name_is_left_out() -> None:
     assert plain("exit_to_user_mode_prepare.isra.0.cold") == "exit_to_user_mode_prepare"
 
 
+def test_a_function_that_a_release_renamed_is_no_difference() -> None:
+    before, after = (path({(*CALL, name): Classes(30)}) for name in ("__memset", "__pi_memset_generic.isra.0"))
+    assert differences(before, after) == {}
+    assert differences(before, path({(*CALL, "__pi_memset_generic"): Classes(50)})) == {"__memset": (30, 50)}
+
+
 def test_paths_of_a_submission_are_those_that_are_like_the_mean_of_their_run_less_the_untraced_one(
     tmp_path: Path,
 ) -> None:

@@ -20,6 +20,7 @@ from probe_effect.emulated.architecture import DEFAULT
 from probe_effect.emulated.debian import locked
 from probe_effect.emulated.qemu import find_emulator
 from probe_effect.emulated.recording import Recording, plugin_words, read_recording, taken
+from probe_effect.errors import HostNotReady
 from probe_effect.model import Key
 from probe_effect.store.event_paths import USER
 
@@ -90,6 +91,14 @@ def test_an_event_into_which_an_interrupt_falls_is_left_out_and_counted_and_name
     assert found.total.instructions == len(OPERATION)
     assert next(iter(found.beside)) == "__fdget_pos.isra.0"
     assert found.beside["__fdget_pos.isra.0"] == pytest.approx(20 / 11, abs=0.01)
+
+
+def test_a_tracer_that_executes_many_instructions_of_its_own_a_few_times_is_not_taken_for_the_program() -> None:
+    tracer = [(0x9000 + place, NOP) for place in range(8)]
+    found = path_of(recording([*[OPERATION] * 30, *[tracer] * 3, *[OPERATION] * 30]), KEY, 60, SYMBOLS, "x86_64")
+    assert found is not None
+    assert (found.alike, found.recorded) == (58, 59)
+    assert found.total.instructions == len(OPERATION)
 
 
 def test_a_jump_takes_the_place_of_the_function_that_made_it() -> None:
@@ -186,11 +195,12 @@ class FakeGuest:
 
     def __init__(self, prefix: Path, operations: int = 9) -> None:
         self.prefix, self.operations, self.asked = prefix, operations, list[str]()
+        self.functions = f"{ENTRY:x} T entry_SYSCALL_64\n{READ:x} T ksys_read"
 
     def ask(self, request: Message) -> Message:
         """The answer of the guest's program."""
         self.asked.append(request["do"])
-        lines = zlib.compress(f"{ENTRY:x} T entry_SYSCALL_64\n{READ:x} T ksys_read".encode())
+        lines = zlib.compress(self.functions.encode())
         if request["do"] == "symbols":
             return {"symbols": base64.b85encode(lines).decode()}
         made = recording([OPERATION] * self.operations)
@@ -229,23 +239,49 @@ def test_a_case_whose_events_cannot_be_told_apart_is_told(tmp_path: Path) -> Non
     assert recorder.events == []
 
 
+@pytest.mark.parametrize("functions", ["", "0000000000000000 T entry_SYSCALL_64\n0000000000000000 T ksys_read"])
+def test_a_kernel_that_does_not_tell_its_functions_is_no_kernel_to_record(tmp_path: Path, functions: str) -> None:
+    guest = FakeGuest(tmp_path / "recorded")
+    guest.functions = functions
+    with pytest.raises(HostNotReady, match="CONFIG_KALLSYMS=y, or measure without --paths"):
+        PathRecorder("x86_64", pytest.fail, tmp_path).record(KEY, {"do": "run"}, guest.ask)
+    assert guest.asked == ["symbols"]
+
+
 LOOP = bytes.fromhex("fa6687dbb9f4019040e2fc6687db30c0e6f4f4")
 """A boot sector, 16 bit: no interrupts; marker; 500 times nop, inc, loop; marker; and what ends the emulator."""
+
+
+def emulated_loop(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """A run of `LOOP` in the emulator, which writes to `recorded` in the folder."""
+    cache = cache_folder() / CACHE
+    with locked(cache):
+        emulator = find_emulator(DEFAULT, cache)
+    disk = folder / "disk"
+    disk.write_bytes(LOOP.ljust(510, b"\0") + b"\x55\xaa")
+    command = [*emulator.command, "-accel", "tcg,one-insn-per-tb=on", "-nographic", "-no-reboot", "-nodefaults"]
+    command += ["-drive", f"file={disk},format=raw", "-device", "isa-debug-exit,iobase=0xf4,iosize=4", *words]
+    command += plugin_words(folder / "recorded", skipped=0, least=1501)
+    return subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, timeout=300)
+
+
+@pytest.mark.tracer
+@needs("cc", "apt-get", "dpkg-deb")
+@pytest.mark.xdist_group("emulated")
+def test_a_disk_without_room_for_a_recording_ends_the_emulator_with_what_to_do(tmp_path: Path) -> None:
+    for run in range(2):
+        (tmp_path / f"recorded.{run}").symlink_to("/dev/full")
+    done = emulated_loop(tmp_path)
+    assert done.returncode < 0
+    assert "No space left on device. Make room there, or name another folder by TMPDIR." in done.stderr
 
 
 @pytest.mark.tracer
 @needs("cc", "apt-get", "dpkg-deb")
 @pytest.mark.xdist_group("emulated")
 def test_the_plugin_writes_the_instructions_that_the_emulators_own_log_has(tmp_path: Path) -> None:
-    cache = cache_folder() / CACHE
-    with locked(cache):
-        emulator = find_emulator(DEFAULT, cache)
-    disk, log = tmp_path / "disk", tmp_path / "log"
-    disk.write_bytes(LOOP.ljust(510, b"\0") + b"\x55\xaa")
-    command = [*emulator.command, "-accel", "tcg,one-insn-per-tb=on", "-nographic", "-no-reboot", "-nodefaults"]
-    command += ["-drive", f"file={disk},format=raw", "-device", "isa-debug-exit,iobase=0xf4,iosize=4"]
-    command += ["-d", "exec,nochain", "-D", str(log), "-dfilter", "0x7c00..0x7dff"]
-    subprocess.run([*command, *plugin_words(tmp_path / "recorded", skipped=0, least=1501)], check=False, timeout=300)
+    log = tmp_path / "log"
+    emulated_loop(tmp_path, "-d", "exec,nochain", "-D", str(log), "-dfilter", "0x7c00..0x7dff")
     found = taken(tmp_path / "recorded", 1501)
     lines = [int(line.split("/")[1], 16) for line in log.read_text().splitlines() if line.startswith("Trace")]
     logged = [address for address, _ in groupby(lines)]  # one that the emulator was asked to stop at is logged twice

@@ -95,12 +95,19 @@ def _is_usual(event: EventPath) -> bool:
     return abs(event.total.instructions - event.counted) <= MOST_APART_RATIO * event.counted
 
 
+@cache
+def _names() -> dict[str, str]:
+    """What a release renamed, to the name before."""
+    file = tomllib.loads(Path(__file__).with_name("purposes.toml").read_text(encoding="utf-8"))
+    return {name: first for first, names in file["renamed"].items() for name in names}
+
+
 def differences(before: AddedPath, after: AddedPath) -> dict[str, tuple[int, int]]:
     """The functions of which two events do not execute the same: instructions of each; the greatest differences first.
 
-    A function that one kernel's compiler put into its caller is missing there, and the caller is longer.
+    A renamed one has its name before. One that a compiler put into its caller is missing, and the caller is longer.
     """
-    was, now = before.by_function(), after.by_function()
+    was, now = (_grouped(one.stacks, lambda name: _names().get(plain(name), plain(name))) for one in (before, after))
     nothing = Classes()
     pairs = {
         name: (was.get(name, nothing).instructions, now.get(name, nothing).instructions) for name in {**was, **now}

@@ -11,6 +11,7 @@ from typing import Literal
 
 from probe_effect.emulated.messages import Message
 from probe_effect.emulated.recording import USER_END, Recording, events, plugin_words, taken
+from probe_effect.errors import HostNotReady
 from probe_effect.model import Key
 from probe_effect.store.event_paths import USER, Classes, EventPath, Stack
 
@@ -180,6 +181,12 @@ class _CallWalk:
             self.stack[-1] = function
 
 
+NO_SYMBOLS = (
+    "the kernel has no addresses of functions in /proc/kallsyms, without which a path has no functions: "
+    "take one that is built with CONFIG_KALLSYMS=y, or measure without --paths"
+)
+
+
 @dataclass(slots=True)
 class PathRecorder:
     """What is recorded of a suite's cases.
@@ -209,10 +216,14 @@ class PathRecorder:
         """Have the guest make the run once more, and take its path, where there is none of this key yet.
 
         A run that ended badly, or was too short, leaves none, so that the next one is recorded.
+
+        Raises: HostNotReady where the kernel does not tell its functions.
         """
         if key in self._found:
             return
         self._functions = self._functions or _unpacked(ask({"do": "symbols"})["symbols"])
+        if all(int(line.split()[0], 16) == 0 for line in self._functions.splitlines()):
+            raise HostNotReady(NO_SYMBOLS)
         answer = ask(request | {"looking": False, "symbols": True})
         row, own = answer["row"], _unpacked(answer["symbols"]) if "symbols" in answer else ""
         one = taken(self._prefix, row["wall_ns"]) if row["status"] == "ok" else None

@@ -127,8 +127,9 @@ class GuestRequests:
         return {"symbols": self._symbols(lambda line: "[" not in line)}
 
     def _symbols(self, is_wanted: Callable[[str], bool]) -> str:
-        """Lines of /proc/kallsyms about code, packed, because the line to the host is slow."""
-        lines = (self._root / "proc/kallsyms").read_text(encoding="utf-8").splitlines()
+        """Lines of /proc/kallsyms about code, if there are any, packed, because the line to the host is slow."""
+        file = self._root / "proc/kallsyms"
+        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
         code = "\n".join(line for line in lines if line.split()[1] in "tTwW" and is_wanted(line))
         return base64.b85encode(zlib.compress(code.encode())).decode()
 

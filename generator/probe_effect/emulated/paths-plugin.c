@@ -14,6 +14,7 @@
  *        The number of the CPU is wrong with -icount (accel/tcg/plugin-gen.c, gen_cpu_index), and is not looked at.
  */
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -90,12 +91,16 @@ static bool is_marker(const struct record *one)
 	       (one->size == 4 && memcmp(one->bytes, "\xff\x2f\x03\xd5", 4) == 0);
 }
 
+static void cannot_write(void)
+{
+	fprintf(stderr, "paths-plugin: %s: %s. Make room there, or name another folder by TMPDIR.\n", prefix, strerror(errno));
+	abort();
+}
+
 static void write_or_die(const void *from, size_t size, FILE *to)
 {
-	if (fwrite(from, size, 1, to) != 1) {
-		fprintf(stderr, "paths-plugin: %s: cannot be written\n", prefix);
-		abort();
-	}
+	if (fwrite(from, size, 1, to) != 1)
+		cannot_write();
 }
 
 /* The records since the marker, and the sequence of the instructions recorded. */
@@ -106,10 +111,8 @@ static void write_run(uint32_t recorded)
 
 	snprintf(name, sizeof(name), "%s.%u", prefix, written++);
 	to = fopen(name, "wb");
-	if (to == NULL) {
-		perror(name);
-		abort();
-	}
+	if (to == NULL)
+		cannot_write();
 	write_or_die("PEPATHS2", 8, to);
 	write_or_die(&since_mark, sizeof(since_mark), to);
 	write_or_die(&met_count, sizeof(met_count), to);
@@ -122,10 +125,8 @@ static void write_run(uint32_t recorded)
 	}
 	for (uint32_t at = 0; at < recorded; at++)
 		write_or_die(&sequence[at]->number, sizeof(sequence[at]->number), to);
-	if (fclose(to) != 0) {
-		perror(name);
-		abort();
-	}
+	if (fclose(to) != 0)
+		cannot_write();
 }
 
 static void meet(struct record *one)
