@@ -216,7 +216,6 @@ class PathRecorder:
         """Have the guest make the run once more, and take its path, where there is none of this key yet.
 
         A run that ended badly, or was too short, leaves none, so that the next one is recorded.
-
         Raises: HostNotReady where the kernel does not tell its functions.
         """
         if key in self._found:
