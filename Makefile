@@ -16,7 +16,7 @@ STAND_INS := $(addprefix tests/workflow_runs/stand_ins/,apt-get checkout chown g
 # Tests start hundreds of Pythons, which without it would compile everything that they import each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help site serve test strangers workflows setup setup-site setup-all measure bench scale lighthouse lint format clean
+.PHONY: help site serve test strangers live-kernels workflows setup setup-site setup-all measure bench scale lighthouse lint format clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -39,6 +39,12 @@ test: $(ALL) $(NODE) ## everything that CI checks
 strangers: $(ALL) ## a fast part of the tests as others and elsewhere: not root, no network, another CPU (2 minutes)
 	PYTHONPATH=tests $(BIN)/python -m strangers
 
+KERNELS := bullseye bookworm trixie trixie-backports
+ARCHES := amd64 arm64
+
+live-kernels: $(ALL) ## the tests of our BPF code in emulated kernels (2 minutes each; or some: KERNELS=trixie ARCHES=arm64)
+	PYTHONPATH=tests $(BIN)/python -m live_kernels $(foreach arch,$(ARCHES),$(addsuffix /$(arch),$(KERNELS)))
+
 lint: $(ALL) $(ACTIONLINT) ## style, types, prose and workflows
 	$(BIN)/ruff format --check generator tests benchmarks site .ci
 	$(BIN)/ruff check generator tests benchmarks site .ci
@@ -49,7 +55,8 @@ lint: $(ALL) $(ACTIONLINT) ## style, types, prose and workflows
 		.github .github/examples/*.yml
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(ACTIONLINT) .github/workflows/*.yml .github/examples/*.yml
 	$(BIN)/zizmor --offline --quiet --strict-collection --persona auditor tests/workflow_runs/actions
-	$(BIN)/shellcheck .ci/packages .ci/propose .ci/release-files .ci/run .ci/tracers data/suites/*/*.sh $(STAND_INS)
+	$(BIN)/shellcheck .ci/packages .ci/propose .ci/release-files .ci/run .ci/tracers data/suites/*/*.sh \
+		tests/live_kernels/cc $(STAND_INS)
 
 format: $(ALL) ## rewrite the code in the project's style
 	$(BIN)/ruff format generator tests benchmarks site .ci

@@ -10,6 +10,8 @@ import pytest
 
 from needs import lacking
 from probe_effect.live import bpf
+from probe_effect.live.refusal import OLDEST
+from probe_effect.model import series_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,15 +63,29 @@ def _reason() -> str | None:
     return None
 
 
+def _without_cookies() -> str | None:
+    """Without them a count is refused, which `test_a_kernel_without_cookies_is_told_what_counting_expects` looks at."""
+    release = os.uname().release
+    oldest = series_of(OLDEST)
+    return None if series_of(release) >= oldest else f"Linux {release} has no cookies of perf links; {OLDEST} has"
+
+
 needs_bpf = pytest.mark.skipif(_reason() is not None, reason=str(_reason()))
+needs_counting = pytest.mark.skipif(bool(_reason() or _without_cookies()), reason=_reason() or str(_without_cookies()))
+lacks_cookies = pytest.mark.skipif(bool(_reason()) or not _without_cookies(), reason="the kernel can do what it lacks")
 
 
-def compiled(folder: Path) -> Path:
-    """The program of `SOURCE`, with `FUNCTIONS` functions `one_N` beside `often`."""
+def written(folder: Path) -> Path:
+    """The source of the program, with `FUNCTIONS` functions `one_N` beside `often`."""
     functions = "\n".join(f"__attribute__((noinline)) void one_{i}(void) {{ x += {i}; }}" for i in range(FUNCTIONS))
     calls = "".join(f"one_{i}();" for i in range(FUNCTIONS))
     source = folder / "counted.c"
     source.write_text(SOURCE % (functions, calls), encoding="utf-8")
+    return source
+
+
+def compiled(folder: Path) -> Path:
+    """The program, in that folder."""
     program = folder / "counted"
-    subprocess.run(["cc", "-O1", "-o", program, source], check=True)  # noqa: S607
+    subprocess.run(["cc", "-O1", "-o", program, written(folder)], check=True)  # noqa: S607
     return program

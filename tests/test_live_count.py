@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from live_programs import FUNCTIONS, compiled, needs_bpf
+from live_programs import FUNCTIONS, compiled, lacks_cookies, needs_bpf, needs_counting
 from probe_effect.calibration.loop import CalibrationLoop
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.host.kernel import LOCKDOWN
@@ -76,7 +76,7 @@ def endless(program: Path) -> Iterator[subprocess.Popen[bytes]]:
 # For real
 
 
-@needs_bpf
+@needs_counting
 def test_each_read_of_a_command_is_counted_once_and_told_by_thread_and_cpu(program: Path) -> None:
     none, many = (rates(counted([READ], command(program, reads, 0, 0)))["read"] for reads in (0, 1234))
     assert many.events - none.events == 1234  # the rest are the loader's
@@ -84,7 +84,7 @@ def test_each_read_of_a_command_is_counted_once_and_told_by_thread_and_cpu(progr
     assert len(many.by_thread) == 1
 
 
-@needs_bpf
+@needs_counting
 def test_the_children_of_a_command_count_too_each_as_a_thread_of_its_own(program: Path) -> None:
     alone = rates(counted([READ], command(program, 0, 0, 0)))["read"].events
     found = rates(counted([READ], command(program, 100, 0, 3)))["read"]
@@ -92,13 +92,13 @@ def test_the_children_of_a_command_count_too_each_as_a_thread_of_its_own(program
     assert len(found.by_thread) == 4
 
 
-@needs_bpf
+@needs_counting
 def test_five_hundred_functions_are_counted_at_once(program: Path) -> None:
     found = counted(functions(program, "one_*"), command(program, 0, 7, 0))
     assert [one.events for one in found.rates] == [7] * FUNCTIONS
 
 
-@needs_bpf
+@needs_counting
 def test_returns_are_counted_as_entries_are_and_both_beside_tracepoints(program: Path) -> None:
     entry, back = functions(program, "often"), functions(program, "often", "uretprobe")
     back = [Countable(probe="back", kind="uretprobe", path=program, offsets=one.offsets) for one in back]
@@ -107,7 +107,7 @@ def test_returns_are_counted_as_entries_are_and_both_beside_tracepoints(program:
     assert found["read"].events >= 10
 
 
-@needs_bpf
+@needs_counting
 def test_where_the_kernel_has_no_links_to_many_each_function_gets_a_perf_event(
     program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,7 +119,7 @@ def test_where_the_kernel_has_no_links_to_many_each_function_gets_a_perf_event(
     assert {name: one.events for name, one in found.items()} == {f"one_{i}": 5 for i in range(10, 20)}
 
 
-@needs_bpf
+@needs_counting
 def test_a_probe_that_cannot_be_attached_is_named_and_spoils_no_other(program: Path) -> None:
     good = functions(program, "one_*")
     bad = Countable(probe="bad", kind="uprobe", path=program, offsets=(1 << 40,))
@@ -130,7 +130,7 @@ def test_a_probe_that_cannot_be_attached_is_named_and_spoils_no_other(program: P
     assert found.not_counted["none"] == "no tracepoint syscalls:none"
 
 
-@needs_bpf
+@needs_counting
 def test_a_hot_probe_is_counted_in_many_windows_over_the_whole_time_within_the_budget(
     endless: subprocess.Popen[bytes],
 ) -> None:
@@ -146,7 +146,7 @@ def test_a_hot_probe_is_counted_in_many_windows_over_the_whole_time_within_the_b
     assert found.counting_cpu_s > 0
 
 
-@needs_bpf
+@needs_counting
 def test_a_call_is_counted_once_at_its_entry_its_return_and_among_all_calls(program: Path) -> None:
     names = ("syscalls:sys_exit_read", "raw_syscalls:sys_enter", "raw_syscalls:sys_exit")
     probes = [READ, *(Countable(probe=name, kind="tracepoint", name=name) for name in names)]
@@ -155,7 +155,7 @@ def test_a_call_is_counted_once_at_its_entry_its_return_and_among_all_calls(prog
     assert found == [1000] * 4, [one.by_thread for each in (few, many) for one in each.values()]
 
 
-@needs_bpf
+@needs_counting
 def test_where_the_kernel_refuses_raw_tracepoints_a_perf_event_counts(
     program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,24 +167,24 @@ def test_where_the_kernel_refuses_raw_tracepoints_a_perf_event_counts(
     assert many.events - none.events == 1234
 
 
-@needs_bpf
+@needs_counting
 def test_events_of_others_are_told_apart_from_those_of_the_target(endless: subprocess.Popen[bytes]) -> None:
-    with subprocess.Popen(["/bin/sleep", "60"]) as idle:
+    with subprocess.Popen(["/bin/sleep", "60"]) as idle, contextlib.ExitStack() as undo:
+        undo.callback(idle.kill)
         read = rates(counted([READ], Target(pid=idle.pid), seconds=0.2))["read"]
-        idle.kill()
     assert read.events == 0
     assert read.elsewhere_events > 0
     assert endless.poll() is None
 
 
-@needs_bpf
+@needs_counting
 def test_the_whole_machine_and_a_cgroup_count_everybody_in_them(endless: subprocess.Popen[bytes]) -> None:
     everywhere = rates(counted([READ], Target(), seconds=0.2))["read"]
     assert everywhere.by_thread[endless.pid] > 0
     assert everywhere.elsewhere_events == 0
 
 
-@needs_bpf
+@needs_counting
 def test_a_process_that_ends_while_it_is_counted_ends_the_counting_and_it_says_so(program: Path) -> None:
     found = counted([READ], command(program, 10, 0, 0))
     assert "the process ended" in str(found.rates[0].note)
@@ -196,7 +196,7 @@ def held(pid: int) -> set[int]:
     return {int(found[1]) for text in texts for found in PROGRAM_ID.finditer(text)}
 
 
-@needs_bpf
+@needs_counting
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_remains_in_the_kernel_however_the_counting_ends(
     endless: subprocess.Popen[bytes], how: signal.Signals
@@ -223,7 +223,7 @@ def test_nothing_remains_in_the_kernel_however_the_counting_ends(
     assert not programs & {one.program for one in bpf_links.links()}
 
 
-@needs_bpf
+@needs_counting
 @pytest.mark.parametrize("mechanism", ["emulated", "stepped", "called"])
 @pytest.mark.parametrize("kind", ["uprobe", "uretprobe"])
 def test_what_a_probe_of_a_program_costs_is_measured_on_a_function_of_our_own(
@@ -241,7 +241,7 @@ def test_a_kind_that_the_kernel_refuses_is_taken_to_cost_much(monkeypatch: pytes
     assert event_costs([Countable(probe="any", kind="uprobe")]).event_ns == {"uprobe": UNKNOWN_NS}
 
 
-@needs_bpf
+@needs_counting
 @pytest.mark.parametrize("frames", [8, 30])
 def test_the_depth_of_stacks_is_that_of_the_program(frames: int) -> None:
     with CalibrationLoop() as loop:
@@ -280,7 +280,7 @@ def test_between_windows_nothing_is_attached(program: Path) -> None:
         attachments.close()
 
 
-@needs_bpf
+@needs_counting
 def test_a_burst_at_the_end_of_a_run_is_seen() -> None:
     script = "sleep 0.4; i=0; while [ $i -lt 3000 ]; do [ -e / ]; i=$((i + 1)); done"
     probe = Countable(probe="all", kind="tracepoint", name="raw_syscalls:sys_enter")
@@ -291,7 +291,7 @@ def test_a_burst_at_the_end_of_a_run_is_seen() -> None:
     assert burst.busiest_hz > burst.hz
 
 
-@needs_bpf
+@needs_counting
 def test_a_command_that_ends_before_the_first_window_is_over_is_counted_from_its_start() -> None:
     execute = Countable(probe="exec", kind="tracepoint", name="sched:sched_process_exec")
     found = counted([execute], Target(command=("/bin/true",)))
@@ -299,11 +299,17 @@ def test_a_command_that_ends_before_the_first_window_is_over_is_counted_from_its
     assert "ended" in str(found.rates[0].note)
 
 
-@needs_bpf
+@needs_counting
 def test_a_process_that_executes_another_program_is_counted_on(program: Path) -> None:
     script = 'exec "$0" 1234 0 0'
     one = rates(counted([READ], Target(command=("/bin/sh", "-c", script, str(program)))))["read"]
     assert one.events >= 1234
+
+
+@lacks_cookies
+def test_a_kernel_without_cookies_is_told_what_counting_expects(program: Path) -> None:
+    with pytest.raises(HostNotReady, match=r"the kernel refuses .* expected 5\.15 or newer"):
+        counted([READ], command(program, 1, 0, 0))
 
 
 # Whom to count
@@ -490,7 +496,7 @@ def test_of_too_many_probes_a_random_sample_is_counted_and_the_others_are_named(
     assert "random sample of 10000 of 10005 probes" in next(iter(left_out.values()))
 
 
-@needs_bpf
+@needs_counting
 def test_a_profile_is_computed_from_its_frequency(endless: subprocess.Popen[bytes]) -> None:
     profile = Countable(probe="profile", kind="profile", hz=99)
     found = counted([profile], Target(pid=endless.pid), seconds=0.3).rates[0]

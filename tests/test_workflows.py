@@ -16,6 +16,8 @@ import yaml
 
 from builders import PROJECT
 from probe_effect.cli.group import commands
+from probe_effect.emulated.architecture import ARCHITECTURES
+from probe_effect.emulated.news import RELEASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -345,7 +347,17 @@ def test_the_job_that_tests_tracers_may_trace() -> None:
 )
 def test_what_may_be_started_by_hand_does_nothing_on_another_branch(name: str) -> None:
     first = [job for job in WORKFLOWS[name]["jobs"].values() if "needs" not in job]
-    assert [("default_branch" in job["if"], "ref_type" in job["if"]) for job in first] == [(True, True)]
+    assert {("default_branch" in job["if"], "ref_type" in job["if"]) for job in first} == {(True, True)}
+
+
+def test_our_bpf_code_is_tested_every_week_in_each_kernel_that_is_counted() -> None:
+    assert set(WORKFLOWS["kernels.yml"]["on"]) >= {"schedule"}
+    steps = JOBS["kernels.yml", "live"]["steps"]
+    assert any("make --no-print-directory live-kernels" in step.get("run", "") for step in steps)
+    makefile = (PROJECT / "Makefile").read_text(encoding="utf-8")
+    chosen = {name: words.split() for name, words in re.findall(r"(?m)^(KERNELS|ARCHES) := (.*)$", makefile)}
+    assert set(chosen["KERNELS"]) == set(RELEASES) - {"sid"}  # which has the newest of backports, or one to come
+    assert set(ARCHITECTURES) == set(chosen["ARCHES"])
 
 
 def test_a_pull_request_meets_no_secret() -> None:
