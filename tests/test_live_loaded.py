@@ -13,10 +13,11 @@ import pytest
 from live_programs import compiled, needs_bpf, needs_counting
 from needs import needs
 from probe_effect.host.symbols import matching_functions
-from probe_effect.live import bpf, bpf_links, bpf_objects, bpf_program, perf_event
+from probe_effect.live import bpf, bpf_links, bpf_objects, bpf_program, loaded, perf_event
 from probe_effect.live.attachment import Attachments
 from probe_effect.live.countable import Countable
 from probe_effect.live.loaded import Loaded, RunStatistics
+from probe_effect.live.owners import Holders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +40,16 @@ def counting(program: Path) -> Iterator[Attachments]:
     attachments = Attachments(countables, None, follow=False)
     yield attachments
     attachments.close()
+
+
+def test_before_the_kernel_named_perf_links_their_events_are_asked_and_nothing_is_taken_for_samples() -> None:
+    """Of two links, the event of one is held by somebody who can be asked."""
+    assert bpf_links._perf_event(-1, bytearray(bpf_links.INFO_BYTES)) == ([], 1)
+    program = bpf_objects.BpfProgram(id=7, kind=bpf.KPROBE, name="x", tag="", runs=0, run_ns=0)
+    place = bpf_links.place("uprobe", "/bin/x", 16)
+    links, held = [bpf_links.Attached(7, (), 1)] * 2, Holders(attached=[bpf_links.Attached(7, (place,))])
+    (found,) = loaded._programs([program], links, held)
+    assert ({one.name for one in found.places}, found.others) == ({"/bin/x"}, 1)
 
 
 @needs_counting

@@ -177,7 +177,9 @@ def _tracing(_: int, info: bytearray) -> tuple[list[Place], int]:
 def _perf_event(fd: int, info: bytearray) -> tuple[list[Place], int]:
     """The kernel wants to be asked with a buffer of the member that the type says."""
     (kind,) = struct.unpack_from("=I", info, 16)
-    if not 0 < kind < len(PERF_LINKED):
+    if not kind:  # an older kernel: whoever holds the event too can be asked (`queried`)
+        return [], 1
+    if kind >= len(PERF_LINKED):
         return [Place(kind="profile", name="samples")], 0
     name = bytearray(NAME_BYTES)
     asked = bytes(24) + struct.pack("=QI", bpf.address(name), len(name))

@@ -15,6 +15,7 @@ from system_calls import NoSuchSystemCall, NotSupportedSystemCall, syscalls
 from probe_effect.errors import HostNotReady
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import LOCKDOWN
+from probe_effect.model import series_of
 
 ENDS = ("sys_enter", "sys_exit")
 
@@ -121,13 +122,14 @@ def explained(doing: str) -> Iterator[None]:
 
 def reason(error: OSError) -> str:
     """Why the kernel refused, as far as is known, and what to do."""
-    if error.errno in {errno.EPERM, errno.EACCES}:
+    release = os.uname().release
+    is_old = series_of(release) < series_of(OLDEST)  # before 5.11 root too may lock little memory, and a map is locked
+    if error.errno in {errno.EPERM, errno.EACCES} and not (is_old and os.geteuid() == 0):
         return _not_permitted()
     if error.errno == errno.ENOSYS:
         return "it was built without BPF (CONFIG_BPF_SYSCALL)"
     if error.errno in {errno.EMFILE, errno.ENFILE}:
         return "too many files are open: raise `ulimit -n`"
-    release = os.uname().release
     return f"this is Linux {release}; expected {OLDEST} or newer, with CONFIG_BPF_EVENTS"
 
 

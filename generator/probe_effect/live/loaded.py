@@ -81,7 +81,7 @@ class RunStatistics:
         with explained("asking what is loaded"):
             at_ns = time.monotonic_ns()
             programs, links, held = bpf_objects.programs(), bpf_links.links(), holders()
-        found = [*_programs(programs, [*links, *held.attached], held), *_in_tracefs(), *_held(held)]
+        found = [*_programs(programs, links, held), *_in_tracefs(), *_held(held)]
         return TracingSnapshot(at_ns, tuple(found))
 
     def between(self, first: TracingSnapshot, last: TracingSnapshot) -> list[Active]:
@@ -116,12 +116,18 @@ class RunStatistics:
         return Active(now, events / seconds, max(0.0, spent_ns) / 1e9 / seconds)
 
 
-def _programs(programs: Iterable[BpfProgram], attached: Iterable[Attached], held: Holders) -> Iterator[Loaded]:
-    by_program: dict[int, list[Attached]] = defaultdict(list)
-    for one in attached:
-        by_program[one.program].append(one)
+def _programs(programs: Iterable[BpfProgram], links: Iterable[Attached], held: Holders) -> Iterator[Loaded]:
+    linked: dict[int, list[Attached]] = defaultdict(list)
+    for one in links:
+        linked[one.program].append(one)
+    queried: dict[int, dict[Place, None]] = defaultdict(dict)
+    for one in held.attached:
+        queried[one.program] |= dict.fromkeys(one.places)
     for program in programs:
-        its = by_program[program.id]
+        its = linked[program.id]
+        named = dict.fromkeys(place for one in its for place in one.places)
+        more = queried[program.id].keys() - named.keys()  # a link on a perf event is found as both
+        samples = () if named or more else _unlinked(program)
         yield Loaded(
             key=("bpf", program.id),
             sort="bpf",
@@ -129,9 +135,8 @@ def _programs(programs: Iterable[BpfProgram], attached: Iterable[Attached], held
             kind=bpf_objects.kind_name(program.kind),
             name=program.name,
             owners=tuple(sorted(held.of_program.get(program.id, ()))),
-            # a link on a perf event is found as both
-            places=tuple(dict.fromkeys(place for one in its for place in one.places)) or _unlinked(program),
-            others=sum(one.others for one in its),
+            places=tuple(named | queried[program.id]) or samples,
+            others=0 if samples else max(0, sum(one.others for one in its) - len(more)),
             events=program.runs,
             program_ns=program.run_ns,
         )
