@@ -12,11 +12,11 @@ from builders import PROJECT
 from live_programs import written
 from probe_effect.calibration import loop
 from probe_effect.compilers import c_compiler, compiled
-from probe_effect.emulated import parts
+from probe_effect.emulated import assembly
 from probe_effect.emulated.architecture import of_the_host
 from probe_effect.emulated.assembly import BASE_PACKAGES, PYTHON_PACKAGES, SDK_PACKAGES, USERLAND
 from probe_effect.emulated.debian import DebianRelease
-from probe_effect.emulated.initramfs import archive, compile_python
+from probe_effect.emulated.kernel import archive, compile_python
 from probe_effect.emulated.messages import LIBRARY, PLACE
 from probe_effect.emulated.qemu import Image
 
@@ -52,9 +52,9 @@ def image(kernel: KernelImage, architecture: GuestArchitecture, cache: Path) -> 
         compile_python(python, root)
         ours = archive(root, Path(folder) / "tests.cpio").rename(cache / f"live-tests-{architecture.debian}.cpio")
         programs = _programs(Path(folder), sdk)
-        own = parts.own(kernel, programs, (), python=python, sdk=sdk, cache=cache)
+        own = assembly.own(kernel, programs, (), python=python, sdk=sdk, cache=cache)
         own = own.rename(cache / f"live-tests-own-{architecture.debian}.cpio")  # its programs are of this run alone
-    return Image(kernel.image, (parts.userland(base, python, cache), own, ours))
+    return Image(kernel.image, (assembly.userland(base, python, cache), own, ours))
 
 
 def _fill(root: Path, triplet: str) -> None:
@@ -66,7 +66,7 @@ def _fill(root: Path, triplet: str) -> None:
         loop.SOURCE: library / "probe_effect/calibration" / loop.SOURCE.name,
         PROJECT / "Makefile": root / PLACE.removeprefix("/") / "Makefile",
         TESTS / "live_kernels/cc": root / "usr/bin/cc",
-        parts.INIT: root / PLACE.removeprefix("/") / "init",
+        assembly.INIT: root / PLACE.removeprefix("/") / "init",
     }
     for source, target in copies.items():
         target.parent.mkdir(parents=True, exist_ok=True)
