@@ -8,10 +8,20 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from builders import COUNTED_FOLDER, COUNTED_MACHINE, FOLDER, MACHINE, rules, write_counted_submission, write_data
+from builders import (
+    COUNTED_FOLDER,
+    COUNTED_MACHINE,
+    FOLDER,
+    MACHINE,
+    counted_rows,
+    counted_values,
+    rules,
+    write_counted_submission,
+    write_data,
+)
 from probe_effect.answer.evidence import evidence
 from probe_effect.checks.run import check_all
-from probe_effect.exports.releases import ATOM, feed
+from probe_effect.exports.releases import ATOM, feed, series_feed
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.pages import changes_page, fragments
 from probe_effect.pages.changes_page import entries
@@ -169,3 +179,15 @@ def test_ids_of_the_feed_stay_when_the_site_moves_and_the_data_grow(data: Path) 
     before = ids("/")
     log(data, ADDED, CORRECTED)
     assert before < ids("https://example.org/")
+
+
+def test_the_series_has_a_feed_of_its_changes_in_words(data: Path) -> None:
+    for machine, kernel, count in (("qemu-a", "6.1.0-50-amd64", 640), ("qemu-b", "6.12.107+deb13-amd64", 700)):
+        rows = counted_rows({"02-kprobe libbpf": count})
+        write_counted_submission(data, rows, counted_values(kernel, machine), "2026-11-21-per-event")
+    root = ET.fromstring(series_feed(read(data)).encode())  # noqa: S314 (our own feed)
+    (entry,) = root.findall(f"{TAG}entry")
+    assert entry.findtext(f"{TAG}title") == "6.1 to 6.12, x86-64: Kprobe with libbpf 1.1 +9.4 % (640 to 700)"
+    link = entry.find(f"{TAG}link")
+    assert link is not None
+    assert link.get("href") == "../kernels/series/"

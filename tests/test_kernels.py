@@ -20,6 +20,8 @@ from probe_effect.compare.kernels import (
     matrices,
     matrices_of_case,
     release_order,
+    series,
+    series_changes,
 )
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
@@ -219,3 +221,52 @@ def test_any_text_has_a_name_of_its_own_and_a_place_among_releases(releases: lis
 def test_releases_are_ordered_by_their_numbers(releases: list[tuple[int, int, int]]) -> None:
     texts = sorted((".".join(map(str, release)) for release in releases), key=release_order)
     assert texts == [".".join(map(str, release)) for release in sorted(releases)]
+
+
+def narrowly_counted(data: Path, kernel: str, costs: Mapping[str, float]) -> None:
+    """A submission of some cases of the suite alone."""
+    values = counted_values(kernel, f"qemu-{len(list((data / 'results').glob('*')))}")
+    values["run"]["command"] += ["--case", "02-kprobe"]
+    write_counted_submission(data, counted_rows(costs), values, "2026-11-21-per-event")
+
+
+def test_a_kernel_of_which_only_some_cases_were_counted_is_in_the_series_alone(tmp_path: Path) -> None:
+    counted(tmp_path, NEW, {"02-kprobe libbpf": 640})
+    narrowly_counted(tmp_path, NEWEST, {"02-kprobe libbpf": 640})
+    assert found_in(tmp_path).kernels == (NEW,)
+    (found,) = series(read_catalogue(DataFolder(tmp_path)))
+    assert found.kernels == (NEW, NEWEST)
+
+
+def test_a_series_has_the_cells_that_are_chosen_and_no_others(tmp_path: Path) -> None:
+    counted(tmp_path, NEW, {"02-kprobe libbpf": 640, "01-control libbpf": 1, "02-kprobe ftrace": 300})
+    copy_suite(tmp_path)
+    (found,) = series(read_catalogue(DataFolder(tmp_path)))
+    assert [(row.case, column.tracer.partition(",")[0]) for row, column in found.cells] == [("02-kprobe", "libbpf 1.1")]
+
+
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [
+        pytest.param(660, [(640, 660)], id="three per cent more"),
+        pytest.param(620, [(640, 620)], id="three per cent fewer"),
+        pytest.param(650, [], id="one and a half per cent"),
+        pytest.param(640, [], id="the same"),
+    ],
+)
+def test_a_series_tells_a_change_above_two_per_cent_between_neighbours(
+    tmp_path: Path, count: float, told: list[tuple[float, float]]
+) -> None:
+    copy_suite(tmp_path)
+    counted(tmp_path, NEW, {"02-kprobe libbpf": 640})
+    narrowly_counted(tmp_path, NEWEST, {"02-kprobe libbpf": count})
+    (found,) = series(read_catalogue(DataFolder(tmp_path)))
+    assert ends(series_changes(found)) == told
+
+
+def test_the_series_tells_the_newest_release_first_and_there_the_largest_change(tmp_path: Path) -> None:
+    copy_suite(tmp_path)
+    for kernel, kprobe, fentry in ((OLD, 640, 100), (NEW, 700, 100), (NEWEST, 735, 200)):
+        counted(tmp_path, kernel, {"02-kprobe libbpf": kprobe, "19-fentry libbpf": fentry})
+    (found,) = series(read_catalogue(DataFolder(tmp_path)))
+    assert ends(series_changes(found)) == [(100, 200), (700, 735), (640, 700)]

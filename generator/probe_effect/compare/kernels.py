@@ -5,11 +5,12 @@ A matrix is of one architecture: instructions of two are not the same work (`com
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
+from probe_effect import toml
 from probe_effect.compare.comparison import Comparison, compare
 from probe_effect.model import level_order, release_numbers
 from probe_effect.numbers.catalogue import Catalogue
@@ -18,6 +19,9 @@ from probe_effect.numbers.names import ARCHITECTURES, release_series, tool, tool
 from probe_effect.numbers.shown import FIRST_SUITE
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.store.suite_file import Suite
+
+LEAST_CHANGE_RATIO = 0.02
+"""Smaller changes from release to release are not told in a series."""
 
 
 class CountedCase(NamedTuple):
@@ -74,17 +78,40 @@ def matrices(catalogue: Catalogue) -> list[Matrix]:
     return [found for architecture, suite in places if (found := matrix(catalogue, suite, architecture)).cells]
 
 
-def matrix(catalogue: Catalogue, suite: Suite, architecture: str, case_id: str | None = None) -> Matrix:
-    """The matrix of a suite, or of one of its cases; each cell is the current number there.
+def series(catalogue: Catalogue) -> list[Matrix]:
+    """A few cells over every release on which they were counted, for each architecture: those of `series.toml`."""
+    chosen = toml.beside(__file__, "series")
+    suite = next((folder.suite for folder in catalogue.suites if folder.suite.id == chosen["suite"]), None)
+    each = (matrix(catalogue, suite, one, of=chosen["cells"]) for one in architectures(catalogue) if suite)
+    return [one for one in each if one.cells]
+
+
+def series_changes(found: Matrix) -> list[Comparison]:
+    """What changed from release to release by more than `LEAST_CHANGE_RATIO`: the newest first, there the largest."""
+    place = found.kernels.index
+    told = (one for one in between_kernels(found) if one.is_clear and abs(one.change_ratio or 0) > LEAST_CHANGE_RATIO)
+    return sorted(told, key=lambda one: (-place(column_of(one.second).kernel), -abs(one.change_ratio or 0)))
+
+
+def matrix(
+    catalogue: Catalogue,
+    suite: Suite,
+    architecture: str,
+    case_id: str | None = None,
+    *,
+    of: Mapping[str, Sequence[str]] | None = None,
+) -> Matrix:
+    """The matrix of a suite, of one of its cases, or `of` some cases of tracers; a cell is the current number there.
 
     Two machines can have one kernel release, and two ids one version of a tool: its release's own, and one beside it.
     """
     numbers = (
         one
-        for submission in counted(catalogue)
+        for submission in counted(catalogue, narrow=of is not None)
         if submission.suite == suite.id and submission.architecture == architecture
         for one in submission.numbers
         if case_id in {None, one.case}
+        and (of is None or one.case in of.get(column_of(one).tracer.partition(",")[0], ()))
     )
     places = grouped_by(numbers, lambda one: (row_of(one), column_of(one)))
     cells = {place: best(own) for place, own in places.items()}
@@ -109,15 +136,23 @@ def architecture_order(architecture: str) -> tuple[int, str]:
     return known.index(architecture) if architecture in known else len(known), architecture
 
 
-def counted(catalogue: Catalogue) -> list[Submission]:
+def counted(catalogue: Catalogue, *, narrow: bool = False) -> list[Submission]:
     """The counts that pages show, newest first: where a kernel was counted on more CPUs and on fewer, those on more.
 
+    Kernels of which only some cases were counted are of the series alone, and here with `narrow`.
     The only CPU of a machine is CPU 0, where the kernel does more at some probes (METHOD.md, "Instructions").
     """
     most: dict[tuple[str, ...], int] = defaultdict(int)
     for one in catalogue.counted:
         most[_counted_of(one)] = max(most[_counted_of(one)], one.document.machine.threads)
-    return [one for one in newest_first(catalogue.counted) if one.document.machine.threads == most[_counted_of(one)]]
+    newest = newest_first(catalogue.counted)
+    whole = {_kernel_of(one) for one in newest if narrow or "--case" not in one.document.run.command}
+    some = (one for one in newest if _kernel_of(one) in whole)
+    return [one for one in some if one.document.machine.threads == most[_counted_of(one)]]
+
+
+def _kernel_of(one: Submission) -> tuple[str, ...]:
+    return one.architecture, one.suite, one.document.system.kernel_release
 
 
 def _counted_of(one: Submission) -> tuple[str, ...]:

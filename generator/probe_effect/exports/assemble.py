@@ -34,7 +34,7 @@ from probe_effect.exports.figures import (
 from probe_effect.exports.files import LICENCE, WORDS, DataTable, Field, copy, forms, write
 from probe_effect.exports.labels import labels, tracer_looks, transcript_values
 from probe_effect.exports.page_data import page_tables, rows, write_page_data
-from probe_effect.exports.releases import copy_releases, feed
+from probe_effect.exports.releases import copy_releases, feed, series_feed
 from probe_effect.exports.script_values import INDEX, compare_files, guidance_files, machine_values, script_json
 from probe_effect.exports.workers import drawing
 from probe_effect.numbers.catalogue import Catalogue
@@ -181,6 +181,7 @@ def assemble(catalogue: Catalogue, work: Path, cache: Kept, project: Path) -> It
         _copy_scripts(catalogue, work)
         _copy_data(catalogue, work)
         write(work / "static" / "data" / "changes.xml", feed(catalogue))
+        write(work / "static" / "kernels" / "series.xml", series_feed(catalogue))
         write_data_section(catalogue, work)
         copy_releases(catalogue, work / "static" / "releases")
         yield f"{len(charts)} charts"

@@ -1,4 +1,4 @@
-"""What became of the data: the change log as an Atom feed (RFC 4287), and a release, made once and then only copied.
+"""What became of the data: two Atom feeds (RFC 4287), and a release, made once and then only copied.
 
 Ids are UUIDs made from what changed and when, so that they stay when the site moves.
 """
@@ -6,16 +6,20 @@ Ids are UUIDs made from what changed and when, so that they stay when the site m
 import json
 import shutil
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
+from probe_effect.compare.kernels import column_of, series, series_changes
 from probe_effect.errors import UsageError
 from probe_effect.exports.files import copy, csv_text, write, write_zip
 from probe_effect.exports.page_data import rows, whole_tables
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.citation import AUTHORS, Edition, plain
-from probe_effect.pages import changes_page
+from probe_effect.pages import changes_page, kernel_changes
 from probe_effect.pages.changes_page import Entry, entries
+from probe_effect.reduce.submission import Submission
 from probe_effect.store.places import DataFolder, sha256
 from probe_effect.store.release_file import (
     MANIFEST,
@@ -31,30 +35,74 @@ from probe_effect.store.release_file import (
 
 ATOM = "http://www.w3.org/2005/Atom"
 NAMESPACE = uuid.uuid5(uuid.NAMESPACE_OID, "probe-effect/data/changes")
+SERIES_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_OID, "probe-effect/kernels/series")
 MOST_ENTRIES = 100
 """A feed is read for what is new; the page has all."""
 
 
+class FeedItem(NamedTuple):
+    """An entry of a feed: `name` is what its id is made from, and `path` the page where it leads."""
+
+    name: str
+    title: str
+    moment: str
+    path: str
+    category: str
+    summary: str
+
+
 def feed(catalogue: Catalogue) -> str:
-    """The newest changes, each leading to the page of what changed."""
-    found = entries(catalogue)[:MOST_ENTRIES]
+    """The newest changes of the data, each leading to the page of what changed."""
+    items = [
+        FeedItem(
+            entry.id,
+            changes_page.heading(entry),
+            _moment(entry),
+            changes_page.address(entry.what[0]) if len(entry.what) == 1 else changes_page.PAGE,
+            entry.kind,
+            changes_page.sentence(entry) or changes_page.heading(entry),
+        )
+        for entry in entries(catalogue)
+    ]
+    return _atom(catalogue.edition, "changes of the data", NAMESPACE, (changes_page.PAGE, changes_page.FEED), items)
+
+
+def series_feed(catalogue: Catalogue) -> str:
+    """The changes of the series over releases of Linux, those that were counted last first."""
+    items = []
+    for found in series(catalogue):
+        for one in series_changes(found):
+            text = kernel_changes.series_sentence(one, found)
+            moment = max(_ended(side.submission) for side in (one.first, one.second))
+            # By what was compared, so that counts that are made again are no news.
+            name = " ".join(
+                [found.architecture, *map(str, (one.second.key, column_of(one.first), column_of(one.second)))]
+            )
+            items.append(FeedItem(name, text, moment, kernel_changes.SERIES_PAGE, "series", text))
+    items.sort(key=lambda item: item.moment, reverse=True)
+    pages = (kernel_changes.SERIES_PAGE, kernel_changes.SERIES_FEED)
+    return _atom(catalogue.edition, "changes over releases of Linux", SERIES_NAMESPACE, pages, items)
+
+
+def _atom(edition: Edition, title: str, name: uuid.UUID, pages: tuple[str, str], items: Sequence[FeedItem]) -> str:
+    """A feed by what it has, its id, its page and its own address."""
+    found = items[:MOST_ENTRIES]
     root = ET.Element("feed", {"xmlns": ATOM, "xml:lang": "en"})
-    _text(root, "title", "Probe Effect: changes of the data")
-    _text(root, "id", NAMESPACE.urn)
-    _text(root, "updated", max(map(_moment, found), default="1970-01-01T00:00:00Z"))
+    _text(root, "title", f"Probe Effect: {title}")
+    _text(root, "id", name.urn)
+    _text(root, "updated", max((item.moment for item in found), default="1970-01-01T00:00:00Z"))
     _text(ET.SubElement(root, "author"), "name", AUTHORS)
     _text(root, "rights", "CC BY 4.0")
-    _add_link(root, "alternate", "text/html", _link(catalogue.edition, changes_page.PAGE))
-    _add_link(root, "self", "application/atom+xml", _link(catalogue.edition, changes_page.FEED))
-    for entry in found:
+    for rel, kind, path in zip(("alternate", "self"), ("text/html", "application/atom+xml"), pages, strict=True):
+        _add_link(root, rel, kind, _link(edition, path))
+    for item in found:
         element = ET.SubElement(root, "entry")
-        _text(element, "title", changes_page.heading(entry))
-        _text(element, "id", uuid.uuid5(NAMESPACE, entry.id).urn)
-        _text(element, "updated", _moment(entry))
-        path = changes_page.address(entry.what[0]) if len(entry.what) == 1 else changes_page.PAGE
-        _add_link(element, "alternate", "text/html", _link(catalogue.edition, path))
-        ET.SubElement(element, "category", term=entry.kind)
-        _text(element, "summary", changes_page.sentence(entry) or changes_page.heading(entry))
+        _text(element, "title", item.title)
+        _text(element, "id", uuid.uuid5(name, item.name).urn)
+        _text(element, "updated", item.moment)
+        _add_link(element, "alternate", "text/html", _link(edition, item.path))
+        ET.SubElement(element, "category", term=item.category)
+        _text(element, "summary", item.summary)
     ET.indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
@@ -71,12 +119,16 @@ def _add_link(parent: ET.Element, rel: str, kind: str, href: str) -> None:
 def _moment(entry: Entry) -> str:
     """When it was run, to the second; the day's beginning for what was written by hand."""
     if entry.submission is not None:
-        return entry.submission.document.run.ended or entry.submission.started
+        return _ended(entry.submission)
     return f"{entry.date}T00:00:00Z"
 
 
+def _ended(one: Submission) -> str:
+    return one.document.run.ended or one.started
+
+
 def _link(edition: Edition, path: str) -> str:
-    """Whole where the site's address is known; else from the feed's own place, which is `/data/`."""
+    """Whole where the site's address is known; else from a feed's own place, which is one folder down."""
     return edition.address(path) if "://" in edition.site else f"..{path}"
 
 

@@ -3,14 +3,17 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from operator import attrgetter, itemgetter
 
+from probe_effect import units
 from probe_effect.charts.dots import Dot, instruction_chart
 from probe_effect.charts.panels import CountPoint, panels_chart
 from probe_effect.charts.theme import Chart
 from probe_effect.compare.comparison import Comparison, largest
 from probe_effect.compare.counts import explanation_of
 from probe_effect.compare.kernels import (
+    LEAST_CHANGE_RATIO,
     KernelColumn,
     Matrix,
     between_kernels,
@@ -20,6 +23,8 @@ from probe_effect.compare.kernels import (
     matrices,
     names_of_all,
     row_of,
+    series,
+    series_changes,
 )
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
@@ -31,13 +36,15 @@ from probe_effect.pages.markdown import page
 from probe_effect.reduce.submission import Number
 from probe_effect.store.beside_files import Explanation
 
+SERIES, SERIES_PAGE, SERIES_FEED = "releases", "/kernels/series/", "/kernels/series.xml"
 NOTE = "Counts that are flagged, and those that are not above 0, are not drawn; the tables have them."
 
 
 def charts(catalogue: Catalogue) -> list[Chart]:
     """Every chart of the pages of architectures."""
     known = (found for found in matrices(catalogue) if found.architecture in names.ARCHITECTURES)
-    return [chart for found in known for chart in charts_of(found)]
+    over_releases = (_by_kernel(found, SERIES) for found in series(catalogue))
+    return [*(chart for found in known for chart in charts_of(found)), *chain.from_iterable(over_releases)]
 
 
 def charts_of(found: Matrix) -> list[Chart]:
@@ -45,8 +52,8 @@ def charts_of(found: Matrix) -> list[Chart]:
     return [*_by_kernel(found), *_by_version(found), *_by_tracer(found)]
 
 
-def _by_kernel(found: Matrix) -> list[Chart]:
-    """A panel for each case that was counted on several kernels, with a line for each tracer."""
+def _by_kernel(found: Matrix, by: str = "kernels") -> list[Chart]:
+    """A panel for each case that was counted on several kernels, with a line for each tracer; `by` is in its name."""
     heads = dict(zip(found.kernels, short_names(found), strict=True))
     points = [
         CountPoint(names.with_level(one), tracer(one), heads[column_of(one).kernel], one.known_cost, one.tracer)
@@ -59,7 +66,7 @@ def _by_kernel(found: Matrix) -> list[Chart]:
         f"from Linux {places[0]} to {places[-1]}."
     )
     return _panels(
-        found, ("kernels", f"kernel, Linux {places[0]} to {places[-1]}"), sentence, points, places=places, series=series
+        found, (by, f"kernel, Linux {places[0]} to {places[-1]}"), sentence, points, places=places, series=series
     )
 
 
@@ -100,7 +107,7 @@ def _panels(
         return []
     left_out = "" if len(drawn) == len(points) else " A case with but one place has no panel."
     title = _title(found, by[1])
-    page = addresses.architecture(found.architecture)
+    page = SERIES_PAGE if by[0] == SERIES else addresses.architecture(found.architecture)
     note = f"Each panel has its own scale, from 0 to the number above it. {NOTE}{left_out}"
     name = chart_name(found, by[0])
     return [panels_chart(name, title, sentence, drawn, places=places, series=series, note=note, page=page)]
@@ -216,6 +223,31 @@ def write(catalogue: Catalogue) -> str | None:
         place_of=partial(_place_of, kernels),
         place=lambda name: kernels.get(name, instructions.short(name)),
     )
+
+
+def write_series(catalogue: Catalogue) -> str | None:
+    """The page of a few cells over every release; None before any was counted."""
+    each = [(found, series_changes(found), _by_kernel(found, SERIES)) for found in series(catalogue)]
+    if not each:
+        return None
+    front = {
+        "title": "Over releases",
+        "description": "A few probes counted on many releases of Linux, and what changed from one to the next.",
+        "weight": AFTER_MACHINES + 1,
+    }
+    least = units.stated(LEAST_CHANGE_RATIO, units.SHARE)
+    values = {"each": each, "heads": short_names, "said": series_sentence, "least": least, "feed": SERIES_FEED}
+    return page("series.md.j2", front, titles=catalogue.titles, **values)
+
+
+def series_sentence(found: Comparison, among: Matrix) -> str:
+    """`6.12.107 to 6.12.117, x86-64: Uprobe with libbpf 1.1 +3.1 % (1585 to 1634): return_thunk +8`."""
+    called = dict(zip(among.kernels, short_names(among), strict=True))
+    places = " to ".join(called[column_of(side).kernel] for side in (found.first, found.second))
+    what = f"{found.second.title} with {tracer(found.second)} {instructions.change(found)}"
+    functions = executed.changed(found.first, found.second)
+    told = f"{places}, {architecture(among.architecture)}: {what} ({' to '.join(instructions.counts(found))})"
+    return f"{told}: {functions}" if functions else told
 
 
 def differing(changes: Iterable[Comparison]) -> list[tuple[str, list[Comparison]]]:

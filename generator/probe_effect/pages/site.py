@@ -51,10 +51,12 @@ def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     for release in catalogue.releases:
         yield f"releases/{release.version}.md", changes_page.write(release, catalogue)
     yield from fragments.write_further(catalogue)
-    if anatomy := architecture_page.write(catalogue):
-        yield architecture_page.ADDRESS, anatomy
-    if changes := kernel_changes.write(catalogue):
-        yield "kernels/changes.md", changes
+    optional = {
+        architecture_page.ADDRESS: architecture_page.write(catalogue),
+        "kernels/changes.md": kernel_changes.write(catalogue),
+        "kernels/series.md": kernel_changes.write_series(catalogue),
+    }
+    yield from ((path, text) for path, text in optional.items() if text)
     for one in catalogue.everything:
         yield f"results/{one.id}.md", submission_page.write(one, catalogue)
 
