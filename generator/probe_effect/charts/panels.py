@@ -143,13 +143,23 @@ def _texts(
         tops.append({"x": left, "y": top + BASE - PLOT_HEIGHT - 7, "text": units.count(greatest[panel])})
         below += [
             {"x": left + MARGIN + step * place, "y": top + BASE + LINE_HEIGHT, "text": text}
-            for place, text in enumerate(places)
+            for place, text in _apart(places, step, layout)
         ]
     return [
         (titles, {"align": "left", "color": INK}),
         (tops, {"align": "left", "color": MUTED}),
         (below, {"align": "center", "color": MUTED}),
     ]
+
+
+def _apart(places: Sequence[str], step: float, layout: Layout) -> list[tuple[int, str]]:
+    """The places whose names do not touch each other: the last one, and each before it for which there is room."""
+    kept: list[tuple[int, str]] = []
+    for place, text in reversed(list(enumerate(places))):
+        widths = [width_px(name, TEXT_SIZE[layout]) for name in (text, kept[-1][1] if kept else "")]
+        if not kept or step * (kept[-1][0] - place) >= sum(widths) / 2 + APART:
+            kept.append((place, text))
+    return kept[::-1]
 
 
 def _text(layout: Layout, values: list[Spec], x: Spec, y: Spec, **look: str) -> Spec:
