@@ -102,7 +102,8 @@ def test_the_kernel_is_asked_for_each_facility(project: FakeProject) -> None:
     kernel = found(project).kernel
     assert set(kernel) == {
         *("kprobe", "uprobe", "uprobe-nop10", "tracepoint", "fentry", "raw-tracepoint"),
-        *("kprobe-multi", "function-tracer", "function-graph", "seccomp"),
+        *("kprobe-multi", "kprobe-session", "uprobe-multi", "lsm", "breakpoint"),
+        *("function-tracer", "function-graph", "seccomp"),
     }
     assert kernel["tracepoint"] is None
     assert "no kprobes" in str(kernel["kprobe"])

@@ -252,6 +252,7 @@ def test_a_kernel_that_offers_a_facility_misses_nothing(tmp_path: Path) -> None:
     debug = "sys/kernel/debug/tracing"
     for place in (
         "sys/bus/event_source/devices/kprobe",
+        "sys/bus/event_source/devices/breakpoint",
         f"{debug}/events/syscalls",
         f"{debug}/events/raw_syscalls/sys_enter",
         "proc/sys/kernel/seccomp/actions_avail",
@@ -260,7 +261,11 @@ def test_a_kernel_that_offers_a_facility_misses_nothing(tmp_path: Path) -> None:
     (tmp_path / debug / "available_filter_functions").write_text("vfs_read", encoding="utf-8")
     (tmp_path / debug / "available_tracers").write_text("blk function_graph function nop\n", encoding="utf-8")
     (tmp_path / kernel.BTF).parent.mkdir(parents=True)
-    (tmp_path / kernel.BTF).write_bytes(b"\0bpf_kprobe_multi_link_attach" + kernel.MULTI_LINK)
+    (tmp_path / kernel.BTF).write_bytes(
+        b"\0bpf_kprobe_multi_link_attach\0bpf_kprobe_multi_link\0bpf_uprobe_multi_link\0BPF_TRACE_KPROBE_SESSION\0"
+    )
+    (tmp_path / kernel.LSM).parent.mkdir(parents=True)
+    (tmp_path / kernel.LSM).write_text("capability,landlock,bpf\n", encoding="utf-8")
     (tmp_path / "sys/kernel/tracing").mkdir()
     (tmp_path / "sys/kernel/tracing/uprobe_events").touch()
     assert [kernel.missing(need, tmp_path) for need in kernel.OPTIONS] == [None] * len(kernel.OPTIONS)
@@ -331,6 +336,24 @@ def test_a_kernel_that_only_refuses_multi_links_by_name_has_none(tmp_path: Path)
     (root / kernel.BTF).parent.mkdir(parents=True)
     (root / kernel.BTF).write_bytes(b"\0bpf_kprobe_multi_link_attach\0")
     assert "CONFIG_FPROBE is not set" in str(kernel.missing("kprobe-multi", root))
+
+
+def test_a_kernel_before_sessions_has_links_to_many_functions_and_no_session(tmp_path: Path) -> None:
+    root = kernel_with(tmp_path, "function nop", b"CONFIG_FPROBE=y\n")
+    (root / kernel.BTF).parent.mkdir(parents=True)
+    (root / kernel.BTF).write_bytes(b"\0bpf_kprobe_multi_link\0")
+    assert kernel.missing("kprobe-multi", root) is None
+    assert "since Linux 6.10" in str(kernel.missing("kprobe-session", root))
+
+
+def test_bpf_is_a_security_module_only_where_the_kernel_was_started_with_it(tmp_path: Path) -> None:
+    root = kernel_with(tmp_path, "function nop", b"CONFIG_BPF_LSM=y\n")
+    assert "hooks of security modules" in str(kernel.missing("lsm", root))
+    (root / kernel.LSM).parent.mkdir(parents=True)
+    (root / kernel.LSM).write_text("capability,apparmor", encoding="utf-8")
+    assert "hooks of security modules" in str(kernel.missing("lsm", root))
+    (root / kernel.LSM).write_text("capability,bpf", encoding="utf-8")
+    assert kernel.missing("lsm", root) is None
 
 
 def test_a_kernel_that_does_not_tell_its_types_is_taken_by_its_options(tmp_path: Path) -> None:

@@ -24,6 +24,10 @@ Need = Literal[
     "fentry",
     "raw-tracepoint",
     "kprobe-multi",
+    "kprobe-session",
+    "uprobe-multi",
+    "lsm",
+    "breakpoint",
     "function-tracer",
     "function-graph",
     "seccomp",
@@ -134,6 +138,9 @@ FIRST_RELEASE: dict[Need, tuple[int, int]] = {
     "uprobe": (3, 5),
     "fentry": (5, 5),
     "kprobe-multi": (5, 18),
+    "uprobe-multi": (6, 6),
+    "kprobe-session": (6, 10),
+    "lsm": (5, 7),
     "uprobe-nop10": NOP10_CALLED_SINCE,
 }
 """The first Linux that offers it to tracers."""

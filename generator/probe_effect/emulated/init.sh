@@ -16,6 +16,7 @@ mount -t tmpfs shm /dev/shm
 mount -t tmpfs tmp /tmp
 mount -t debugfs debug /sys/kernel/debug
 mount -t tracefs trace /sys/kernel/tracing
+mount -t securityfs security /sys/kernel/security
 mount -t bpf bpf /sys/fs/bpf
 [ -f /probe-effect/boot/config ] && cp /probe-effect/boot/config "/boot/config-$(uname -r)"
 /sbin/ldconfig  # by its cache tracers find the C library

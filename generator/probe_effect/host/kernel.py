@@ -26,6 +26,10 @@ OPTIONS: dict[Need, tuple[str, str]] = {
     "raw-tracepoint": ("raw tracepoints", "BPF_EVENTS"),
     "fentry": ("function entry by BPF trampoline (fentry)", "DYNAMIC_FTRACE_WITH_DIRECT_CALLS"),
     "kprobe-multi": ("links of a BPF program to many functions (kprobe.multi)", "FPROBE"),
+    "kprobe-session": ("sessions of a BPF program at entry and return (kprobe.session, since Linux 6.10)", "FPROBE"),
+    "uprobe-multi": ("links of a BPF program to many user functions (uprobe.multi, since Linux 6.6)", "UPROBES"),
+    "lsm": ("BPF programs at the hooks of security modules (LSM)", "BPF_LSM"),
+    "breakpoint": ("breakpoints of the hardware", "HAVE_HW_BREAKPOINT"),
     "function-tracer": ("function tracer", "FUNCTION_TRACER"),
     "function-graph": ("function graph tracer", "FUNCTION_GRAPH_TRACER"),
     "seccomp": ("filters of system calls (seccomp)", "SECCOMP_FILTER"),
@@ -35,7 +39,7 @@ OPTIONS: dict[Need, tuple[str, str]] = {
 FTRACE_TRACERS: dict[Need, str] = {"function-tracer": "function", "function-graph": "function_graph"}
 """Facility to its word in `available_tracers` and `current_tracer` (Documentation/trace/ftrace.rst)."""
 
-ON_FTRACE: tuple[Need, ...] = ("fentry", "kprobe-multi", *FTRACE_TRACERS)
+ON_FTRACE: tuple[Need, ...] = ("fentry", "kprobe-multi", "kprobe-session", *FTRACE_TRACERS)
 """What patches the entry of functions through ftrace, and fails where the kernel keeps that to itself.
 
 Source: kernel/bpf/trampoline.c (register_fentry), kernel/trace/fprobe.c (register_fprobe_ips).
@@ -45,11 +49,18 @@ IN_TRACEFS: tuple[Need, ...] = ("tracepoint", "raw-tracepoint", "fentry", *FTRAC
 """What only tracefs shows."""
 
 BTF = "sys/kernel/btf/vmlinux"
-MULTI_LINK = b"\0bpf_kprobe_multi_link\0"
-"""The type of such links by its whole name in BTF, whose names end in 0 bytes.
+IN_TYPES: dict[Need, tuple[str, ...]] = {
+    "kprobe-multi": ("bpf_kprobe_multi_link",),
+    "kprobe-session": ("bpf_kprobe_multi_link", "BPF_TRACE_KPROBE_SESSION"),
+    "uprobe-multi": ("bpf_uprobe_multi_link",),
+}
+"""Facility to the whole names that are all in BTF where the kernel has it.
 
 Source: kernel/trace/bpf_trace.c has the type only within CONFIG_FPROBE; bpf_kprobe_multi_link_attach is always there.
 """
+
+LSM = "sys/kernel/security/lsm"
+"""The security modules at work, joined by commas. Source: security/inode.c, `lsm_read`."""
 
 LOCKDOWN = "sys/kernel/security/lockdown"
 """Its level in brackets; the highest forbids kprobes and tracefs. Source: security/security.c, `lockdown_reasons`."""
@@ -163,8 +174,10 @@ def _functions_missing(need: Need, root: Path) -> str | None:
 
 
 def _is_offered(need: Need, root: Path) -> bool:
-    if need == "kprobe-multi":
-        return _has_multi_links(root)
+    if need in IN_TYPES:
+        return _has_types(need, root)
+    if need == "lsm":
+        return "bpf" in (read_text(root, LSM) or "").strip().split(",")
     if need == "fentry" and not _may_have_trampolines(root):
         return False
     if need in FTRACE_TRACERS:
@@ -178,12 +191,13 @@ def _may_have_trampolines(root: Path) -> bool:
     return config is None or config.get(OPTIONS["fentry"][1]) == "y"
 
 
-def _has_multi_links(root: Path) -> bool:
+def _has_types(need: Need, root: Path) -> bool:
     """By the kernel's types (milliseconds; its list of symbols takes seconds), else by its build options."""
     try:
-        return MULTI_LINK in (root / BTF).read_bytes()
+        names = (root / BTF).read_bytes()  # in BTF names end in 0 bytes
     except OSError:
-        return (kernel_config(root) or {}).get(OPTIONS["kprobe-multi"][1]) == "y"
+        return (kernel_config(root) or {}).get(OPTIONS[need][1]) == "y"
+    return all(f"\0{name}\0".encode() in names for name in IN_TYPES[need])
 
 
 def _signs(need: Need) -> list[str]:

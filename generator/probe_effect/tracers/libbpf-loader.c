@@ -3,22 +3,31 @@
  *
  * Use:   libbpf-loader OBJECT.bpf.o [PID]  attaches each program where its section's name says (libbpf's automatic
  *                                           attachment: uprobe/PATH:FUNCTION, tp/GROUP/NAME, raw_tp/NAME, ..); one of
- *                                           section perf_event to a timer of each CPU, as often as its name says:
- *                                           sample_99_hz
+ *                                           section perf_event to an event of each CPU, as its name says: a timer
+ *                                           (sample_99_hz), or a breakpoint of the hardware (execute_vfs_read).
+ *                                           One link attaches a program to many functions, if its section is
+ *                                           kprobe.multi or kprobe.session alone: to as many of the kernel as its name
+ *                                           says (first_1000_functions), in the order in which ftrace lists them;
+ *                                           kprobe.session/FUNCTION: to that one;
+ *                                           uprobe.multi/PATH:STEM: to those of PATH whose names begin so.
+ *                                           Programs of section fentry alone are attached to a system call each
  *        libbpf-loader --version            the version of libbpf
  *        What else is done depends on the object. In the section `.data.target` the number PID is written. A ring buffer
  *        `records` is read, each record whole, until it is empty, and again 1 ms later. As long as it has a section
  *        `.data.statistics`, the kernel keeps its statistics of BPF programs.
- * Read:  "ready N" when all programs are attached by N links: one each, or one for each CPU.
+ * Read:  "ready N" when all programs are attached at N places: one each, one for each CPU, or one for each function.
  *        At the end, asked for by SIGTERM or SIGINT, one line of JSON: {"seen": S, "lost": L}. S is the sum of the
  *        per-CPU array `counts` (null without one); L is how often the kernel left a program out because another one
  *        was at work on that CPU, and the sum of the per-CPU array `dropped`.
  * Exit:  0, or 1 with the reason on standard error, in libbpf's words and ours.
- * Source: libbpf.h of libbpf 1.1 and later.
+ * Source: libbpf.h of libbpf 1.1 and later; of what that is too old for, include/uapi/linux/bpf.h of Linux 6.12
+ *         (BPF_TRACE_KPROBE_SESSION, link_create.kprobe_multi). Symbols: elf(5).
  */
 
 #define _GNU_SOURCE
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -26,15 +35,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #define MAX_LINKS 4096
+#define MAX_FUNCTIONS 100000
+#define FUNCTIONS "/sys/kernel/tracing/available_filter_functions_addrs" /* since Linux 6.5 */
+#define SYMBOLS "/proc/kallsyms"
+#define KPROBE_MULTI 42
+#define UPROBE_MULTI 48
+#define KPROBE_SESSION 56
 #define LOOK_EVERY_NS 1000000
 
 static void die(const char *what, int error)
@@ -61,12 +79,55 @@ static sigset_t keep_signals(void)
 	return end;
 }
 
+/* What link it takes that libbpf 1.1 has no section for, or no way to name its functions: one of KPROBE_..; 0 for none. */
+static uint32_t many(const struct bpf_program *program)
+{
+	const char *section = bpf_program__section_name(program);
+
+	if (strcmp(section, "kprobe.multi") == 0)
+		return KPROBE_MULTI;
+	if (strncmp(section, "uprobe.multi/", strlen("uprobe.multi/")) == 0)
+		return UPROBE_MULTI;
+	return strncmp(section, "kprobe.session", strlen("kprobe.session")) == 0 ? KPROBE_SESSION : 0;
+}
+
+/* Names the target of each program of section fentry alone: system calls, which all have arguments of one form. */
+static void name_system_calls(struct bpf_object *object)
+{
+	FILE *symbols = fopen(SYMBOLS, "r");
+	struct bpf_program *program;
+	char line[512], name[256];
+
+	if (symbols == NULL)
+		die(SYMBOLS, errno);
+	bpf_object__for_each_program(program, object) {
+		if (strcmp(bpf_program__section_name(program), "fentry") != 0)
+			continue;
+		do {
+			if (fgets(line, sizeof(line), symbols) == NULL)
+				die("the kernel has fewer system calls", ENOENT);
+		} while (sscanf(line, "%*s T %255s", name) != 1
+			 || (strncmp(name, "__x64_sys_", strlen("__x64_sys_")) != 0
+			     && strncmp(name, "__arm64_sys_", strlen("__arm64_sys_")) != 0)
+			 || bpf_program__set_attach_target(program, 0, name) != 0);
+	}
+	fclose(symbols);
+}
+
 static struct bpf_object *load(const char *path)
 {
 	struct bpf_object *object = bpf_object__open_file(path, NULL);
+	struct bpf_program *program;
 
 	if (object == NULL)
 		die(path, errno);
+	bpf_object__for_each_program(program, object) {
+		if (!many(program))
+			continue;
+		bpf_program__set_type(program, BPF_PROG_TYPE_KPROBE);
+		bpf_program__set_expected_attach_type(program, (enum bpf_attach_type)many(program));
+	}
+	name_system_calls(object);
 	if (bpf_object__load(object) != 0)
 		die("the kernel refused a program", errno);
 	return object;
@@ -81,40 +142,165 @@ static void keep(struct bpf_link **links, int *attached, struct bpf_link *link, 
 	links[(*attached)++] = link;
 }
 
-/* A timer of each CPU that is on: cpu-clock, which virtual machines have too. */
-static void attach_to_timers(struct bpf_program *program, struct bpf_link **links, int *attached)
+/* The address of a function of the kernel. */
+static uint64_t address_of(const char *name)
+{
+	FILE *symbols = fopen(SYMBOLS, "r");
+	char line[512], found[256];
+	uint64_t address = 0;
+
+	while (symbols != NULL && fgets(line, sizeof(line), symbols) != NULL)
+		if (sscanf(line, "%" SCNx64 " %*c %255s", &address, found) == 2 && strcmp(found, name) == 0)
+			break;
+		else
+			address = 0;
+	if (address == 0)
+		die(name, ENOENT);
+	fclose(symbols);
+	return address;
+}
+
+/* A timer of each CPU that is on, cpu-clock, which virtual machines have too; or a breakpoint that each of them has. */
+static void attach_to_events(struct bpf_program *program, struct bpf_link **links, int *attached)
 {
 	const char *name = bpf_program__name(program);
-	struct perf_event_attr timer = {.type = PERF_TYPE_SOFTWARE, .size = sizeof(timer), .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1};
+	struct perf_event_attr event = {.type = PERF_TYPE_SOFTWARE, .size = sizeof(event), .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1};
 	unsigned int hz;
+	char function[256];
 
-	if (sscanf(name, "sample_%u_hz", &hz) != 1)
+	if (sscanf(name, "sample_%u_hz", &hz) == 1)
+		event.sample_freq = hz;
+	else if (sscanf(name, "execute_%255s", function) == 1)
+		event = (struct perf_event_attr){.type = PERF_TYPE_BREAKPOINT, .size = sizeof(event), .sample_period = 1,
+			.bp_type = HW_BREAKPOINT_X, .bp_addr = address_of(function), .bp_len = sizeof(long)};
+	else
 		die(name, EINVAL);
-	timer.sample_freq = hz;
 	for (int cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
-		int event = (int)syscall(SYS_perf_event_open, &timer, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		int opened = (int)syscall(SYS_perf_event_open, &event, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
-		if (event >= 0)
-			keep(links, attached, bpf_program__attach_perf_event(program, event), name);
+		if (opened >= 0)
+			keep(links, attached, bpf_program__attach_perf_event(program, opened), name);
 		else if (errno != ENODEV)
 			die("perf_event_open", errno);
 	}
 }
 
-static int attach(struct bpf_object *object, struct bpf_link **links)
+/* The descriptors of links to many functions. */
+static int many_links[MAX_LINKS], number_of_many;
+
+/* What BPF_LINK_CREATE reads of union bpf_attr. */
+struct many_link {
+	uint32_t program, target, type, flags;
+	union {
+		struct {
+			uint32_t flags, count;
+			uint64_t names, addresses, cookies;
+		} kprobe;
+		struct {
+			uint64_t path, offsets, references, cookies;
+			uint32_t count, flags, pid;
+		} uprobe;
+	};
+};
+
+/* The first functions of the kernel: fills `addresses`, as many as the program's name says, and returns that number. */
+static unsigned int first_functions(const struct bpf_program *program, uint64_t *addresses)
+{
+	FILE *functions = fopen(FUNCTIONS, "r");
+	unsigned int wanted, found = 0;
+
+	if (functions == NULL)
+		die(FUNCTIONS, errno);
+	if (sscanf(bpf_program__name(program), "first_%u_functions", &wanted) != 1 || wanted > MAX_FUNCTIONS)
+		die(bpf_program__name(program), EINVAL);
+	while (found < wanted && fscanf(functions, "%" SCNx64 " %*[^\n]", &addresses[found]) == 1)
+		found++;
+	if (found < wanted)
+		die("the kernel has fewer functions", ENOENT);
+	fclose(functions);
+	return found;
+}
+
+/* The functions of a program file of 64 bits whose names begin with `stem`: fills their places in the file, and counts. */
+static unsigned int functions_of(const char *path, const char *stem, uint64_t *offsets)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	unsigned int found = 0;
+	struct stat facts;
+	const char *all;
+
+	if (file < 0 || fstat(file, &facts) != 0)
+		die(path, errno);
+	all = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+	if (all == MAP_FAILED)
+		die(path, errno);
+	const Elf64_Shdr *sections = (const void *)(all + ((const Elf64_Ehdr *)all)->e_shoff);
+	for (unsigned int table = 0; table < ((const Elf64_Ehdr *)all)->e_shnum; table++) {
+		const Elf64_Sym *symbols = (const void *)(all + sections[table].sh_offset);
+		const char *names = all + sections[sections[table].sh_link].sh_offset;
+
+		if (sections[table].sh_type != SHT_SYMTAB)
+			continue;
+		for (size_t at = 0; at < sections[table].sh_size / sizeof(*symbols) && found < MAX_FUNCTIONS; at++)
+			if (ELF64_ST_TYPE(symbols[at].st_info) == STT_FUNC && symbols[at].st_shndx != SHN_UNDEF
+			    && strncmp(names + symbols[at].st_name, stem, strlen(stem)) == 0)
+				offsets[found++] = symbols[at].st_value - sections[symbols[at].st_shndx].sh_addr
+					+ sections[symbols[at].st_shndx].sh_offset;
+	}
+	munmap((void *)all, (size_t)facts.st_size);
+	close(file);
+	return found;
+}
+
+/* Returns at how many functions. */
+static unsigned int attach_to_many(const struct bpf_program *program)
+{
+	static uint64_t places[MAX_FUNCTIONS];
+	const char *section = bpf_program__section_name(program), *after = strchr(section, '/');
+	struct many_link link = {.program = (uint32_t)bpf_program__fd(program), .type = many(program)};
+	unsigned int count = 1;
+	char path[256], stem[256];
+
+	if (link.type == UPROBE_MULTI) {
+		if (sscanf(after + 1, "%255[^:]:%255s", path, stem) != 2)
+			die(section, EINVAL);
+		count = functions_of(path, stem, places);
+		link.uprobe.path = (uint64_t)(uintptr_t)path;
+		link.uprobe.offsets = (uint64_t)(uintptr_t)places;
+		link.uprobe.count = count;
+	} else {
+		if (after != NULL)
+			places[0] = address_of(after + 1);
+		else
+			count = first_functions(program, places);
+		link.kprobe.count = count;
+		link.kprobe.addresses = (uint64_t)(uintptr_t)places;
+	}
+	if (number_of_many == MAX_LINKS)
+		die("too many links", E2BIG);
+	many_links[number_of_many] = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &link, sizeof(link));
+	if (many_links[number_of_many++] < 0)
+		die(section, errno);
+	return count;
+}
+
+/* Returns at how many places; `links` and `attached` are what libbpf keeps of them. */
+static int attach(struct bpf_object *object, struct bpf_link **links, int *attached)
 {
 	struct bpf_program *program;
-	int attached = 0;
+	unsigned int functions = 0;
 
 	bpf_object__for_each_program(program, object) {
 		if (bpf_program__type(program) == BPF_PROG_TYPE_PERF_EVENT)
-			attach_to_timers(program, links, &attached);
+			attach_to_events(program, links, attached);
+		else if (many(program))
+			functions += attach_to_many(program);
 		else
-			keep(links, &attached, bpf_program__attach(program), bpf_program__section_name(program));
+			keep(links, attached, bpf_program__attach(program), bpf_program__section_name(program));
 	}
-	if (attached == 0)
+	if (*attached + (int)functions == 0)
 		die("no program to attach", ENOENT);
-	return attached;
+	return *attached + (int)functions;
 }
 
 static uint64_t sum_of(const struct bpf_map *counts)
@@ -231,7 +417,7 @@ int main(int argc, char **argv)
 	struct bpf_object *object;
 	struct ring_buffer *ring;
 	sigset_t end;
-	int attached;
+	int attached = 0;
 
 	if (argc != 2 && argc != 3) {
 		fprintf(stderr, "use: libbpf-loader OBJECT.bpf.o [PID]\n     libbpf-loader --version\n");
@@ -247,13 +433,14 @@ int main(int argc, char **argv)
 	name_target(object, argc == 3 ? argv[2] : "0");
 	ring = open_records(object);
 	keep_statistics(object);
-	attached = attach(object, links);
-	printf("ready %d\n", attached);
+	printf("ready %d\n", attach(object, links, &attached));
 	if (fflush(stdout) != 0)
 		die("standard output", errno);
 	wait_for_end(&end, ring);
 	for (int number = 0; number < attached; number++)
 		bpf_link__destroy(links[number]);
+	for (int number = 0; number < number_of_many; number++)
+		close(many_links[number]);
 	print_counts(object);
 	ring_buffer__free(ring);
 	bpf_object__close(object);

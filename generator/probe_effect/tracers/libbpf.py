@@ -1,9 +1,10 @@
 """libbpf (Linux, eBPF): a BPF program compiled beforehand, and a loader that does nothing else: the lower bound.
 
 What a tracer built on BPF costs beyond this, it adds itself. The loader (`libbpf-loader.c`) prints `ready N` when the
-kernel has made a link for each of its N programs (bpf(2), BPF_LINK_CREATE; libbpf's `bpf_program__attach`), so that
-line is the proof. Events of which the kernel says that it left the program out are lost (`recursion_misses` of
-`bpf_prog_info`, since Linux 5.12), as are those that a program says it dropped, because its buffer was full.
+kernel has made all links of its programs, at N places together (bpf(2), BPF_LINK_CREATE; libbpf's
+`bpf_program__attach`), so that line is the proof. Events of which the kernel says that it left the program out are lost
+(`recursion_misses` of `bpf_prog_info`, since Linux 5.12), as are those that a program says it dropped, because its
+buffer was full.
 
 Where nothing can be compiled, as in an emulated machine, `prebuild` has made everything on another one.
 """
@@ -165,7 +166,7 @@ class LibbpfSession(ToolSession):
         return counts["seen"], counts["lost"]
 
     def probes(self) -> int | None:
-        """How many links the loader says that it holds."""
+        """At how many places the loader says that its programs are."""
         return int(self._text().partition("\n")[0].removeprefix("ready "))
 
     def _text(self) -> str:

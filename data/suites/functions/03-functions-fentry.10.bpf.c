@@ -1,0 +1,23 @@
+/*
+ * 03-functions-fentry.10: The tool starts, probes ten system calls at entry by a program and a
+ * trampoline each, and stops.
+ *
+ * Use:    clang as probe.bpf.h says; then libbpf-loader with the object file
+ * Needs:  a kernel with BTF and BPF trampolines (CONFIG_DEBUG_INFO_BTF, CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS).
+ * Read:   What it takes to start and to stop is the result; nothing is counted.
+ * Source: written for this suite.
+ */
+
+#include "probe.bpf.h"
+
+#define PROBE(name) \
+	SEC("fentry") \
+	int name(void *context) \
+	{ \
+		return 0; \
+	}
+#define TEN(stem) \
+	PROBE(stem##0) PROBE(stem##1) PROBE(stem##2) PROBE(stem##3) PROBE(stem##4) \
+	PROBE(stem##5) PROBE(stem##6) PROBE(stem##7) PROBE(stem##8) PROBE(stem##9)
+
+TEN(call)
