@@ -18,6 +18,7 @@ from probe_effect.store.beside_files import (
     read_references,
 )
 from probe_effect.store.documents import value_line
+from probe_effect.store.mechanisms_file import read_mechanisms
 from probe_effect.store.places import DataFolder
 from probe_effect.store.release_file import read_releases
 from probe_effect.store.suite_file import Suite, known_suites
@@ -207,5 +208,10 @@ def check_references(data: DataFolder) -> list[Problem]:
     return problems
 
 
-CHECKS = (check_changes, check_releases, check_tools, check_transcripts, check_references)
+def check_mechanisms(data: DataFolder) -> list[Problem]:
+    """Every problem of the mechanisms that were tried on kernels."""
+    return read_mechanisms(data)[1]
+
+
+CHECKS = (check_changes, check_releases, check_tools, check_transcripts, check_references, check_mechanisms)
 """All of these, in their order."""

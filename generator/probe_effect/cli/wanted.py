@@ -15,6 +15,7 @@ import click
 from probe_effect.cli import output
 from probe_effect.cli.data_options import data_folder, data_option
 from probe_effect.cli.tables import show_section, show_table
+from probe_effect.emulated.architecture import ARCHITECTURES, DEFAULT
 
 if TYPE_CHECKING:
     from probe_effect.store.suite_file import Suite
@@ -23,16 +24,25 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--mount", "for_good", is_flag=True, help="As root: mount tracefs and debugfs, and leave them mounted.")
+@click.option("--vm", metavar="KERNEL", help="Try each mechanism of tracing on this kernel, in an emulated machine.")
+@click.option("--arch", type=click.Choice(list(ARCHITECTURES)), default=DEFAULT.debian, help="Its processor.")
 @data_option
 @output.format_option
 @click.pass_context
-def doctor(context: click.Context, *, for_good: bool, data_path: Path | None, output_format: str) -> None:
+def doctor(
+    context: click.Context, *, for_good: bool, vm: str | None, arch: str, data_path: Path | None, output_format: str
+) -> None:
     """Say what this machine can measure, what is missing, and what makes it noisy.
 
     Where tracefs is not mounted, root's commands mount it for themselves and for as long as they run.
 
     Exit status 3 when it can measure nothing.
     """
+    if vm is not None:
+        from probe_effect.cli import doctor_vm
+
+        doctor_vm.run(vm, arch, output_format)
+        return
     data = data_folder(data_path, may_be_new=True)
 
     from probe_effect.cli.doctor_run import mount, run

@@ -165,10 +165,12 @@ def assemble(
     cache: Path,
     *,
     records: bool = False,
+    more: Sequence[Path] = (),
 ) -> Assembly:
     """The image for a kernel, with these tracers and suites, and what emulates it.
 
-    `cache` is our folder for everything that is downloaded or made. `records`: whether paths of events will be.
+    `cache` is our folder for everything that is downloaded or made. `records`: whether paths of events will be;
+    `more`: sources of further programs.
     Raises: HostNotReady where a program or package cannot be had; ProbeEffectError where something cannot be made.
     """
     check_programs(host_programs(architecture))
@@ -183,7 +185,8 @@ def assemble(
         if one.release and one.package
     }
     programs = {
-        work.source(): build(work.source(), cache, system=sdk, more=MARKED if records else ()) for work in works
+        source: build(source, cache, system=sdk, more=MARKED if records else ())
+        for source in (*(work.source() for work in works), *more)
     }
     compiled = [program.path for program in programs.values()]
     archives = (

@@ -5,6 +5,7 @@ the host is a serial port, and its times are those of the emulated clock.
 """
 
 import base64
+import subprocess
 import sys
 import time
 import zlib
@@ -126,6 +127,11 @@ class GuestRequests:
         del request
         return {"symbols": self._symbols(lambda line: "[" not in line)}
 
+    def mechanisms(self, request: Message) -> Message:
+        """What the program printed that tries each mechanism of tracing; it ends those that hang."""
+        run = subprocess.run([request["program"]], capture_output=True, text=True, errors="replace", check=False)
+        return {"lines": run.stdout.splitlines()}
+
     def _symbols(self, is_wanted: Callable[[str], bool]) -> str:
         """Lines of /proc/kallsyms about code, if there are any, packed, because the line to the host is slow."""
         file = self._root / "proc/kallsyms"
@@ -183,7 +189,7 @@ def _account(tracer: Tracer, needs: Sequence[Need]) -> Message:
 
 def serve(line: FileIO, guest: GuestRequests) -> None:
     """Answer requests until the line ends."""
-    requests = (guest.facts, guest.tracers, guest.functions, guest.clock, guest.run, guest.symbols)
+    requests = (guest.facts, guest.tracers, guest.functions, guest.clock, guest.run, guest.symbols, guest.mechanisms)
     handlers: dict[str, Callable[[Message], Message]] = {one.__name__: one for one in requests}
     for text in line:
         request = decode(text)

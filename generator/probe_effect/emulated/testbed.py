@@ -198,6 +198,11 @@ class EmulatedMachine:
         found: dict[str, str] = self._ask(request)["functions"]
         return found
 
+    def mechanisms(self, program: Path) -> tuple[str, list[str]]:
+        """(The kernel's release, what the program printed inside that tries each mechanism of tracing)."""
+        self._survey()
+        return self._release, self._ask({"do": "mechanisms", "program": f"{WORKLOADS}/{program.name}"})["lines"]
+
     def origins(self) -> Origins:
         """How kprobes were made, and the packages that it was made of."""
         ids = dict(zip((one.word for one in self.wanted), self.tracers(), strict=True))

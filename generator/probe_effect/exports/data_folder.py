@@ -35,6 +35,7 @@ from probe_effect.pages.citing import cite_data
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.dictionary import TABLES
 from probe_effect.store.further_tables import HISTOGRAM_COLUMNS
+from probe_effect.store.mechanisms_file import MECHANISMS, MechanismsFile
 from probe_effect.store.places import own_headers, sha256
 from probe_effect.store.samples import SAMPLE_COLUMNS
 from probe_effect.store.suite_file import suite_file, workload_source
@@ -120,7 +121,7 @@ def _metadata(field: Field) -> dict[str, str]:
 ZIP, SUMS = "probe-effect.zip", "SHA256SUMS"
 
 FOLDERS = ("published", "results", "schema", "suites")
-DESCRIPTIONS = {"README.md", "DICTIONARY.md", "LICENSE", "changes.xml", "datapackage.json"}
+DESCRIPTIONS = {"README.md", "DICTIONARY.md", "LICENSE", "changes.xml", "datapackage.json", "mechanisms.json"}
 
 
 def write_tables(catalogue: Catalogue, found: Rows, data: Path) -> dict[str, DataTable]:
@@ -141,6 +142,8 @@ def describe(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) 
     texts = written_files()
     texts["DICTIONARY.md"] = f"{texts['README.md']}\n# The whole tables\n\n{columns(tables)}\n"
     texts["README.md"] = plain("data-readme.md.j2", words=WORDS, edition=catalogue.edition, cited=cite_data(catalogue))
+    mechanisms = MechanismsFile(mechanisms=MECHANISMS, kernels=catalogue.mechanisms)
+    texts["mechanisms.json"] = mechanisms.model_dump_json(indent=2) + "\n"
     for name, text in texts.items():
         write(data / name, text)
     write(data / "datapackage.json", data_package(catalogue, tables, data))

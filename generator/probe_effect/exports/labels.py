@@ -17,6 +17,7 @@ from probe_effect.store.beside_files import ChangesFile, ClaimsFile, Explanation
 from probe_effect.store.dictionary import FORM_RULES, KEYS, TABLES, document_keys, document_schema
 from probe_effect.store.documents import Document
 from probe_effect.store.machine_file import MachineFile
+from probe_effect.store.mechanisms_file import KernelMechanisms, MechanismsFile
 from probe_effect.store.release_file import Manifest
 from probe_effect.store.source_file import SourceFile
 from probe_effect.store.suite_file import Suite
@@ -107,6 +108,8 @@ DOCUMENTS: dict[str, type[Document]] = {
     "references.toml": ReferencesFile,
     "explanations.toml": ExplanationsFile,
     "claims.toml": ClaimsFile,
+    "kernel-mechanisms.json": KernelMechanisms,
+    "mechanisms.json": MechanismsFile,
 }
 
 

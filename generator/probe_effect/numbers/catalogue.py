@@ -27,6 +27,7 @@ from probe_effect.store.beside_files import (
     read_references,
 )
 from probe_effect.store.kept import NOWHERE, Kept
+from probe_effect.store.mechanisms_file import KernelMechanisms, read_mechanisms
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.release_file import Release, data_version, folders_digest, read_releases
 from probe_effect.store.source_file import Figure, SourceFile, read_figures, read_source
@@ -113,6 +114,8 @@ class Catalogue:
     """Why counts changed between kernels or versions of a tool (`compare/counts.py`)."""
     claims: tuple[Claim, ...] = ()
     """What others say that tracing costs (`exports/facts.py`)."""
+    mechanisms: tuple[KernelMechanisms, ...] = ()
+    """Which mechanisms of tracing work on which kernel."""
     kept: Kept = NOWHERE
     """Where what is made from it is kept."""
     worked_out: dict[object, Any] = field(default_factory=dict, init=False, repr=False)
@@ -183,6 +186,7 @@ def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
         references=_sound(read_references(data), problems),
         explanations=_sound(read_explanations(data), problems),
         claims=_sound(read_claims(data), problems),
+        mechanisms=_sound(read_mechanisms(data), problems),
         edition=Edition(data_version(data).text, site),
         releases=tuple(_sound(read_releases(data), problems)),
     )

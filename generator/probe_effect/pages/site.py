@@ -21,6 +21,7 @@ from probe_effect.pages import (
     kernels_page,
     ladder_page,
     machine_page,
+    mechanisms_page,
     number_page,
     over_time,
     proof,
@@ -53,6 +54,7 @@ def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     yield from fragments.write_further(catalogue)
     optional = {
         architecture_page.ADDRESS: architecture_page.write(catalogue),
+        mechanisms_page.ADDRESS: mechanisms_page.write(catalogue),
         "kernels/changes.md": kernel_changes.write(catalogue),
         "kernels/series.md": kernel_changes.write_series(catalogue),
     }
