@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from probe_effect.compare.kernels import architecture_order, kernel_names, matrices, release_order
+from probe_effect.compare.kernels import architecture_order, kernel_names, matrices, release_order, series
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.shown import FIRST_SUITE
 from probe_effect.pages.architecture_page import plain_tracer
@@ -39,7 +39,7 @@ def _tables(catalogue: Catalogue) -> Iterator[dict[str, Any]]:
 
 def _counts(catalogue: Catalogue) -> Iterator[tuple[tuple[str, str], Number]]:
     """(Kernel, case) and the count of the tracer that does least."""
-    for found in (one for one in matrices(catalogue) if one.suite.id == FIRST_SUITE):
+    for found in (*series(catalogue), *(one for one in matrices(catalogue) if one.suite.id == FIRST_SUITE)):
         for row in (row for row in found.events() if row.level is None):
             for one in found.along_kernels(row, plain_tracer(found)):
                 yield (one.submission.document.system.kernel_release, row.case), one
