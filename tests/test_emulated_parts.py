@@ -200,8 +200,20 @@ def test_a_kernel_is_found_by_its_own_version_or_its_package(
 
 def test_a_kernel_that_debian_no_longer_has_is_said_to_be_missing(apt: Callable[[], list[str]], tmp_path: Path) -> None:
     del apt
-    with pytest.raises(HostNotReady, match=r"6\.1\.17: no such kernel for amd64 in Debian's bullseye, bookworm"):
+    with pytest.raises(
+        HostNotReady, match=r"6\.1\.17: no such kernel for amd64 in Debian's bullseye, bullseye-security"
+    ):
         find_kernel("6.1.17", tmp_path)
+
+
+@pytest.mark.parametrize(("release", "archive"), [("trixie", "debian"), ("trixie-security", "debian-security")])
+def test_security_updates_are_in_an_archive_of_their_own(
+    apt: Callable[[], list[str]], tmp_path: Path, release: str, archive: str
+) -> None:
+    del apt
+    DebianRelease(release, tmp_path).kernels()
+    listed = (tmp_path / "apt" / "amd64" / release / "sources.list").read_text(encoding="utf-8")
+    assert f" http://mirror.example/{archive} {release} main\n" in listed
 
 
 def test_an_image_of_ones_own_is_told_apart_by_its_content(tmp_path: Path) -> None:

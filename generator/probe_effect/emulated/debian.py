@@ -173,7 +173,8 @@ class DebianRelease:
         for folder in ("lists/partial", "cache/archives/partial"):
             (self._state / folder).mkdir(parents=True, exist_ok=True)
         (self._state / "status").touch()
-        line = f"{self.kind} [signed-by={KEYRING}] {mirror()} {self.name} main\n"
+        beside = "-security" if self.name.endswith("-security") else ""  # an archive beside that of all others
+        line = f"{self.kind} [signed-by={KEYRING}] {mirror()}{beside} {self.name} main\n"
         (self._state / "sources.list").write_text(line, encoding="utf-8")
         shutil.rmtree(self._state / "answers", ignore_errors=True)
         self._run(["apt-get", *self._options(), "update"])

@@ -29,8 +29,11 @@ IMAGE, CONFIG = "vmlinuz", "config"
 POINT_RELEASE = re.compile(r"\d+\.\d+\.\d+|linux-image-\d[a-z0-9.+~-]*")
 """A kernel by its own version, 6.12.94, or by its package's name."""
 
-ARCHIVES = ("bullseye", "bookworm", "bookworm-backports", "trixie", "trixie-backports", "sid")
-"""Where kernels of the past are looked for: backports keep those of a year and more."""
+ARCHIVES = (
+    *("bullseye", "bullseye-security", "bookworm", "bookworm-security", "bookworm-backports"),
+    *("trixie", "trixie-security", "trixie-backports", "sid"),
+)
+"""Where kernels of the past are looked for: backports and security updates keep those of a year and more."""
 
 
 @dataclass(frozen=True, slots=True)
