@@ -6,16 +6,15 @@ Usage: .venv/bin/python -m benchmarks.forgery [--number N] [--write] (`--write` 
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
 from itertools import chain, islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 import numpy as np
 from benchmarks.forged import FORGERIES, other_of_suite
 from benchmarks.honest import DATA, SEED, Given, committed, honest, suites
+from benchmarks.tables_in_pages import put
 
 from probe_effect.checks import alike, machine_facts, signs
 from probe_effect.checks.copies import Traces, traces_of
@@ -25,9 +24,6 @@ from probe_effect.store.places import SubmissionFolder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-METHOD = Path(__file__).resolve().parent.parent / "METHOD.md"
-BEGIN, END = "<!-- benchmarks/forgery.py -->", "<!-- end -->"
 
 
 def traces(given: Given) -> Traces:
@@ -110,9 +106,7 @@ def main(*, number: int, write: bool) -> None:
     text = "\n".join(tables(number))
     print(text)
     if write:
-        page = METHOD.read_text(encoding="utf-8")
-        between = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
-        METHOD.write_text(between.sub(lambda _: f"{BEGIN}\n\n{text}\n\n{END}", page), encoding="utf-8")
+        put("METHOD.md", "forgery", text)
 
 
 if __name__ == "__main__":

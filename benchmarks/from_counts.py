@@ -8,14 +8,13 @@ Usage: .venv/bin/python -m benchmarks.from_counts [--write] (`--write` puts the 
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from unittest.mock import patch
 
 import click
 import numpy as np
+from benchmarks.tables_in_pages import PROJECT, put
 
 from probe_effect import units
 from probe_effect.answer import from_counts
@@ -33,9 +32,6 @@ if TYPE_CHECKING:
 
     from probe_effect.answer.evidence import Evidence
 
-PROJECT = Path(__file__).resolve().parent.parent
-METHOD = PROJECT / "METHOD.md"
-BEGIN, END = "<!-- benchmarks/from_counts.py -->", "<!-- end -->"
 
 NEAR, NEARER = 1.5, 1.25
 CALL = from_counts.CALL_INSTRUCTIONS
@@ -203,9 +199,7 @@ def main(*, write: bool) -> None:
     text = "\n".join(tables(own, newest))
     print(text)
     if write:
-        page = METHOD.read_text(encoding="utf-8")
-        between = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
-        METHOD.write_text(between.sub(lambda _: f"{BEGIN}\n\n{text}\n\n{END}", page), encoding="utf-8")
+        put("METHOD.md", "from_counts", text)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -23,10 +22,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+from benchmarks.tables_in_pages import PROJECT, put
 
-PROJECT = Path(__file__).resolve().parent.parent
-METHOD = PROJECT / "METHOD.md"
-BEGIN, END = "<!-- benchmarks/gate.py -->", "<!-- end -->"
 LIMIT = "2%"
 KERNEL, BLOCKS = "trixie", "2"
 EQUAL_RUNS = 9
@@ -168,10 +165,7 @@ def main(*, short: bool, write: bool, runs: int, out: Path | None) -> None:
     text = tables(regressions, found, pairs, runs)
     click.echo(text)
     if write:
-        whole = METHOD.read_text()
-        METHOD.write_text(
-            re.sub(f"(?s){re.escape(BEGIN)}.*?{END}", lambda _: f"{BEGIN}\n\n{text}\n\n{END}", whole, count=1)
-        )
+        put("METHOD.md", "gate", text)
     missed = len(regressions) - sum(one.failed for one in found)
     sys.exit(bool(missed or any(one.failed for one in pairs)))
 

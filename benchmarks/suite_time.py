@@ -16,13 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from benchmarks.tables_in_pages import put
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-PROJECT = Path(__file__).resolve().parent.parent
-HACKING = PROJECT / "HACKING.md"
-BEGIN, END = "<!-- benchmarks/suite_time.py -->", "<!-- end -->"
 
 WHOLE = "all"
 REST = "the rest"
@@ -116,9 +114,7 @@ def main(*, records: tuple[str, ...], write: bool) -> None:
     text = table({name: sums(read(Path(path))) for name, _, path in named})
     print(text)
     if write:
-        page = HACKING.read_text(encoding="utf-8")
-        between = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
-        HACKING.write_text(between.sub(lambda _: f"{BEGIN}\n\n{text}\n\n{END}", page), encoding="utf-8")
+        put("HACKING.md", "suite_time", text)
 
 
 if __name__ == "__main__":
