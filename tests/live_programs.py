@@ -10,7 +10,7 @@ import pytest
 
 from needs import lacking
 from probe_effect.live import bpf
-from probe_effect.live.countable import OLDEST
+from probe_effect.live.refusal import OLDEST
 from probe_effect.model import series_of
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from probe_effect.calibration.loop import CalibrationLoop
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.host.kernel import LOCKDOWN
 from probe_effect.host.symbols import matching_functions
-from probe_effect.live import attachment, bpf, bpf_links, bpf_objects, countable, own_probe, perf_event
+from probe_effect.live import attachment, bpf, bpf_links, bpf_objects, countable, own_probe, perf_event, refusal
 from probe_effect.live import count as counting
 from probe_effect.live import target as targets
 from probe_effect.live.attachment import Attachments
@@ -380,13 +380,13 @@ def test_each_refusal_of_the_kernel_is_explained(
     number: int, at: tuple[int, str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     user, lockdown = at
-    for path, text in ((LOCKDOWN, lockdown), (countable.PARANOID, "3")):
+    for path, text in ((LOCKDOWN, lockdown), (refusal.PARANOID, "3")):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
-    monkeypatch.setattr(countable, "ROOT", tmp_path)
+    monkeypatch.setattr(refusal, "ROOT", tmp_path)
     monkeypatch.setattr(os, "geteuid", lambda: user)
     monkeypatch.setattr(os, "uname", lambda: linux("6.12.0"))
-    with pytest.raises(HostNotReady, match=f"counting: the kernel refuses .*{words}"), countable.explained("counting"):
+    with pytest.raises(HostNotReady, match=f"counting: the kernel refuses .*{words}"), refusal.explained("counting"):
         raise OSError(number, os.strerror(number))
 
 
@@ -395,7 +395,7 @@ def test_root_on_a_kernel_that_is_too_old_is_told_so_and_not_that_it_may_not(mon
     monkeypatch.setattr(os, "uname", lambda: linux("5.10.0-32-amd64"))
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     words = r"this is Linux 5\.10\.0-32-amd64; expected 5\.15 or newer"
-    with pytest.raises(HostNotReady, match=words), countable.explained("counting"):
+    with pytest.raises(HostNotReady, match=words), refusal.explained("counting"):
         raise PermissionError(errno.EPERM, "Operation not permitted")
 
 

@@ -13,7 +13,7 @@ from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.model import Estimate
 from probe_effect.stats.run_order import BASELINE_CASE
 from probe_effect.tracers.bpftrace import BpftraceSession
-from probe_effect.tracers.packages import state
+from probe_effect.tracers.proc import state
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,8 @@ from fakes.project import as_root
 from probe_effect.tracers import perf_output
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.dynamic_events import GROUP_PREFIX
-from probe_effect.tracers.packages import status
 from probe_effect.tracers.perf import SESSIONS, Perf, sleeps_over_events
+from probe_effect.tracers.proc import status
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.registry import known_tracers
 from probe_effect.workloads.loop import WorkloadProcess, WorkloadTask, build

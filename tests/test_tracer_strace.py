@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
-from probe_effect.tracers import packages, strace
+from probe_effect.tracers import proc, strace
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.strace import Strace, StraceSeccomp, count_calls, count_table
 from probe_effect.workloads.loop import NOT_PINNED, WorkloadProcess, WorkloadTask, build
@@ -263,8 +263,8 @@ def test_where_the_kernel_lists_no_children_every_process_is_looked_at(
 ) -> None:
     for name in ("1", "20", "self", "sys"):
         (tmp_path / "proc" / name).mkdir(parents=True)
-    monkeypatch.setattr(packages, "ROOT", tmp_path)
-    assert sorted(packages.children(1)) == [1, 20]
+    monkeypatch.setattr(proc, "ROOT", tmp_path)
+    assert sorted(proc.children(1)) == [1, 20]
     (tmp_path / "proc/1/task/1").mkdir(parents=True)
     (tmp_path / "proc/1/task/1/children").write_text("20 ", encoding="utf-8")
-    assert packages.children(1) == [20]
+    assert proc.children(1) == [20]

@@ -19,7 +19,7 @@ from probe_effect.advising.watched import ProbeCosts, TracingCost, Watched
 from probe_effect.cli import watch_run
 from probe_effect.cli.advise import watch as command
 from probe_effect.errors import HostNotReady
-from probe_effect.live import bpf, loaded, owners
+from probe_effect.live import bpf, loaded, owners, tracefs
 from probe_effect.live.attachment import Attachments
 from probe_effect.live.bpf_objects import OwnCost
 from probe_effect.live.countable import Countable
@@ -214,7 +214,7 @@ def test_what_is_on_in_ftrace_is_found_with_its_counts(tmp_path: Path, monkeypat
         instances__other__current_tracer="function_graph\n",
         instances__other__set_event="",
     )
-    monkeypatch.setattr(owners, "ROOT", folder)
+    monkeypatch.setattr(tracefs, "ROOT", folder)
     rows = list(loaded._in_tracefs())
     assert [(one.kind, one.name, one.events) for one in rows] == [
         ("uprobe", "mine:entry", 77),
@@ -226,9 +226,9 @@ def test_what_is_on_in_ftrace_is_found_with_its_counts(tmp_path: Path, monkeypat
 
 
 def test_where_ftrace_is_off_or_not_mounted_nothing_is_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(owners, "ROOT", tmp_path)
+    monkeypatch.setattr(tracefs, "ROOT", tmp_path)
     assert list(loaded._in_tracefs()) == []
-    monkeypatch.setattr(owners, "ROOT", traced(tmp_path, current_tracer="nop", set_event=""))
+    monkeypatch.setattr(tracefs, "ROOT", traced(tmp_path, current_tracer="nop", set_event=""))
     assert list(loaded._in_tracefs()) == []
 
 

@@ -24,7 +24,7 @@ from probe_effect.measure.testbed import ThisMachine
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import read_suite
 from probe_effect.tracers.bpftrace import Bpftrace
-from probe_effect.tracers.packages import processes, state, status, wait_for_workload
+from probe_effect.tracers.proc import processes, state, status, wait_for_workload
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.strace import scope_refuses
 from probe_effect.workloads.loop import WorkloadFailed, WorkloadProcess, WorkloadTask, build

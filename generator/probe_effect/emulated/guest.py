@@ -25,7 +25,7 @@ from probe_effect.measure.one_run import Hooks, Limits, TracerTask, probed_funct
 from probe_effect.model import Need, Sample
 from probe_effect.tracers.dormant import Audit
 from probe_effect.tracers.libbpf import Libbpf
-from probe_effect.tracers.packages import count_runs, program_runs
+from probe_effect.tracers.proc import count_runs, program_runs
 from probe_effect.tracers.protocol import Tracer
 from probe_effect.tracers.registry import known_tracers, with_paths
 from probe_effect.tracers.tool import ToolSession

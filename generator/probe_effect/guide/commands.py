@@ -15,7 +15,7 @@ from probe_effect.host.kernel import tracefs_missing
 from probe_effect.processes import Child
 from probe_effect.store.tables import FORBIDDEN_TEXT
 from probe_effect.store.transcripts import MOST_COLUMNS, MOST_LINES, ROOT_NEED, TRACEFS_NEED, Transcript
-from probe_effect.tracers.packages import may_trace
+from probe_effect.tracers.proc import may_trace
 
 PACKAGE = Path(__file__).parents[1]
 WORK_PREFIX = "transcript-"

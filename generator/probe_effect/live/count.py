@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 
 from probe_effect import units
 from probe_effect.live.attachment import Attachments
-from probe_effect.live.countable import Countable, CountableProbe, explained
+from probe_effect.live.countable import Countable, CountableProbe
 from probe_effect.live.own_probe import event_costs
 from probe_effect.live.perf_event import CpuClock
 from probe_effect.live.rates import MOST_TAKEN_RATIO, Rates
+from probe_effect.live.refusal import explained
 from probe_effect.live.target import Target, TargetProcesses, ThreadUse
 from probe_effect.live.window import Windows
 

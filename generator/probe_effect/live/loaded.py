@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, Self
 
-from probe_effect.live import bpf, bpf_links, bpf_objects, owners
+from probe_effect.live import bpf, bpf_links, bpf_objects, tracefs
 from probe_effect.live.bpf_links import Attached
 from probe_effect.live.bpf_objects import BpfProgram, own_cost
-from probe_effect.live.countable import explained
 from probe_effect.live.owners import Holders, Process, holders
 from probe_effect.live.places import Place
+from probe_effect.live.refusal import explained
 
 Sort = Literal["bpf", "ftrace", "perf", "ptrace"]
 
@@ -149,7 +149,7 @@ def _unlinked(program: BpfProgram) -> tuple[Place, ...]:
 
 def _in_tracefs() -> Iterator[Loaded]:
     """Everything that is on in ftrace. Events without a count of their own are one row, counted by their buffer."""
-    found, buffers = owners.switched_on()
+    found, buffers = tracefs.switched_on()
     for one in found:
         if one.events is not None:
             yield Loaded(

@@ -16,7 +16,8 @@ from probe_effect.errors import ProbeEffectError
 from probe_effect.host import read_text
 from probe_effect.host.kernel import missing, tracefs_folder, tracefs_missing
 from probe_effect.host.symbols import find_function, library_of, mapped_files, matching_functions
-from probe_effect.live.attach_points import parts, static_probes
+from probe_effect.live.attach_points import parts
+from probe_effect.live.static_probes import static_probes
 from probe_effect.model import Need
 
 NEEDS: dict[str, Need] = {

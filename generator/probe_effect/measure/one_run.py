@@ -14,7 +14,7 @@ from probe_effect.host.symbols import find_function, library_of
 from probe_effect.measure.interrupt import undisturbed
 from probe_effect.model import Arm, Key, Sample
 from probe_effect.store.samples import as_note
-from probe_effect.tracers.packages import wait_for_workload
+from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import OF_ITSELF, Counting, Tracer, TracerFailed
 from probe_effect.workloads.loop import WorkloadFailed, WorkloadProcess, WorkloadRun, WorkloadTask
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from probe_effect.tracers.dynamic_events import DynamicEvents, split_probes
-from probe_effect.tracers.packages import wait_for_workload
+from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import Counting, Report, TracerFailed
 from probe_effect.tracers.tool import ToolSession
 

@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from probe_effect.host import ROOT
 from probe_effect.tracers.arguments import read_arguments
-from probe_effect.tracers.packages import children, has_loaded, status, wait_for_workload, waits_for_go
+from probe_effect.tracers.proc import children, has_loaded, status, wait_for_workload, waits_for_go
 from probe_effect.tracers.protocol import Counting, Report, TracerFailed
 from probe_effect.tracers.strace import scope_refuses
 from probe_effect.tracers.tool import Tool, ToolSession, absent

@@ -26,7 +26,7 @@ from typing import Literal
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import no_tracefs, tracefs_folder
 from probe_effect.host.symbols import find_function, library_of, matching_functions
-from probe_effect.tracers.packages import LOOK_EVERY_S, PATIENCE_S, wait_for_workload
+from probe_effect.tracers.proc import LOOK_EVERY_S, PATIENCE_S, wait_for_workload
 from probe_effect.tracers.protocol import TracerFailed
 
 EXPECTED = "expected `probe KIND:NAME FILE:FUNCTION` or `probe KIND:NAME FUNCTION`, with p or r as KIND"

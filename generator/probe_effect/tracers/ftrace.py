@@ -22,7 +22,7 @@ from probe_effect.model import Need
 from probe_effect.tracers.arguments import read_script
 from probe_effect.tracers.dynamic_events import DynamicEvents, is_orphan, kernels_words, remove, tracefs
 from probe_effect.tracers.ftrace_script import Event, FtraceScript, parse_script
-from probe_effect.tracers.packages import wait_for_workload
+from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import Counting, Report, TracerFailed
 from probe_effect.tracers.tool import not_root
 

@@ -27,7 +27,7 @@ from probe_effect.model import Need
 from probe_effect.processes import Child, Ended, is_readable
 from probe_effect.tracers import perf_output
 from probe_effect.tracers.arguments import read_arguments
-from probe_effect.tracers.packages import peak_rss_bytes, processes, wait_for_workload
+from probe_effect.tracers.proc import peak_rss_bytes, processes, wait_for_workload
 from probe_effect.tracers.protocol import Counting, Report, TracerFailed
 from probe_effect.tracers.tool import Tool, ToolSession, absent, version_line
 

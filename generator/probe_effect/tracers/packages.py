@@ -1,19 +1,15 @@
-"""What to install for the tracers, and what proc(5) says of processes and of the BPF programs that they hold.
+"""What to install for the tracers, by the names that Debian and Ubuntu give to the packages.
 
 A tracer says itself why it cannot run; here is only what one command brings at once.
 """
 
 import os
-import re
 import shutil
-import time
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.tools.record import TOOLS, Package
-from probe_effect.tracers.protocol import TracerFailed
 
 SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
 """Where Debian has programs for root, and a user's PATH does not look."""
@@ -56,127 +52,3 @@ def install_line(packages: Iterable[str]) -> str | None:
     if not names or shutil.which("apt") is None:
         return None
     return f"{'' if os.geteuid() == 0 else 'sudo '}apt install {names}"
-
-
-CAP_SYS_ADMIN, CAP_PERFMON, CAP_BPF = 21, 38, 39
-"""include/uapi/linux/capability.h."""
-
-PATIENCE_S = 5.0
-LOOK_EVERY_S = 0.0005
-
-
-def state(pid: int) -> str | None:
-    """The letter of its state (`S`: sleeps, and a signal could wake it); None when it is gone."""
-    return status(pid).get("State", "")[:1] or None
-
-
-def is_gone(pid: int) -> bool:
-    """Whether it has ended, waited for or not."""
-    return state(pid) in {None, "Z", "X"}
-
-
-def status(pid: int | str, root: Path | None = None) -> dict[str, str]:
-    """`/proc/PID/status` by name; empty when the process is gone. `self` is this process."""
-    lines = (read_text(root or ROOT, f"proc/{pid}/status") or "").splitlines()
-    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
-
-
-def peak_rss_bytes(pid: int) -> int | None:
-    """Largest resident memory of a running process so far (VmHWM); None when it has ended.
-
-    Not wait4's `ru_maxrss`: that keeps the peak of the process before exec, which was ours.
-    """
-    peak = status(pid).get("VmHWM")
-    return int(peak.split()[0]) * 1024 if peak else None  # in KiB, though it says kB
-
-
-def has_capability(number: int, root: Path) -> bool:
-    """Whether this process has a capability in effect (CapEff)."""
-    held = status("self", root).get("CapEff")
-    return held is not None and bool(int(held, 16) >> number & 1)
-
-
-def may_trace(root: Path) -> bool:
-    """Whether this process may trace the kernel by its capabilities, which root may lack in a container.
-
-    Source: capabilities(7); CAP_PERFMON and CAP_BPF together do for CAP_SYS_ADMIN in what tracers do, since Linux 5.8.
-    """
-    return has_capability(CAP_SYS_ADMIN, root) or all(has_capability(one, root) for one in (CAP_PERFMON, CAP_BPF))
-
-
-def children(pid: int) -> list[int]:
-    """Process ids of what its main thread has started; every process where CONFIG_PROC_CHILDREN is off."""
-    listed = f"proc/{pid}/task/{pid}/children"
-    if (ROOT / listed).exists():
-        return [int(word) for word in (read_text(ROOT, listed) or "").split()]
-    return [int(path.name) for path in ROOT.glob("proc/[0-9]*")]
-
-
-def processes(pid: int) -> str:
-    """A process and all that it has started, ids with commas; itself alone where CONFIG_PROC_CHILDREN is off."""
-    found = [pid]
-    for one in found:  # which grows meanwhile
-        listed = read_text(ROOT, f"proc/{one}/task/{one}/children") or ""
-        found += [int(word) for word in listed.split()]
-    return ",".join(map(str, found))
-
-
-def has_loaded(pid: int, library: str) -> bool:
-    """Whether a file with `library` in its path is in its memory."""
-    return library in (read_text(ROOT, f"proc/{pid}/maps") or "")
-
-
-def waits_for_go(pid: int) -> bool:
-    """Whether it sleeps in a system call on standard input that asks for one byte, as a workload does in `main`.
-
-    `/proc/PID/syscall` has the call's number, which differs among processors, and its arguments. Where there is no such
-    file, or it is closed to us, any sleep will do.
-    """
-    if state(pid) != "S":
-        return False
-    words = (read_text(ROOT, f"proc/{pid}/syscall") or "").split()
-    return not words or (words[1:2] == ["0x0"] and words[3:4] == ["0x1"])
-
-
-def wait_for_workload(pid: int) -> None:
-    """Return when the workload waits for its go: its libraries are loaded, and it is on its CPU by then.
-
-    It alone sleeps so that a signal could wake it (state S); loading a program does not.
-    Raises: TracerFailed when it ends or does not get there.
-    """
-    deadline_s = time.monotonic() + PATIENCE_S
-    while (now := state(pid)) != "S":
-        if is_gone(pid):
-            raise TracerFailed(f"the workload, process {pid}, ended before the tracer was attached")
-        if time.monotonic() > deadline_s:
-            msg = f"the workload, process {pid}, is in state {now} after {PATIENCE_S:.0f} s; expected S, waiting"
-            raise TracerFailed(msg, status="timeout")
-        time.sleep(LOOK_EVERY_S)
-
-
-SWITCH = "proc/sys/kernel/bpf_stats_enabled"
-"""Of the kernel's own count of runs of BPF programs (Linux 5.1), which makes each run longer while it is on.
-
-Source: Documentation/admin-guide/sysctl/kernel.rst; kernel/bpf/syscall.c, bpf_prog_show_fdinfo.
-"""
-ID = re.compile(r"^prog_id:\s*(\d+)$", re.MULTILINE)
-RUNS = re.compile(r"^run_cnt:\s*(\d+)$", re.MULTILINE)
-
-
-def count_runs(root: Path, *, on: bool) -> None:
-    """Switch the count of runs on or off; nothing happens where the kernel has none, or we may not."""
-    with suppress(OSError):
-        (root / SWITCH).write_text("1" if on else "0", encoding="ascii")
-
-
-def program_runs(root: Path) -> int | None:
-    """Runs of all programs that processes hold, while the count was on; None where no process holds any."""
-    runs: dict[str, int] = {}
-    for folder in root.glob("proc/[0-9]*/fdinfo"):
-        with suppress(OSError):  # a process that has ended meanwhile
-            for path in folder.iterdir():
-                text = read_text(folder, path.name) or ""
-                program, count = ID.search(text), RUNS.search(text)
-                if program and count:
-                    runs[program[1]] = int(count[1])
-    return sum(runs.values()) if runs else None

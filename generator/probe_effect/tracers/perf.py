@@ -28,8 +28,8 @@ from probe_effect.host.kernel import ON_FTRACE, missing, tracefs_missing
 from probe_effect.model import Need
 from probe_effect.tracers import perf_output
 from probe_effect.tracers.arguments import ProbingSession
-from probe_effect.tracers.packages import processes, status, wait_for_workload
 from probe_effect.tracers.perf_output import complaint
+from probe_effect.tracers.proc import processes, status, wait_for_workload
 from probe_effect.tracers.protocol import Counting
 from probe_effect.tracers.tool import Tool
 

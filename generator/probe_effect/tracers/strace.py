@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from probe_effect.host import read_text
 from probe_effect.tracers.arguments import read_arguments
-from probe_effect.tracers.packages import children, has_capability, processes, status, wait_for_workload
+from probe_effect.tracers.proc import children, has_capability, processes, status, wait_for_workload
 from probe_effect.tracers.protocol import Counting, Report
 from probe_effect.tracers.tool import Tool, ToolSession
 

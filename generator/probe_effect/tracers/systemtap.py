@@ -20,7 +20,7 @@ from pathlib import Path
 
 from probe_effect.host import kernel, kernel_config, read_text
 from probe_effect.model import Need
-from probe_effect.tracers.packages import children, has_capability, status
+from probe_effect.tracers.proc import children, has_capability, status
 from probe_effect.tracers.protocol import Counting
 from probe_effect.tracers.tool import Tool, ToolSession, not_root, words
 

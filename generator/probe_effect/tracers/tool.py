@@ -25,7 +25,8 @@ from probe_effect.host.kernel import missing
 from probe_effect.model import Need
 from probe_effect.processes import Child, Ended
 from probe_effect.tools.record import TOOLS
-from probe_effect.tracers.packages import install_advice, is_gone, may_trace, peak_rss_bytes
+from probe_effect.tracers.packages import install_advice
+from probe_effect.tracers.proc import is_gone, may_trace, peak_rss_bytes
 from probe_effect.tracers.protocol import Counting, Report, TracerFailed
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (a fresh folder of our own is made inside)

@@ -27,7 +27,7 @@ from probe_effect.processes import Child
 from probe_effect.scripts.commands import command_line
 from probe_effect.scripts.script import read_script
 from probe_effect.tracers.bpftrace import Bpftrace, BpftraceSession
-from probe_effect.tracers.packages import children
+from probe_effect.tracers.proc import children
 from probe_effect.tracers.tool import WORK_PREFIX, ToolSession, absent
 
 PID = "{pid}"

@@ -1,0 +1,60 @@
+"""Static probes of programs (USDT): their places in an ELF file.
+
+Source: the notes of systemtap's sys/sdt.h: in each, the address of the probe, that of `.stapsdt.base` when it was
+linked, that of its semaphore, and three texts (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).
+"""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import NoteSection
+
+from probe_effect.host.symbols import FIRST_BYTES
+
+NOTES, BASE = ".note.stapsdt", ".stapsdt.base"
+
+
+@dataclass(frozen=True, slots=True)
+class StaticProbe:
+    """One site of a static probe: its offset in the file, the bytes there, and the offset of its semaphore, if any."""
+
+    provider: str
+    name: str
+    offset: int
+    first_bytes: bytes
+    semaphore_offset: int | None
+
+
+def static_probes(path: Path) -> list[StaticProbe]:
+    """All sites in a file, in its order; none if it has none, or is no ELF file."""
+    try:
+        with path.open("rb") as file:
+            return list(_sites(ELFFile(file)))
+    except (OSError, ELFError, struct.error, UnicodeDecodeError):
+        return []
+
+
+def _sites(elf: ELFFile) -> Iterator[StaticProbe]:
+    notes, base = elf.get_section_by_name(NOTES), elf.get_section_by_name(BASE)
+    if not isinstance(notes, NoteSection):
+        return
+    word = "Q" if elf.elfclass == 64 else "I"
+    head = struct.Struct(f"{'<' if elf.little_endian else '>'}3{word}")
+    for note in notes.iter_notes():
+        if note["n_name"] != "stapsdt":
+            continue
+        data: bytes = note["n_descdata"]
+        address, linked_base, semaphore = head.unpack_from(data)
+        provider, name = data[head.size :].split(b"\0")[:2]
+        moved = base["sh_addr"] - linked_base if base is not None else 0  # prelink(8) moves a file's addresses
+        offset = next(iter(elf.address_offsets(address + moved)), None)
+        if offset is None:
+            continue
+        elf.stream.seek(offset)
+        first = elf.stream.read(FIRST_BYTES)
+        count = next(iter(elf.address_offsets(semaphore + moved)), None) if semaphore else None
+        yield StaticProbe(provider.decode(), name.decode(), offset, first, count)
