@@ -1,12 +1,11 @@
 """What an event executes more where it is traced: by function and by what functions are for; and two such paths."""
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
 
+from probe_effect import toml
 from probe_effect.model import Key
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.event_paths import Classes, EventPath, Stack, added, read_paths, summed
@@ -63,7 +62,7 @@ def purposes() -> dict[str, str]:
 
 @cache
 def _purposes() -> list[tuple[str, str, re.Pattern[str]]]:
-    file = tomllib.loads(Path(__file__).with_name("purposes.toml").read_text(encoding="utf-8"))
+    file = toml.beside(__file__, "purposes")
     return [(one["name"], one["says"], re.compile("|".join(one["functions"]))) for one in file["purpose"]]
 
 
@@ -98,7 +97,7 @@ def _is_usual(event: EventPath) -> bool:
 @cache
 def _names() -> dict[str, str]:
     """What a release renamed, to the name before."""
-    file = tomllib.loads(Path(__file__).with_name("purposes.toml").read_text(encoding="utf-8"))
+    file = toml.beside(__file__, "purposes")
     return {name: first for first, names in file["renamed"].items() for name in names}
 
 

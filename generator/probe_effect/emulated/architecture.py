@@ -1,14 +1,13 @@
 """Processors to emulate: what differs between them in QEMU, the kernel's boot and Debian's packages."""
 
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from probe_effect import toml
 from probe_effect.compilers import MACHINE
 from probe_effect.errors import HostNotReady
 
-GUESTS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("guests.toml").read_text(encoding="utf-8"))
+GUESTS: dict[str, dict[str, Any]] = toml.beside(__file__, "guests")
 """How guests are started, each choice with its reason."""
 
 
