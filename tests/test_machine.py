@@ -235,6 +235,18 @@ def test_what_is_recorded_of_the_log_has_an_end(tmp_path: Path) -> None:
             {"cpu family": "6", "model": "106", "stepping": "6"},
             id="Intel",
         ),
+        pytest.param(
+            "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 167\nflags : fpu amx_tile amx_fp16\n",
+            None,
+            {"cpu family": "6", "model": "167"},
+            id="numbers of another CPU",
+        ),
+        pytest.param(
+            "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 173\nflags : fpu amx_tile amx_fp16\n",
+            "Redwood Cove",
+            {"cpu family": "6", "model": "173"},
+            id="flags that agree",
+        ),
         pytest.param("vendor_id : GenuineIntel\ncpu family : 6\n", None, {"cpu family": "6"}, id="no model"),
         pytest.param(
             "vendor_id : Unheard\ncpu family : 6\nmodel : 1\n", None, {"cpu family": "6", "model": "1"}, id="new"

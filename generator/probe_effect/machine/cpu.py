@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from probe_effect.host import ROOT, read_text, sysctl
 from probe_effect.machine.kernel import offered_clocksources
@@ -16,8 +17,9 @@ CPU_FOLDER = "sys/devices/system/cpu"
 NUMBERS = ("cpu family", "model", "stepping", "CPU implementer", "CPU variant", "CPU part", "CPU revision")
 """Keys of `/proc/cpuinfo` whose numbers distinguish CPUs of one name, on x86 and on Arm."""
 
-CORES: dict[str, dict[str, dict[str, list[list[int]]]]] = beside(__file__, "cores")
-"""Vendor and family, or `Arm` and implementer, to the name of each core and the ranges of its models or parts."""
+CORES: dict[str, Any] = beside(__file__, "cores")
+"""Vendor and family, or `Arm` and implementer, to the name of each core and the ranges of its models or parts;
+`flags` to the cores that have them."""
 
 
 def cpuinfo(root: Path) -> dict[str, str]:
@@ -45,12 +47,14 @@ def numbers(root: Path) -> dict[str, str]:
 
 
 def microarchitecture(root: Path) -> str | None:
-    """The name of the CPU's core, `Zen 4`; None where the table does not have its numbers."""
+    """The name of the CPU's core, `Zen 4`; None where the table lacks its numbers, or they contradict its flags."""
     info = cpuinfo(root)
     family, model = ("cpu family", "model") if "vendor_id" in info else ("CPU implementer", "CPU part")
     cores = CORES.get(info.get("vendor_id", "Arm"), {}).get(info.get(family, ""), {})
     number = int(info.get(model, "-1"), 0) if cores else -1
-    return next((name for name, ranges in cores.items() for low, high in ranges if low <= number <= high), None)
+    shown = [CORES["flags"][flag] for flag in info.get("flags", "").split() if flag in CORES["flags"]]
+    named = (name for name, ranges in cores.items() for low, high in ranges if low <= number <= high)
+    return next((name for name in named if all(name in having for having in shown)), None)
 
 
 def signature(root: Path) -> tuple[str, ...]:

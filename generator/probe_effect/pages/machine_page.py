@@ -203,7 +203,7 @@ def facts(document: MachineFile) -> dict[str, str]:
     machine, system = document.machine, document.system
     shown = {
         "CPU": machine.cpu_model,
-        "Microarchitecture": machine.microarchitecture or ("not in our table" if machine.cpu_numbers else NOT_RECORDED),
+        "Microarchitecture": machine.microarchitecture or ("not known" if machine.cpu_numbers else NOT_RECORDED),
         "Numbers of the CPU": _listed(f"{key} {value}" for key, value in machine.cpu_numbers.items()),
         "Architecture": names.architecture(machine.architecture),
         "Sockets, cores, threads": ", ".join(map(units.count, (machine.sockets, machine.cores, machine.threads))),
