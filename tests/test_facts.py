@@ -27,7 +27,7 @@ from evidence_builder import rows_of
 from probe_effect.exports.facts import asked_ratios, facts
 from probe_effect.exports.labels import labels
 from probe_effect.model import Key
-from probe_effect.numbers import shown
+from probe_effect.numbers import names, shown
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.store.event_paths import USER, Classes, EventPath, add_paths
 from probe_effect.store.places import DataFolder, SubmissionFolder
@@ -301,6 +301,14 @@ def test_several_threads_have_a_factor_by_their_own_case_and_by_the_one_whose_ev
     own = found["bpftrace.05-threads-uprobe-read.threads-2"]
     assert own == found["bpftrace.06-uprobe.threads-2"]
     assert own["text"].endswith("times")
+
+
+def test_what_a_frame_adds_is_of_a_machine_that_varied_the_depth(catalogue: Catalogue) -> None:
+    key = "perf-record.06-sample-record-stack"
+    with_depth = {one.machine for one in catalogue.everything if one.suite == "sampling-depth"}
+    with_samples = {one.machine for one in catalogue.everything if one.suite == "sampling" and one.metric == "time"}
+    assert with_samples - with_depth, "a machine with samples alone is what makes it hard"
+    assert facts(catalogue)[f"{key}.per-frame"]["place"] in {names.short_id(machine) for machine in with_depth}
 
 
 def test_what_single_operations_take_stands_beside_the_untraced_ones_of_the_same_blocks(catalogue: Catalogue) -> None:

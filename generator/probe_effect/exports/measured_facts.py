@@ -80,8 +80,10 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
             found |= {
                 f"{key}.{what}": fact for what, fact in (*_of_rates(one, catalogue), *_of_machines(one, catalogue))
             }
-    for of in (_of_threads, _of_line, _of_depth):
-        found |= dict(of(catalogue, current))
+    for machine in reversed(dict.fromkeys(one.machine for one in submissions)):  # the home machine's last
+        own = {one.name: one for one in catalogue.numbers.of_machine(machine).values() if one.is_sound}
+        for of in (_of_threads, _of_line, _of_depth):
+            found |= dict(of(catalogue, own))
     figures = {f"{source.id}.{one.figure}": one for source in catalogue.sources for one in source.figures}
     for key in ratios:
         first, _, second = key.partition("/")
