@@ -11,9 +11,9 @@ from functools import partial
 
 from probe_effect import units
 from probe_effect.charts import theme
-from probe_effect.charts.series_look import TracerLook, looks, scale
+from probe_effect.charts.series_look import TracerLook, channels, looks
 from probe_effect.charts.svg import in_layouts
-from probe_effect.charts.theme import AXIS, GRID, INK, PAPER, Chart, Layout, Spec, TextForm, folded
+from probe_effect.charts.theme import Chart, Layout, Spec, TextForm, folded
 from probe_effect.model import Estimate
 
 LANE_HEIGHT: dict[Layout, int] = {"wide": 14, "narrow": 14, "card": 22}
@@ -183,12 +183,20 @@ def _spec(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], seen: di
     x = {"type": "quantitative", "scale": scale, "title": quantity.title, "axis": axis}
     y = _along_rows(layout, rows)
     look = _coloured(layout, columns, {names[name]: one for name, one in seen.items() if name in used})
-    layers = [_edges(rows, y)] if not is_single else []
-    layers += [_reference(quantity, x)] if quantity.reference is not None else []
-    layers += _dots(layout, quantity, {"x": x, "y": y}, look, has_ranges=any(map(quantity.has_range, drawn)))
-    layers += [_beside(layout, x, y, beside)] if beside else []
+    edges = [{"at": row.bottom} for row in rows[:-1]]
+    value, low, high = quantity.columns
+    words = {"value": value, "low": low, "high": high, "edges": edges, "reference": quantity.reference}
+    sizes = {"dot": DOT[layout], "text": theme.TEXT_SIZE[layout]}
+    layers = theme.layers("dots", {"x": x, "y": y, **look}, **words, **sizes, beside=beside)
+    shown = {
+        "edges": not is_single,
+        "reference": quantity.reference is not None,
+        "ranges": any(map(quantity.has_range, drawn)),
+        "beside": beside is not None,
+    }
     texts = {"name": ROWS, "value": {str(row.middle): row.label.split("\n") for row in rows}}
-    body = {"params": [texts], "data": {"values": drawn}, "layer": layers}
+    some = [one for name, one in layers.items() if shown.get(name, True)]
+    body = {"params": [texts], "data": {"values": drawn}, "layer": some}
     return theme.frame(layout, FURNITURE_HEIGHT + rows[-1].bottom + legend_height, body)
 
 
@@ -251,46 +259,8 @@ def _along_rows(layout: Layout, rows: Sequence[_Row]) -> Spec:
     return {"field": "at", "type": "quantitative", "scale": scale, "title": None, "axis": axis}
 
 
-def _edges(rows: Sequence[_Row], y: Spec) -> Spec:
-    """Lines between rows, which show what lanes belong together."""
-    values = [{"at": row.bottom} for row in rows[:-1]]
-    mark = {"type": "rule", "strokeWidth": 1, "color": GRID, "aria": False}
-    return {"data": {"values": values}, "mark": mark, "encoding": {"y": y}}
-
-
-def _reference(quantity: DotQuantity, x: Spec) -> Spec:
-    """A line over all rows, at the value that they are seen against."""
-    mark = {"type": "rule", "strokeWidth": 1.5, "color": AXIS, "aria": False}
-    return {"data": {"values": [{"at": quantity.reference}]}, "mark": mark, "encoding": {"x": x | {"field": "at"}}}
-
-
 def _coloured(layout: Layout, columns: int, seen: dict[str, TracerLook]) -> Spec:
-    """The two channels that distinguish series, colour and shape, with one legend for both where it has columns."""
+    """The channels that distinguish series, with one legend for both where it has columns."""
     size = 160 if layout == "card" else 100
     legend = {"columns": columns, "symbolStrokeWidth": 1, "symbolSize": size, "labelExpr": LINES}
-    by_series = {"field": "series", "type": "nominal", "legend": legend if columns else None}
-    return {"color": by_series | scale(seen, "colour"), "shape": by_series | scale(seen, "shape")}
-
-
-def _dots(layout: Layout, quantity: DotQuantity, axes: Spec, look: Spec, *, has_ranges: bool) -> list[Spec]:
-    """The layer of ranges, of which Vega warns if there is none, and that of dots."""
-    value, low, high = quantity.columns
-    x, y = axes["x"], axes["y"]
-    ranges = {
-        "mark": {"type": "rule", "strokeWidth": 2},
-        "transform": [{"filter": f"isValid(datum.{low})"}],
-        "encoding": {"x": x | {"field": low}, "x2": {"field": high}, "y": y, "color": look["color"]},
-    }
-    tooltip = [{"field": name} for name in ("label", "series", TEXT)]
-    points = {
-        "mark": {"type": "point", "filled": True, "size": DOT[layout], "opacity": 1, "stroke": PAPER, "strokeWidth": 1},
-        "encoding": {"x": x | {"field": value}, "y": y, **look, "tooltip": tooltip},
-    }
-    return [ranges, points] if has_ranges else [points]
-
-
-def _beside(layout: Layout, x: Spec, y: Spec, field: str) -> Spec:
-    """Words beside each dot: the name of its series, or its value where it is alone in its row."""
-    place = {"align": {"expr": "datum.side"}, "dx": {"expr": "datum.apart"}, "baseline": "middle"}
-    mark = {"type": "text", "color": INK, "fontSize": theme.TEXT_SIZE[layout], "aria": False, **place}
-    return {"mark": mark, "encoding": {"x": x | {"field": "said_at"}, "y": y, "text": {"field": field}}}
+    return channels({"field": "series", "type": "nominal", "legend": legend if columns else None}, seen)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from probe_effect import units
 from probe_effect.charts import theme
-from probe_effect.charts.series_look import TracerLook, looks, scale
+from probe_effect.charts.series_look import TracerLook, channels, looks
 from probe_effect.charts.svg import in_layouts
-from probe_effect.charts.theme import AXIS, INK, MUTED, PAPER, WIDTHS, Chart, Layout, Spec, TextForm, frame, width_px
+from probe_effect.charts.theme import WIDTHS, Chart, Layout, Spec, TextForm, frame, width_px
 from probe_effect.model import Estimate, spread_json
 
 COLUMNS: dict[Layout, int] = {"wide": 4, "narrow": 2, "card": 4}
@@ -112,18 +112,14 @@ def _spec(
     across = max(1, int(WIDTHS[layout] / (LEGEND_PX + max(width_px(name, theme.TEXT_SIZE[layout]) for name in known))))
     x = {"type": "quantitative", "axis": None, "scale": {"domain": [0, WIDTHS[layout]], "nice": False, "zero": False}}
     y = {"type": "quantitative", "axis": None, "scale": {"domain": [rows * HEIGHT, 0], "nice": False, "zero": False}}
+    zeros = [{"x": left, "x2": left + width, "y": top + BASE} for left, top in corners.values()]
+    legend = {"columns": across, "symbolOpacity": 1, "symbolStrokeWidth": 1, "columnPadding": 16}
+    line = channels({"field": "series", "type": "nominal", "legend": legend}, known)
     texts = _texts(layout, corners, greatest, places, step)
-    # The line of 0 in each panel.
-    values = [{"x": left, "x2": left + width, "y": top + BASE} for left, top in corners.values()]
-    mark = {"type": "rule", "color": AXIS, "strokeWidth": 1, "aria": False}
-    encoding = {"x": x | {"field": "x"}, "x2": {"field": "x2"}, "y": y | {"field": "y"}}
-    layers = [
-        {"data": {"values": values}, "mark": mark, "encoding": encoding},
-        *(_text(layout, some, x, y, **look) for some, look in texts),
-        *_lines(layout, x, y, known, across),
-    ]
-    legend = LEGEND_ROW * -(-len(known) // across)
-    return frame(layout, rows * HEIGHT + legend + 20, {"data": {"values": drawn}, "layer": layers})
+    sizes = {"text": TEXT_SIZE[layout], "dot": DOT[layout]}
+    layers = theme.layers("panels", {"x": x, "y": y, **line}, **texts, **sizes, zeros=zeros)
+    height = rows * HEIGHT + LEGEND_ROW * -(-len(known) // across) + 20
+    return frame(layout, height, {"data": {"values": drawn}, "layer": list(layers.values())})
 
 
 Corners = dict[str, tuple[float, float]]
@@ -132,8 +128,8 @@ Corners = dict[str, tuple[float, float]]
 
 def _texts(
     layout: Layout, corners: Corners, greatest: dict[str, float], places: Sequence[str], step: float
-) -> list[tuple[list[Spec], Spec]]:
-    """Titles, greatest values and places, each with how it is written."""
+) -> dict[str, list[Spec]]:
+    """Titles, greatest values (`tops`) and the names of places (`below`) of all panels."""
     letters = int((WIDTHS[layout] / COLUMNS[layout] - GAP) / (LETTER_WIDTH * TEXT_SIZE[layout] / 11))
     titles, tops, below = [], [], []
     for panel, (left, top) in corners.items():
@@ -145,11 +141,7 @@ def _texts(
             {"x": left + MARGIN + step * place, "y": top + BASE + LINE_HEIGHT, "text": text}
             for place, text in _apart(places, step, layout)
         ]
-    return [
-        (titles, {"align": "left", "color": INK}),
-        (tops, {"align": "left", "color": MUTED}),
-        (below, {"align": "center", "color": MUTED}),
-    ]
+    return {"titles": titles, "tops": tops, "below": below}
 
 
 def _apart(places: Sequence[str], step: float, layout: Layout) -> list[tuple[int, str]]:
@@ -160,24 +152,3 @@ def _apart(places: Sequence[str], step: float, layout: Layout) -> list[tuple[int
         if not kept or step * (kept[-1][0] - place) >= sum(widths) / 2 + APART:
             kept.append((place, text))
     return kept[::-1]
-
-
-def _text(layout: Layout, values: list[Spec], x: Spec, y: Spec, **look: str) -> Spec:
-    mark = {"type": "text", "baseline": "alphabetic", "fontSize": TEXT_SIZE[layout], "aria": False, **look}
-    encoding = {"x": x | {"field": "x"}, "y": y | {"field": "y"}, "text": {"field": "text"}}
-    return {"data": {"values": values}, "mark": mark, "encoding": encoding}
-
-
-def _lines(layout: Layout, x: Spec, y: Spec, seen: dict[str, TracerLook], across: int) -> list[Spec]:
-    field = {"field": "series", "type": "nominal"}
-    legend = {"columns": across, "symbolOpacity": 1, "symbolStrokeWidth": 1, "columnPadding": 16}
-    colour = field | scale(seen, "colour") | {"legend": legend}
-    shape, dash = colour | scale(seen, "shape"), colour | scale(seen, "dash")
-    places = {"x": x | {"field": "x"}, "y": y | {"field": "y"}}
-    line = {"type": "line", "strokeWidth": 1.5, "aria": False}
-    dot = {"type": "point", "filled": True, "size": DOT[layout], "opacity": 1, "stroke": PAPER, "strokeWidth": 0.7}
-    tooltip = [{"field": name} for name in ("label", "series", "at", "cost")]
-    return [
-        {"mark": line, "encoding": {**places, "color": colour, "strokeDash": dash, "detail": {"field": "line"}}},
-        {"mark": dot, "encoding": {**places, "color": colour, "shape": shape, "tooltip": tooltip}},
-    ]

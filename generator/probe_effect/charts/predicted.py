@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from probe_effect import units
-from probe_effect.charts.series_look import TracerLook, looks, scale
+from probe_effect.charts.series_look import TracerLook, channels, looks
 from probe_effect.charts.svg import in_layouts
-from probe_effect.charts.theme import AXIS, MUTED, PAPER, Chart, Datum, Layout, Spec, TextForm, channel, frame
+from probe_effect.charts.theme import Chart, Datum, Layout, Spec, TextForm, channel, frame, layers
 from probe_effect.model import Estimate, interval_json
 
 FOOT = 1e-4
@@ -87,28 +87,10 @@ def _spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLook], ne
     beyond = {"calculate": f"min(datum.predicted_ratio, datum.measured_ratio) < {foot}", "as": "beyond"}
     fields = [field for field in rows[0] if field.endswith("_ratio")]
     inside = [{"calculate": f"min(max(datum.{one}, {foot}), {most})", "as": one} for one in fields]
-    by_family = {"field": "family", "type": "nominal", "sort": list(seen)}
     legend = {"columns": LEGEND_COLUMNS[layout], "symbolStrokeWidth": 1, "symbolOpacity": 1, "columnPadding": 24}
-    colour = by_family | scale(seen, "colour") | {"legend": legend}
-    thin = {"type": "rule", "clip": True, "strokeWidth": 1, "strokeOpacity": 0.5, "aria": False}
-    across = {"x": x | {"field": "predicted_low_ratio"}, "x2": {"field": "predicted_high_ratio"}, "y": y}
-    up = {"x": x, "y": y | {"field": "measured_low_ratio"}, "y2": {"field": "measured_high_ratio"}}
-    told = {"transform": [{"filter": "datum.told"}], "mark": thin}
-    point = {
-        "transform": [{"filter": f"datum.told || {HIDDEN}"}],
-        "mark": {"type": "point", "filled": True, "size": DOT[layout], "strokeWidth": 1},
-        "encoding": {
-            "x": x,
-            "y": y,
-            "color": colour,
-            "shape": colour | scale(seen, "shape"),
-            "stroke": {"condition": {"test": "datum.beyond", "value": MUTED}, "value": PAPER},
-            "fillOpacity": {"condition": {"test": "datum.beyond", "value": 0}, "value": 1},
-            "opacity": {"condition": {"test": "datum.told", "value": 1}, "value": 0.4},
-            "tooltip": [{"field": one, "title": one} for one in ("program", "series", "predicted", "measured")],
-        },
-    }
-    lines = [told | {"encoding": ends | {"color": colour}} for ends in (across, up)]
+    family = {"field": "family", "type": "nominal", "sort": list(seen), "legend": legend}
+    ends = [{"at": at, "low": at * (1 - near_ratio), "high": at * (1 + near_ratio)} for at in (FOOT, most)]
+    found = layers("predicted", {"x": x, "y": y, **channels(family, seen)}, ends=ends, hidden=HIDDEN, dot=DOT[layout])
     hidden = sum(not row["told"] for row in rows)
     wish = {"input": "checkbox", "name": f"show the {hidden} without a clear slowdown too (hollow: beyond an axis)"}
     return frame(
@@ -118,20 +100,6 @@ def _spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLook], ne
             "params": [{"name": HIDDEN, "value": False, **({"bind": wish} if hidden else {})}],
             "data": {"values": list(rows)},
             "transform": [_said("predicted"), _said("measured"), beyond, *inside],
-            "layer": [*_agreement(x, y, most, near_ratio), *lines, point],
+            "layer": list(found.values()),
         },
     )
-
-
-def _agreement(x: Spec, y: Spec, most: float, near_ratio: float) -> list[Spec]:
-    """The line where what was predicted came true, and the band of what is near it."""
-    ends = [{"at": at, "low": at * (1 - near_ratio), "high": at * (1 + near_ratio)} for at in (FOOT, most)]
-    own = {"data": {"values": ends}}
-    along = x | {"field": "at"}
-    band = {"x": along, "y": y | {"field": "low"}, "y2": {"field": "high"}}
-    area = {"type": "area", "clip": True, "color": AXIS, "fillOpacity": 0.2, "aria": False}
-    line = {"type": "line", "clip": True, "color": MUTED, "strokeDash": [4, 3], "aria": False}
-    return [
-        own | {"mark": area, "encoding": band},
-        own | {"mark": line, "encoding": {"x": along, "y": y | {"field": "at"}}},
-    ]

@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from statistics import fmean
-from typing import Literal
 from zlib import crc32
 
+from probe_effect.charts import theme
 from probe_effect.charts.theme import (
     CARD_HEIGHT,
     DASHES,
-    INK,
     MUTED,
     SERIES,
     SHAPES,
@@ -71,9 +70,14 @@ def look(tracer: str) -> TracerLook:
     return TracerLook(own.series, forms[crc32(version.encode()) % len(forms)]) if version else own
 
 
-def scale(seen: Mapping[str, TracerLook], quality: Literal["colour", "shape", "dash"]) -> Spec:
-    """The scale of a channel of Vega-Lite, which gives each series its colour, its shape or its dash."""
-    return {"scale": {"domain": list(seen), "range": [getattr(one, quality) for one in seen.values()]}}
+CHANNELS = {"color": "colour", "shape": "shape", "strokeDash": "dash"}
+"""Channels of Vega-Lite by which series differ, to what a look has for them."""
+
+
+def channels(field: Spec, seen: Mapping[str, TracerLook]) -> dict[str, Spec]:
+    """The channels by which the series in `field` differ, each with the part that it has in their looks."""
+    ranges = {channel: [getattr(one, part) for one in seen.values()] for channel, part in CHANNELS.items()}
+    return {channel: field | {"scale": {"domain": list(seen), "range": own}} for channel, own in ranges.items()}
 
 
 def looks(tracers: Sequence[str | None]) -> list[TracerLook]:
@@ -115,7 +119,7 @@ def named(
     *,
     x: Spec,
     y: Spec,
-    layers: Sequence[Spec],
+    layers: Mapping[str, Spec],
     values: Sequence[Datum],
 ) -> Spec:
     """The spec of `layers` over `values`, with the name of each series beside its last point (`ends`).
@@ -144,24 +148,10 @@ def named(
         }
         for (name, text), place, size in zip(names.items(), dodged(wanted, heights, room_px), heights, strict=True)
     ]
-    more = [{"data": {"values": drawn}, **one} for one in (_strokes(x, y, seen), _texts(layout, y))]
-    return frame(layout, whole_px, {"data": {"values": list(values)}, "layer": [*layers, *more]})
-
-
-def _strokes(x: Spec, y: Spec, seen: Mapping[str, TracerLook]) -> Spec:
-    """From the end of each line to its name."""
-    places = {"x": x | {"field": "at"}, "y": y | {"field": "end"}, "y2": {"field": "beside"}}
-    colour = {"field": "series", "type": "nominal", **scale(seen, "colour"), "legend": None}
-    beside = {"value": {"expr": f"width + {STROKE_PX}"}}
-    mark = {"type": "rule", "strokeWidth": 1, "aria": False}
-    return {"mark": mark, "encoding": {**places, "x2": beside, "color": colour}}
-
-
-def _texts(layout: Layout, y: Spec) -> Spec:
-    look = {"align": "left", "baseline": "middle", "color": INK, "fontSize": TEXT_SIZE[layout], "lineBreak": "\n"}
-    place = {"x": {"expr": f"width + {STROKE_PX + GAP_PX}"}, "lineHeight": LEADING * TEXT_SIZE[layout]}
-    mark = {"type": "text", "aria": False, **look, **place}
-    return {"mark": mark, "encoding": {"y": y | {"field": "first"}, "text": {"field": "name"}}}
+    line = channels({"field": "series", "type": "nominal", "legend": None}, seen)
+    places = {"stroke": STROKE_PX, "gap": STROKE_PX + GAP_PX, "text": TEXT_SIZE[layout], "leading": line_px}
+    more = theme.layers("names", {"x": x, "y": y, **line}, names=drawn, **places)
+    return frame(layout, whole_px, {"data": {"values": list(values)}, "layer": [*layers.values(), *more.values()]})
 
 
 def dodged(wanted: Sequence[float], sizes: Sequence[float], room: float) -> list[float]:

@@ -1,17 +1,14 @@
 """What costs come to: the rungs of a ladder, and the slowdown of a busy thread by events per second."""
 
 import math
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from string import Template
 
 from probe_effect import units
 from probe_effect.charts import theme
-from probe_effect.charts.series_look import TracerLook, looks, named, scale
+from probe_effect.charts.series_look import TracerLook, channels, looks, named
 from probe_effect.charts.svg import in_layouts
-from probe_effect.charts.theme import AXIS, INK, PAPER, SERIES, Chart, Datum, Layout, Spec, TextForm, frame
+from probe_effect.charts.theme import INK, SERIES, Chart, Datum, Layout, Spec, TextForm, frame
 from probe_effect.model import Estimate, interval_json
 from probe_effect.reduce.grades import THRESHOLDS, slowdown_at
 
@@ -65,15 +62,13 @@ def _ladder_spec(layout: Layout, rungs: Sequence[LadderRung]) -> Spec:
     axis, is_narrow = {"labelLimit": 0, "ticks": False, "domain": False, "labelColor": INK}, layout == "narrow"
     y: Spec = {"field": "rung", "type": "nominal", "sort": [one.words for one in rungs], "title": None}
     y["axis"] = None if is_narrow else axis
-    text = Template(Path(__file__).with_name("ladder.toml").read_text(encoding="utf-8"))
     middle = 10 ** (low + MIDDLE * (high - low))
-    filled = text.substitute(AXIS=AXIS, INK=INK, PAPER=PAPER, FIRST=SERIES[0], SECOND=SERIES[1], MIDDLE=middle)
-    layers = tomllib.loads(filled)["layers"][: None if is_narrow else -1]
-    for layer in layers:
-        layer["encoding"] |= {"y": y} | ({"x": x | layer["encoding"]["x"]} if "x" in layer["encoding"] else {})
+    layers = theme.layers("ladder", {"x": x, "y": y}, first=SERIES[0], second=SERIES[1], middle=middle)
+    if not is_narrow:
+        del layers["words"]
     values = [_row(one) | {"text": one.text} for one in rungs]
     height = FURNITURE_HEIGHT + ROW_HEIGHT[layout] * len(rungs)
-    return frame(layout, height, {"data": {"values": values}, "layer": layers})
+    return frame(layout, height, {"data": {"values": values}, "layer": list(layers.values())})
 
 
 RATES = [mantissa * 10.0**exponent for exponent in range(2, 7) for mantissa in (1, 2, 5)] + [1e7]
@@ -163,24 +158,23 @@ def _value(point: MeasuredSlowdown, made: str) -> Datum:
 
 
 def _spec(layout: Layout, values: Sequence[Datum], seen: dict[str, TracerLook]) -> Spec:
-    series = {"field": "series", "type": "nominal", "sort": list(seen)}
-    colour = series | scale(seen, "colour") | {"legend": None}
+    line = channels({"field": "series", "type": "nominal", "sort": list(seen), "legend": None}, seen)
     lasting = {str(one["series"]): float(one["slowdown_ratio"] or 0) for one in values if one["from"] == LINE}
     y = _slowdowns(layout, max(lasting.values()))
     low, high = y["scale"]["domain"]
     ends = {name: (RATES[-1], min(max(ratio, low), high)) for name, ratio in lasting.items()}
-    band_ends = {"y": y | {"field": "slowdown_low_ratio"}, "y2": {"field": "slowdown_high_ratio"}}
-    band = {
-        "mark": {"type": "area", "clip": True, "fillOpacity": 0.18},
-        "encoding": {"x": X, **band_ends, "color": colour},
-    }
-    lines = theme.curves(layout, X, y, colour, colour | scale(seen, "dash") | {"legend": None})
-    layers = [_only(LINE, band), _only(LINE, lines), _thresholds(y)]
-    if any(value["from"] == MEASURED for value in values):
-        layers += [_only(MEASURED, layer) for layer in _dots(y, colour)]
     fields = {"series": "probe", "rate": "events", "slowdown": "slowdown"}
-    layers.append(theme.hover(X, y, [{"field": field, "title": title} for field, title in fields.items()]))
-    return named(layout, HEIGHTS[layout], ends, seen, x=X, y=y, layers=layers, values=values)
+    words = {
+        "line": LINE,
+        "measured": MEASURED,
+        "foot": SLOWDOWNS[0],
+        "thresholds": [{"threshold_ratio": ratio} for ratio in WORDS],
+        "tooltip": [{"field": field, "title": title} for field, title in fields.items()],
+    }
+    found = theme.layers("slowdown", {"x": X, "y": y, **line}, **words, stroke=theme.STROKE[layout])
+    if all(value["from"] == LINE for value in values):
+        del found["intervals"], found["dots"]
+    return named(layout, HEIGHTS[layout], ends, seen, x=X, y=y, layers=found, values=values)
 
 
 def _slowdowns(layout: Layout, highest: float) -> Spec:
@@ -196,27 +190,3 @@ def _slowdowns(layout: Layout, highest: float) -> Spec:
     }
     scale = {"type": "log", "domain": [SLOWDOWNS[0], top], "nice": False}
     return theme.channel("slowdown_ratio", "slowdown", scale, axis)
-
-
-def _only(made: str, layer: Spec) -> Spec:
-    return layer | {"transform": [{"filter": {"field": "from", "equal": made}}, *layer.get("transform", ())]}
-
-
-def _dots(y: Spec, colour: Spec) -> list[Spec]:
-    """What was measured, with its intervals; a low end that the logarithmic axis cannot show is at its foot."""
-    foot = {"calculate": f"max(datum.slowdown_low_ratio, {SLOWDOWNS[0]})", "as": "drawn_low_ratio"}
-    ends = {"y": y | {"field": "drawn_low_ratio"}, "y2": {"field": "slowdown_high_ratio"}}
-    interval = {
-        "transform": [foot],
-        "mark": {"type": "rule", "clip": True, "strokeWidth": 2, "aria": False},
-        "encoding": {"x": X, **ends, "color": colour},
-    }
-    look = {"type": "point", "clip": True, "filled": True, "size": 70, "opacity": 1, "stroke": PAPER, "strokeWidth": 1}
-    return [interval, {"mark": look, "encoding": {"x": X, "y": y, "color": colour}}]
-
-
-def _thresholds(y: Spec) -> Spec:
-    """The lines of the thresholds, whose words are beside the axis, where no line can cross them."""
-    values = [{"threshold_ratio": ratio} for ratio in WORDS]
-    mark = {"type": "rule", "color": INK, "strokeDash": [1, 3]}
-    return {"data": {"values": values}, "mark": mark, "encoding": {"y": y | {"field": "threshold_ratio"}}}

@@ -7,10 +7,14 @@ says the same beside them.
 """
 
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from string import Template
 from typing import Any, Literal
 
 from probe_effect import units
+from probe_effect.toml import beside
 
 Spec = dict[str, Any]
 Datum = dict[str, str | float | bool | None]
@@ -79,36 +83,39 @@ def left_out(number: int) -> str | None:
     return f"{number} more {lines} not drawn; the table has them all." if number else None
 
 
+WORDS = {"AXIS": AXIS, "GRID": GRID, "INK": INK, "MUTED": MUTED, "PAPER": PAPER, "group": units.GROUP, "none": None}
+"""The words that every file of specs may have, `$AXIS` and so on."""
+
+
+@cache
+def _read(name: str) -> Any:  # noqa: ANN401 (of TOML)
+    return beside(__file__, name)
+
+
+def _filled(part: Any, words: Mapping[str, object]) -> Any:  # noqa: ANN401 (whatever a spec nests)
+    """A part of a file with the value of each `$word`; where that is the whole text, whatever type the value has."""
+    if isinstance(part, dict):
+        return {key: _filled(one, words) for key, one in part.items()}
+    if isinstance(part, list):
+        return [_filled(one, words) for one in part]
+    if not isinstance(part, str) or "$" not in part:
+        return part
+    return words[part[1:]] if part[1:] in words else Template(part).substitute(words)
+
+
+def layers(name: str, channels: Mapping[str, Spec], **words: object) -> dict[str, Spec]:
+    """The layers of a file by their names, with `words`; what they encode also has what `channels` say of it."""
+    found: dict[str, Spec] = _filled(_read(name), WORDS | words)
+    for layer in found.values():
+        own = layer["encoding"]
+        layer["encoding"] = own | {one: channels[one] | own[one] for one in own if one in channels}
+    return found
+
+
 def config(layout: Layout = "wide") -> Spec:
     """The look shared by all charts."""
-    size = TEXT_SIZE[layout]
-    text = {"labelColor": MUTED, "titleColor": MUTED, "labelFontSize": size, "titleFontSize": size}
-    return {
-        "background": None,
-        "font": "sans-serif",
-        "locale": {"number": {"decimal": ".", "thousands": units.GROUP, "grouping": [3], "currency": ["", ""]}},
-        "view": {"stroke": None},
-        "axis": text
-        | {
-            "titleFontWeight": "normal",
-            "domainColor": AXIS,
-            "tickColor": AXIS,
-            "gridColor": GRID,
-            "labelPadding": 6,
-            "titlePadding": 10,
-            "tickSize": 4,
-        },
-        "legend": text
-        | {
-            "labelColor": INK,
-            "title": None,
-            "orient": "top",
-            "symbolStrokeWidth": 2.5,
-            "labelLimit": 400,
-            "columnPadding": 60,
-        },
-        "text": {"color": MUTED, "fontSize": size},
-    }
+    found: Spec = _filled(_read("config"), WORDS | {"size": TEXT_SIZE[layout]})
+    return found
 
 
 def folded(text: str, width: int) -> str:
@@ -138,22 +145,3 @@ def frame(layout: Layout, height: int, body: Spec) -> Spec:
 def channel(field: str, title: str, scale: Spec, axis: Spec) -> Spec:
     """A quantity along an axis of Vega-Lite."""
     return {"field": field, "type": "quantitative", "scale": scale, "axis": axis, "title": title}
-
-
-def curves(layout: Layout, x: Spec, y: Spec, colour: Spec, dash: Spec) -> Spec:
-    """The layer of the lines of all series; pointing at one makes the others faint."""
-    faint = {"condition": {"param": "series_pick", "value": 1}, "value": 0.12}
-    pick = {"type": "point", "fields": ["series"], "on": "pointerover"}
-    return {
-        "mark": {"type": "line", "clip": True, "strokeWidth": STROKE[layout]},
-        "params": [{"name": "series_pick", "select": pick}],
-        "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash, "opacity": faint},
-    }
-
-
-def hover(x: Spec, y: Spec, tooltip: list[Spec]) -> Spec:
-    """The layer of invisible points that show their numbers under the pointer; the still picture has none."""
-    return {
-        "mark": {"type": "point", "clip": True, "size": 160, "opacity": 0, "filled": True, "aria": False},
-        "encoding": {"x": x, "y": y, "detail": {"field": "series"}, "tooltip": tooltip},
-    }

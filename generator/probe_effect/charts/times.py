@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from probe_effect import units
 from probe_effect.charts import theme
-from probe_effect.charts.series_look import TracerLook, looks, named, scale
+from probe_effect.charts.series_look import TracerLook, channels, looks, named
 from probe_effect.charts.svg import in_layouts
-from probe_effect.charts.theme import PAPER, SERIES, Chart, Datum, Layout, Spec, TextForm, channel, curves, hover
+from probe_effect.charts.theme import SERIES, STROKE, Chart, Datum, Layout, Spec, TextForm, channel, layers
 from probe_effect.model import Estimate, interval_json
 
 TAIL_HEIGHTS: dict[Layout, int] = {"wide": 430, "narrow": 400, "card": 0}
@@ -53,12 +53,11 @@ def _tail_row(label: str, time_ns: int, share: float) -> Datum:
 def _tail_spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLook]) -> Spec:
     x = _axis("time_ns", "time of one operation", rows, TIME_LABEL)
     y = _axis("share_ratio", "share that takes as long or longer", rows, SHARE_LABEL)
-    series = {"field": "series", "type": "nominal", "sort": list(seen)}
-    colour = series | scale(seen, "colour") | {"legend": None}
-    lines = curves(layout, x, y, colour, colour | scale(seen, "dash"))
+    line = channels({"field": "series", "type": "nominal", "sort": list(seen), "legend": None}, seen)
+    tooltip = [{"field": field} for field in ("series", "time", "share")]
+    found = layers("tail", {"x": x, "y": y, **line}, stroke=STROKE[layout], tooltip=tooltip)
     ends = {str(row["series"]): (float(row["time_ns"] or 0), float(row["share_ratio"] or 0)) for row in rows}
-    points = hover(x, y, [{"field": field} for field in ("series", "time", "share")])
-    return named(layout, TAIL_HEIGHTS[layout], ends, seen, x=x, y=y, layers=[lines, points], values=rows)
+    return named(layout, TAIL_HEIGHTS[layout], ends, seen, x=x, y=y, layers=found, values=rows)
 
 
 def _axis(field: str, title: str, rows: Sequence[Datum], label: str) -> Spec:
@@ -125,37 +124,16 @@ def _row(one: TimePoint, axes: Axes) -> Datum:
 
 
 def _spec(layout: Layout, values: Sequence[Datum], seen: dict[str, TracerLook], axes: Axes) -> Spec:
-    labels = list(seen)
     numbers = sorted({float(row["number"] or 0) for row in values})
     times = [float(row[f"{axes.quantity}_s"] or 0) for row in values]
     low, high = min(times) / MARGIN, max(times) * MARGIN
     log, own = {"type": "log", "nice": False}, {"values": numbers, "format": ",.0f", "grid": False}
-    x = theme.channel("number", axes.number, log | {"domain": [numbers[0] / MARGIN, numbers[-1] * MARGIN]}, own)
-    y = theme.channel(f"{axes.quantity}_s", axes.time, log | {"domain": [low, high]}, Y_AXIS)
-    series = {"field": "series", "type": "nominal", "sort": labels}
-    colour = series | scale(seen, "colour") | {"legend": None}
-    shape, dash = colour | scale(seen, "shape"), colour | scale(seen, "dash")
-    line = {"type": "line", "strokeWidth": theme.STROKE[layout], "aria": False}
-    dot = {"type": "point", "filled": True, "size": DOT[layout], "opacity": 1, "stroke": PAPER, "strokeWidth": 1}
+    x = channel("number", axes.number, log | {"domain": [numbers[0] / MARGIN, numbers[-1] * MARGIN]}, own)
+    y = channel(f"{axes.quantity}_s", axes.time, log | {"domain": [low, high]}, Y_AXIS)
+    line = channels({"field": "series", "type": "nominal", "sort": list(seen), "legend": None}, seen)
     tooltip = [{"field": "series", "title": "series"}, *({"field": name} for name in axes.columns[1:])]
-    layers = [
-        {"mark": line, "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash}},
-        _intervals(x, y, colour, axes.quantity, low),
-        {"mark": dot, "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip}},
-    ]
+    words = {"quantity": axes.quantity, "foot": low, "tooltip": tooltip}
+    found = layers("times", {"x": x, "y": y, **line}, **words, stroke=STROKE[layout], dot=DOT[layout])
     rising = sorted(values, key=lambda row: float(row["number"] or 0))
     ends = {str(row["series"]): (float(row["number"] or 0), float(row[f"{axes.quantity}_s"] or 0)) for row in rising}
-    return named(layout, HEIGHTS[layout], ends, seen, x=x, y=y, layers=layers, values=values)
-
-
-def _intervals(x: Spec, y: Spec, colour: Spec, quantity: str, low_s: float) -> Spec:
-    """The layer of intervals; a low end that the logarithmic axis cannot show is at its foot."""
-    ends = {"y": y | {"field": "drawn_low_s"}, "y2": {"field": f"{quantity}_high_s"}}
-    return {
-        "transform": [
-            {"filter": f"isValid(datum.{quantity}_low_s)"},
-            {"calculate": f"max(datum.{quantity}_low_s, {low_s})", "as": "drawn_low_s"},
-        ],
-        "mark": {"type": "rule", "clip": True, "strokeWidth": 2, "aria": False},
-        "encoding": {"x": x, **ends, "color": colour},
-    }
+    return named(layout, HEIGHTS[layout], ends, seen, x=x, y=y, layers=found, values=values)
