@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import copy_suite, counted_rows, counted_values, write_counted_submission
+from builders import REAL_DATA, copy_suite, counted_rows, counted_values, write_counted_submission
 from probe_effect.compare.kernels import (
+    SERIES,
     CountedCase,
     KernelColumn,
     between_kernels,
@@ -48,12 +50,13 @@ def counted(
     rows: Sequence[Sample] | None = None,
     started: str = "2026-11-21T10:00:00Z",
     machine: str | None = None,
+    suite: str = "per-event",
 ) -> None:
     """A submission in which each case and tracer takes so many instructions on `kernel`."""
     values = counted_values(kernel, machine or f"qemu-{len(list((data / 'results').glob('*')))}")
-    values["run"] |= {"started": started, "ended": None}
+    values["run"] |= {"started": started, "ended": None, "suite": suite}
     values["tools"] |= dict(tools or {})
-    folder = f"{started[:10]}-per-event"
+    folder = f"{started[:10]}-{suite}"
     write_counted_submission(data, counted_rows(costs) if rows is None else rows, values, folder)
 
 
@@ -243,6 +246,27 @@ def test_a_series_has_the_cells_that_are_chosen_and_no_others(tmp_path: Path) ->
     copy_suite(tmp_path)
     (found,) = series(read_catalogue(DataFolder(tmp_path)))
     assert [(row.case, column.tracer.partition(",")[0]) for row, column in found.cells] == [("02-kprobe", "libbpf 1.1")]
+
+
+@pytest.mark.parametrize("suite", SERIES)
+def test_the_series_names_cases_of_the_suite_that_libbpf_or_bpftrace_has(suite: str) -> None:
+    folder = REAL_DATA / "suites" / suite
+    ends_of = {"libbpf": ".bpf.c", "bpftrace": ".bt"}
+    wanted = [f"{case}{ends_of[name.split()[0]]}" for name, cases in SERIES[suite].items() for case in cases]
+    assert [name for name in wanted if not (folder / name).is_file()] == []
+
+
+def test_every_suite_of_the_series_has_the_releases_of_all_so_that_each_is_called_the_same(tmp_path: Path) -> None:
+    shutil.copytree(REAL_DATA / "suites", tmp_path / "suites")
+    for kernel in (OLD, NEWEST):
+        counted(tmp_path, kernel, {"02-kprobe libbpf": 640})
+    for kernel in (NEW, NEWEST):
+        counted(tmp_path, kernel, {"02-uprobe-nop1 libbpf": 1000}, suite="user-probes")
+    found = series(read_catalogue(DataFolder(tmp_path)))
+    assert [(one.suite.id, one.kernels) for one in found] == [
+        ("per-event", (OLD, NEW, NEWEST)),
+        ("user-probes", (OLD, NEW, NEWEST)),
+    ]
 
 
 @pytest.mark.parametrize(

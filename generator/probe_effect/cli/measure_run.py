@@ -28,10 +28,11 @@ from probe_effect.cli.measure_target import (
     without_builds,
 )
 from probe_effect.cli.tables import show_section
+from probe_effect.compare.kernels import SERIES
 from probe_effect.compilers import cache_folder
 from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.emulated.debian import locked
-from probe_effect.emulated.news import RELEASES, SUITES, Job, Offer, counted, duration_s, missing, offer
+from probe_effect.emulated.news import RELEASES, Job, Offer, counted, duration_s, missing, offer
 from probe_effect.emulated.qemu import KvmUnusable
 from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError, unknown
 from probe_effect.host import typed
@@ -161,6 +162,9 @@ def _show_product(submission: SubmissionFolder, where: Sequence[str], command: S
 
 
 HOUR_MIN = 60
+
+SUITES = (*SERIES, "combinations")
+"""The suites whose history is kept up."""
 
 
 def run_new(data: DataFolder, results: Path, options: MeasureOptions, architectures: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ A matrix is of one architecture: instructions of two are not the same work (`com
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
@@ -14,11 +14,14 @@ from probe_effect import toml
 from probe_effect.compare.comparison import Comparison, compare
 from probe_effect.model import level_order, release_numbers
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.index import best, grouped_by, newest_first
+from probe_effect.numbers.index import best, grouped_by, newest_first, once
 from probe_effect.numbers.names import ARCHITECTURES, release_series, tool, tool_of
 from probe_effect.numbers.shown import FIRST_SUITE
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.store.suite_file import Suite
+
+SERIES: Mapping[str, Mapping[str, Sequence[str]]] = toml.beside(__file__, "series")
+"""The cases of the series over releases, by suite and by tracer with its version."""
 
 LEAST_CHANGE_RATIO = 0.02
 """Smaller changes from release to release are not told in a series."""
@@ -78,12 +81,18 @@ def matrices(catalogue: Catalogue) -> list[Matrix]:
     return [found for architecture, suite in places if (found := matrix(catalogue, suite, architecture)).cells]
 
 
+@once
 def series(catalogue: Catalogue) -> list[Matrix]:
-    """A few cells over every release on which they were counted, for each architecture: those of `series.toml`."""
-    chosen = toml.beside(__file__, "series")
-    suite = next((folder.suite for folder in catalogue.suites if folder.suite.id == chosen["suite"]), None)
-    each = (matrix(catalogue, suite, one, of=chosen["cells"]) for one in architectures(catalogue) if suite)
-    return [one for one in each if one.cells]
+    """The cells of `SERIES`, by architecture and then by suite, over every release on which any of them was counted."""
+    suites = {folder.suite.id: folder.suite for folder in catalogue.suites}
+    chosen = [(suites[name], cells) for name, cells in SERIES.items() if name in suites]
+    found = []
+    for architecture in architectures(catalogue):
+        each = [matrix(catalogue, suite, architecture, of=cells) for suite, cells in chosen]
+        # All have the same kernels, so that a release has the same name in each.
+        kernels = tuple(sorted({kernel for one in each for kernel in one.kernels}, key=release_order))
+        found += [replace(one, kernels=kernels) for one in each if one.cells]
+    return found
 
 
 def series_changes(found: Matrix) -> list[Comparison]:

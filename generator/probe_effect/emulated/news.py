@@ -27,9 +27,6 @@ RELEASES = ("bullseye", "bookworm", "trixie", "trixie-backports", "sid")
 TRACER_RELEASES = (USERLAND, "trixie", "sid")
 """Those whose tracers are followed: the userland's own, and each later one that has another version."""
 
-SUITES = ("per-event", "usdt", "user-probes", "combinations")
-"""The suites whose history is kept up."""
-
 NARROWED = {"--case", "--quick"}
 """Options with which a run counts only a part of a suite."""
 
