@@ -7,6 +7,7 @@ coordinates with fifteen digits. A drawing is one picture with one name, so what
 import re
 import textwrap
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
@@ -19,22 +20,20 @@ SVG = "http://www.w3.org/2000/svg"
 ET.register_namespace("", SVG)
 
 
-def element(name: str, *content: ET.Element, text: str | None = None, **attributes: str | float) -> ET.Element:
-    """An element; `class_` and `aria_label` are the attributes `class` and `aria-label`."""
-    made = ET.Element(name, {key.rstrip("_").replace("_", "-"): written(value) for key, value in attributes.items()})
-    made.text = text
-    made.extend(content)
-    return made
+@cache
+def _templates() -> Environment:
+    """The drawings beside this module, which escape what they print, and may name the colours."""
+    found = Environment(loader=PackageLoader("probe_effect", "charts"), autoescape=True)
+    found.filters["lines"] = lambda text, width_px: theme.folded(text, int(width_px / LETTER_WIDTH)).split("\n")
+    found.globals |= {
+        name: getattr(theme, name) for name in ("AXIS", "GRID", "INK", "MUTED", "NAME", "PAPER", "SERIES")
+    }
+    return found
 
 
-def written(value: str | float) -> str:
-    """A length to two decimals, without zeros that say nothing."""
-    return value if isinstance(value, str) else f"{round(value, 2):g}"
-
-
-def svg(root: ET.Element) -> str:
-    """The drawing as text that HTML may contain: no element is left open, which only HTML's own may be."""
-    return ET.tostring(root, encoding="unicode", short_empty_elements=False)
+def drawing(name: str, **values: object) -> str:
+    """The drawing of a template beside this module, as an SVG element that HTML may contain."""
+    return _templates().get_template(f"{name}.svg.j2").render(**values)
 
 
 LETTER_WIDTH = 6.0
@@ -43,12 +42,8 @@ LETTER_WIDTH = 6.0
 
 def diagram(document: Mapping[str, Any]) -> str:
     """The drawing without its title, as one SVG element of the width of a chart."""
-    found = Environment(loader=PackageLoader("probe_effect", "charts"), autoescape=True)
-    found.filters["lines"] = lambda text, width_px: theme.folded(text, int(width_px / LETTER_WIDTH)).split("\n")
-    found.globals |= {name: getattr(theme, name) for name in ("AXIS", "GRID", "INK", "MUTED", "PAPER", "SERIES")}
     parts = {f"{name}_": document.get(name) for name in ("panels", "stages")}
-    template = found.get_template("diagram.svg.j2")
-    return template.render(WIDTH=theme.WIDTHS["wide"], columns=document.get("columns"), **parts)
+    return drawing("diagram", WIDTH=theme.WIDTHS["wide"], columns=document.get("columns"), **parts)
 
 
 DIGITS = 1
@@ -148,7 +143,6 @@ FACE = "Arial, Helvetica, 'Liberation Sans', sans-serif"
 """What every system has, and as wide as the letters that a drawing is measured with."""
 
 LEADING = 1.3
-WHITE = "#fff"
 
 
 class Inscription(NamedTuple):
@@ -183,34 +177,29 @@ def in_layouts(spec: Callable[[Layout], Spec], title: str, sentence: str) -> dic
     return {layout: spec(layout) for layout in LAYOUTS} | {"card": spec("card") | {"height": CARD_HEIGHT - around}}
 
 
-def framed(drawing: str, words: Inscription | None, layout: Layout) -> str:
-    """`drawing`, an SVG element of the layout's width, on white with its words around it, if any."""
-    width, look = WIDTHS[layout], TYPES[layout]
-    inner = ET.fromstring(drawing)  # noqa: S314 (drawn by us)
+def framed(svg: str, words: Inscription | None, layout: Layout) -> str:
+    """`svg`, an SVG element of the layout's width, on white with its words around it, if any."""
+    inner, look = ET.fromstring(svg), TYPES[layout]  # noqa: S314 (drawn by us)
     inner.set("font-family", FACE)
-    height, around = int(inner.get("height", 0)), list[ET.Element]()
+    height, lines = int(inner.get("height", 0)), []
     if words:
         top, y = _head_height(words.title, words.sentence, layout), float(look.margin)
         height += top + _foot_height(layout)
         inner.set("y", str(top))
-        around.append(element("title", text=words.title))
-        for text, size, attributes in _head(words.title, words.sentence, layout):
+        for text, size, colour in _head(words.title, words.sentence, layout):
             y += size * LEADING
-            around.append(element("text", text=text, x=look.margin, y=y, font_size=size, **attributes))
-        foot = {"text": words.source, "font_size": f"{look.sentence}", "fill": MUTED}
-        around.append(element("text", x=look.margin, y=height - look.margin, **foot))
-    ground = element("rect", width=width, height=height, fill=WHITE)
-    look_of_all = {"viewBox": f"0 0 {width} {height}", "font_family": FACE}
-    return svg(element("svg", ground, *around, inner, width=width, height=height, **look_of_all))
+            lines.append((text, f"{y:g}", size, colour))
+        lines.append((words.source, f"{height - look.margin}", look.sentence, MUTED))
+    drawn = ET.tostring(inner, encoding="unicode", short_empty_elements=False).replace(f' xmlns="{SVG}"', "", 1)
+    place = {"width": WIDTHS[layout], "height": height, "margin": look.margin, "face": FACE}
+    return drawing("framed", **place, title=words and words.title, lines=lines, drawing=drawn)
 
 
-def _head(title: str, sentence: str, layout: Layout) -> list[tuple[str, int, dict[str, str]]]:
-    """The lines above a drawing with their sizes and looks."""
+def _head(title: str, sentence: str, layout: Layout) -> list[tuple[str, int, str]]:
+    """The lines above a drawing with their sizes and colours; those of the title are bold."""
     look = TYPES[layout]
-    head = [
-        (line, look.title, {"fill": INK, "font_weight": "bold"}) for line in _lines(title, look.title_characters, look)
-    ]
-    return head + [(line, look.sentence, {"fill": MUTED}) for line in _lines(sentence, look.sentence_characters, look)]
+    head = [(line, look.title, INK) for line in _lines(title, look.title_characters, look)]
+    return head + [(line, look.sentence, MUTED) for line in _lines(sentence, look.sentence_characters, look)]
 
 
 def _lines(text: str, width: int, look: _Type) -> list[str]:
