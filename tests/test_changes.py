@@ -21,7 +21,7 @@ from builders import (
 )
 from probe_effect.answer.evidence import evidence
 from probe_effect.checks.run import check_all
-from probe_effect.exports.releases import ATOM, feed, series_feed
+from probe_effect.exports.releases import feed, series_feed
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.pages import changes_page, fragments
 from probe_effect.pages.changes_page import entries
@@ -39,7 +39,7 @@ CORRECTED = (
 SUBMISSION = f"{MACHINE}/{FOLDER}"
 COUNTED = f"{COUNTED_MACHINE}/{COUNTED_FOLDER}"
 WITHDRAWN = f'date = "2026-11-23"\nkind = "withdrawn"\nwhat = ["{SUBMISSION}"]\nwhy = "A build ran beside it."'
-TAG = f"{{{ATOM}}}"
+TAG = "{http://www.w3.org/2005/Atom}"
 
 
 @pytest.fixture

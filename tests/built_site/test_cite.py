@@ -10,7 +10,6 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from html_page import Page as Parsed
-from probe_effect.exports.releases import ATOM
 from probe_effect.pages import citing
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.site, pytest.mark.browser]
 
 SOURCE = "gregg-2011-pid-provider"
-TAG = f"{{{ATOM}}}"
+TAG = "{http://www.w3.org/2005/Atom}"
 
 
 def number_of(catalogue: Catalogue) -> str:

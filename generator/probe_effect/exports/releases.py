@@ -9,7 +9,6 @@ import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
-from xml.etree import ElementTree as ET
 
 from probe_effect.compare.kernels import column_of, series, series_changes
 from probe_effect.errors import UsageError
@@ -19,6 +18,7 @@ from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.citation import AUTHORS, Edition, plain
 from probe_effect.pages import changes_page, kernel_changes
 from probe_effect.pages.changes_page import Entry, entries
+from probe_effect.pages.markdown import environment, render
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.places import DataFolder, sha256
 from probe_effect.store.release_file import (
@@ -33,7 +33,6 @@ from probe_effect.store.release_file import (
     data_files,
 )
 
-ATOM = "http://www.w3.org/2005/Atom"
 NAMESPACE = uuid.uuid5(uuid.NAMESPACE_OID, "probe-effect/data/changes")
 SERIES_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_OID, "probe-effect/kernels/series")
 MOST_ENTRIES = 100
@@ -87,33 +86,16 @@ def series_feed(catalogue: Catalogue) -> str:
 def _atom(edition: Edition, title: str, name: uuid.UUID, pages: tuple[str, str], items: Sequence[FeedItem]) -> str:
     """A feed by what it has, its id, its page and its own address."""
     found = items[:MOST_ENTRIES]
-    root = ET.Element("feed", {"xmlns": ATOM, "xml:lang": "en"})
-    _text(root, "title", f"Probe Effect: {title}")
-    _text(root, "id", name.urn)
-    _text(root, "updated", max((item.moment for item in found), default="1970-01-01T00:00:00Z"))
-    _text(ET.SubElement(root, "author"), "name", AUTHORS)
-    _text(root, "rights", "CC BY 4.0")
-    for rel, kind, path in zip(("alternate", "self"), ("text/html", "application/atom+xml"), pages, strict=True):
-        _add_link(root, rel, kind, _link(edition, path))
-    for item in found:
-        element = ET.SubElement(root, "entry")
-        _text(element, "title", item.title)
-        _text(element, "id", uuid.uuid5(name, item.name).urn)
-        _text(element, "updated", item.moment)
-        _add_link(element, "alternate", "text/html", _link(edition, item.path))
-        ET.SubElement(element, "category", term=item.category)
-        _text(element, "summary", item.summary)
-    ET.indent(root)
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
-
-
-def _text(parent: ET.Element, name: str, text: str) -> None:
-    """A child with `text`, without the characters that XML cannot hold."""
-    ET.SubElement(parent, name).text = plain(text)
-
-
-def _add_link(parent: ET.Element, rel: str, kind: str, href: str) -> None:
-    ET.SubElement(parent, "link", rel=rel, type=kind, href=href)
+    return render(
+        "feed.xml.j2",
+        environment().overlay(finalize=plain),  # without the characters that XML cannot hold
+        title=title,
+        id=name.urn,
+        updated=max((item.moment for item in found), default="1970-01-01T00:00:00Z"),
+        author=AUTHORS,
+        pages=[_link(edition, path) for path in pages],
+        entries=[(item, uuid.uuid5(name, item.name).urn, _link(edition, item.path)) for item in found],
+    )
 
 
 def _moment(entry: Entry) -> str:
