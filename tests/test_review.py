@@ -26,7 +26,9 @@ from builders import (
     write_source,
     write_submission,
 )
+from probe_effect import units
 from probe_effect.cli.group import commands
+from probe_effect.review.shows import MOST_TOLD
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -157,6 +159,36 @@ def test_events_that_do_not_add_up_are_named(change: Change) -> None:
     values = changed(machine_values(), "machine.id", NEW)
     write_submission(change.head, own_rows(101, seen=900, lost=0), values)
     assert "do not add up" in only(only(change.json()["submissions"])["remarks"])["words"]
+
+
+def test_counts_of_the_series_say_what_changed_from_release_to_release(change: Change) -> None:
+    for data in (change.base, change.head):
+        write_counted_submission(data, counted_rows({"02-kprobe libbpf": 640}))
+    values = counted_values("6.12.1-amd64", "qemu-tcg-6-12")
+    write_counted_submission(change.head, counted_rows({"02-kprobe libbpf": 700, "19-fentry libbpf": 100}), values)
+    (new,) = change.json()["submissions"]["rows"]
+    assert [line.replace(units.GAP, " ") for line in new["shows"]] == [
+        "Over releases of Linux: 6.1 to 6.12, x86-64: Kprobe with libbpf 1.1 +9.4 % (640 to 700).",
+        "The series over releases, /kernels/series/ of the site, has 2 of its counts; changes of more than 2 %: 1.",
+    ]
+    assert "Kprobe with libbpf 1.1 &#43;9.4" in change.run("--format", "markdown")[1]
+
+
+def test_of_many_changes_in_the_series_few_are_told(change: Change) -> None:
+    cases = ("02-kprobe", "03-kretprobe", "04-tracepoint-entry", "19-fentry", "20-fexit")
+    for data in (change.base, change.head):
+        write_counted_submission(data, counted_rows({f"{case} libbpf": 100 for case in cases}))
+    values = counted_values("6.12.1-amd64", "qemu-tcg-6-12")
+    write_counted_submission(change.head, counted_rows({f"{case} libbpf": 200 for case in cases}), values)
+    (new,) = change.json()["submissions"]["rows"]
+    assert len(new["shows"]) == MOST_TOLD + 1
+    assert new["shows"][-1].endswith(": 5.")
+
+
+def test_counts_beside_the_series_say_nothing_of_it(change: Change) -> None:
+    write_counted_submission(change.head, counted_rows({"02-kprobe bpftrace": 640}))
+    (new,) = change.json()["submissions"]["rows"]
+    assert new["shows"] == []
 
 
 def test_counts_are_held_against_counts(change: Change) -> None:

@@ -15,7 +15,18 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from builders import COST_NS, FOLDER, machine_values, many_blocks, skipped_row, write_data, write_submission
+from builders import (
+    COST_NS,
+    FOLDER,
+    counted_rows,
+    counted_values,
+    machine_values,
+    many_blocks,
+    skipped_row,
+    write_counted_submission,
+    write_data,
+    write_submission,
+)
 from fakes.clone import AUTHOR, MINE, THEIRS, Clone, git
 from probe_effect.cli.group import commands
 from probe_effect.errors import BadData, HostNotReady, ProbeEffectError, UsageError
@@ -282,6 +293,19 @@ def test_who_may_write_pushes_and_opens_the_pull_request(clone: Clone) -> None:
     title = "Results of test-machine: per-event"
     assert clone.calls()[-1] == f"pr create --repo {THEIRS} --head {BRANCH} --title {title} --body-file -"
     assert f"- `{SUBMISSION}`" in (clone.github / "body").read_text(encoding="utf-8")
+
+
+def test_the_pull_request_says_what_counts_change_in_the_series_over_releases(clone: Clone) -> None:
+    shutil.rmtree(clone.submission)
+    for machine, kernel, count in (("qemu-a", "6.1.0-50-amd64", 640), ("qemu-b", "6.12.107-amd64", 700)):
+        costs = {"02-kprobe libbpf": count}
+        rows = [replace(row, instructions=(row.instructions or 0) + count) for row in counted_rows(costs)]
+        write_counted_submission(clone.data, rows, counted_values(kernel, machine))
+        git(clone.root, "add", "data/results/qemu-a")
+        git(clone.root, "commit", "--quiet", "--allow-empty", "-m", "Merged")
+    clone.log_in()
+    submit(clone)
+    assert "6.1 to 6.12, x86-64&#58; Kprobe with libbpf 1.1" in (clone.github / "body").read_text(encoding="utf-8")
 
 
 def test_who_may_not_write_gets_a_fork(clone: Clone) -> None:

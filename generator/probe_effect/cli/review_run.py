@@ -25,7 +25,8 @@ from probe_effect.review.changes import review as review_of
 from probe_effect.review.mending import annotate
 from probe_effect.review.report import MAX_REPORT_BYTES, ReviewReport, fitted
 from probe_effect.review.revisions import State
-from probe_effect.review.sections import MAX_COMMENT_BYTES, MAX_SUMMARY_BYTES, markdown, sections
+from probe_effect.review.sections import MAX_COMMENT_BYTES, MAX_SUMMARY_BYTES, github_text, markdown, sections
+from probe_effect.review.shows import over_releases
 from probe_effect.store.documents import read_document
 from probe_effect.store.places import PACKAGED, DataFolder
 from probe_effect.store.release_file import difference
@@ -127,6 +128,20 @@ def show_numbers(items: Sequence[Item], data: DataFolder, checkout: Path | None)
     for one in submissions:
         _show_beside(one, known)
     show_section("Grades, and what would better them", _grades(submissions), aside=True)
+
+
+def series_list(items: Iterable[Item], data: DataFolder) -> str:
+    """What the counts among `items` change in the series over releases, as a list in Markdown.
+
+    It is empty where other data cannot be read, which `show_numbers` has said.
+    """
+    ours = {item.submission.id for item in items if item.document.run.metric == "instructions"}
+    try:
+        known = read_numbers(data, [one for one in data.submissions() if not one.plan_file.exists()] if ours else [])
+    except BadData:
+        return ""
+    lines = (line for one in known.active if one.id in ours for line in over_releases(one, known))
+    return "".join(f"- {github_text(line)}\n" for line in lines)
 
 
 def _published(items: Iterable[Item], data: DataFolder) -> Sequence[Submission]:

@@ -11,7 +11,7 @@ from probe_effect import units
 from probe_effect.checks import run as checks
 from probe_effect.cli import output
 from probe_effect.cli.data_options import credited
-from probe_effect.cli.review_run import show_numbers
+from probe_effect.cli.review_run import series_list, show_numbers
 from probe_effect.cli.tables import show_section
 from probe_effect.errors import BadData, UsageError
 from probe_effect.host import typed
@@ -39,7 +39,9 @@ def tell_dry_run(bundles: Sequence[SubmissionBundle], checkout: Path | None) -> 
     output.say("nothing was changed")
 
 
-def send(bundles: Sequence[SubmissionBundle], checkout: Path | None, remote: str | None, *, here: bool) -> None:
+def send(
+    bundles: Sequence[SubmissionBundle], data: DataFolder, checkout: Path | None, remote: str | None, *, here: bool
+) -> None:
     """Write the credits, and take the bundles as far as they go; the product is where they are then.
 
     `here`: whether the repository that was cloned takes the pull request, and not what it was forked from.
@@ -59,7 +61,7 @@ def send(bundles: Sequence[SubmissionBundle], checkout: Path | None, remote: str
     for bundle in bundles:
         branch = _branch(bundle, checkout, upstream.git if upstream else remote)
         if upstream:
-            output.product(github.send(bundle, branch, upstream, checkout, _body(bundle)))
+            output.product(github.send(bundle, branch, upstream, checkout, _body(bundle, data)))
             continue
         if remote:
             branches.push(checkout, remote, branch)
@@ -86,10 +88,11 @@ def _branch(bundle: SubmissionBundle, checkout: Path, remote: str | None) -> bra
     return branch
 
 
-def _body(bundle: SubmissionBundle) -> str:
-    """The text of the pull request: ids alone, so that nothing in it can mean anything."""
+def _body(bundle: SubmissionBundle, data: DataFolder) -> str:
+    """The text of the pull request: ids, and escaped what counts change, so that nothing in it can mean anything."""
     folders = "".join(f"- `data/results/{item.submission.id}`\n" for item in bundle.items)
-    return f"Measured with `probe-effect`, and sound by `probe-effect check`:\n\n{folders}"
+    told = series_list(bundle.items, data)
+    return f"Measured with `probe-effect`, and sound by `probe-effect check`:\n\n{folders}\n{told}"
 
 
 NEVER_RECORDED = "host names, user names, folders of users, addresses, serial numbers"
@@ -136,7 +139,7 @@ def run(folders: Sequence[Path], data: DataFolder, options: SubmitOptions) -> No
         return
     if asks and not options["yes"]:
         click.confirm("Go on?", default=True, abort=True, err=True)
-    send(bundles, checkout, options["remote"], here=options["here"])
+    send(bundles, data, checkout, options["remote"], here=options["here"])
 
 
 def _with_credits(bundles: list[SubmissionBundle], options: SubmitOptions, *, asks: bool) -> list[SubmissionBundle]:

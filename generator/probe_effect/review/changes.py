@@ -1,7 +1,7 @@
 """What a change of the data would publish, and a review to the values that are printed of it."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from probe_effect import units
@@ -16,7 +16,7 @@ from probe_effect.reduce.submission import Number, Submission
 from probe_effect.review import report
 from probe_effect.review.mending import grouped
 from probe_effect.review.report import MAX_FEW, MAX_LINE, D, Listed, ReviewReport, is_writable
-from probe_effect.review.shows import Flag, Shows, review_flags, shows
+from probe_effect.review.shows import Flag, Shows, over_releases, review_flags, shows
 from probe_effect.store.beside_files import Change, changed_ids, read_changes
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.release_file import TreeDifference
@@ -73,12 +73,20 @@ def review(base: Catalogue, head: DataFolder, files: TreeDifference, unsound: Co
     before = _numbers(base.active, base.sources, {*results, *published, *gone})
     after = _numbers((one for one in submissions if one.id not in gone), sources, {*results, *published})
     known = {one.id for one in base.everything}
+    new = [one for one in submissions if one.id not in known]
+    for one in new:
+        one.titles = base.titles
+    together = replace(base, active=(*base.active, *new))
     return Review(
         files,
         tuple(
-            NewSubmission(one, nearest(one, base.active), tuple(review_flags(one, base.active)), shows(one, base))
-            for one in submissions
-            if one.id not in known
+            NewSubmission(
+                one,
+                nearest(one, base.active),
+                tuple(review_flags(one, base.active)),
+                shows(one, base) if one.metric == "time" else Shows(tuple(over_releases(one, together))),
+            )
+            for one in new
         ),
         tuple(one for one in sources if one.id not in {other.id for other in base.sources}),
         tuple(one for one in changes if one not in base.changes),

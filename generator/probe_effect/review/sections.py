@@ -248,10 +248,10 @@ def _numbers(report: ReviewReport) -> Iterator[Section]:
 
 @cache
 def _github() -> Environment:
-    return environment().overlay(finalize=_github_text)
+    return environment().overlay(finalize=github_text)
 
 
-def _github_text(value: object) -> Markup:
+def github_text(value: object) -> Markup:
     """`value` as text that GitHub shows, and does nothing else with."""
     if isinstance(value, Markup):
         return value

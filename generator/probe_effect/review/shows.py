@@ -15,6 +15,7 @@ from probe_effect import units
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.from_counts import judged, models
 from probe_effect.compare.agreement import of_case
+from probe_effect.compare.kernels import LEAST_CHANGE_RATIO, series, series_changes
 from probe_effect.compare.subjects import of_kind
 from probe_effect.model import Estimate, Key
 from probe_effect.numbers import names
@@ -22,6 +23,7 @@ from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import current, grouped_by
 from probe_effect.numbers.likeness import facts_of_submission, likeness
 from probe_effect.numbers.names import tool_of
+from probe_effect.pages.kernel_changes import SERIES_PAGE, series_sentence
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.review.report import MAX_LINE
 
@@ -104,6 +106,9 @@ def _same(one: Number, numbers: Iterable[Number]) -> Estimate | None:
     return next((found for other in same if (found := extent(other)) is not None), None)
 
 
+MOST_TOLD = 3
+"""Changes of the series that are told of a submission; the page has all."""
+
 FEWEST_CASES, LEAST_SHARE = 10, 0.8
 """The model is refuted where the intervals of so many estimates, or more, hold a smaller share of times."""
 
@@ -163,6 +168,29 @@ def shows(new: Submission, base: Catalogue) -> Shows:
     ]
     lines = [*_firsts(new, base, list(own.values())), *_agreement(printed), *_trial(estimated)]
     return Shows(tuple(lines), (*printed, *estimated))
+
+
+def over_releases(new: Submission, after: Catalogue) -> Iterator[str]:
+    """What counts of a submission, one of those in `after`, change in the series over releases, as its feed says it.
+
+    What leads to them comes before what leads from them to the next release, and the largest first.
+    """
+    each = series(after)
+    counts = sum(one.submission.id == new.id and one.cost is not None for found in each for one in found.all())
+    changes = [
+        (one, found)
+        for found in each
+        for one in series_changes(found)
+        if new.id in {one.first.submission.id, one.second.submission.id}
+    ]
+    changes.sort(key=lambda told: (told[0].second.submission.id != new.id, -abs(told[0].change_ratio or 0)))
+    yield from (f"Over releases of Linux: {series_sentence(*told)}." for told in changes[:MOST_TOLD])
+    if counts:
+        least = units.stated(LEAST_CHANGE_RATIO, units.SHARE)
+        yield (
+            f"The series over releases, {SERIES_PAGE} of the site, has {units.count(counts)} of its counts; "
+            f"changes of more than {least}: {units.count(len(changes))}."
+        )
 
 
 def _printed(base: Catalogue, own: Mapping[Key, Number]) -> Iterator[tuple[Number, Estimate]]:
