@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from probe_effect.reduce.grades import BEST, OF_CASE, OF_SUBMISSION, GradeFacts, GradeRule, grade, worst
+from probe_effect.stats.robust import MIN_BLOCKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,5 +91,6 @@ def test_the_worst_of_grades_counts(grades: list[str], found: str) -> None:
 @pytest.mark.parametrize("rules", [OF_SUBMISSION, OF_CASE])
 def test_rules_stand_worst_first_with_one_limit_each(rules: Sequence[GradeRule]) -> None:
     assert [rule.cap for rule in rules] == sorted((rule.cap for rule in rules), reverse=True)
+    assert (rules[0].fact, rules[0].below) == ("blocks", MIN_BLOCKS)
     assert all((rule.below is None) != (rule.above is None) for rule in rules)
     assert all(len(rule.words.split()) >= 3 and "{" not in rule.words for rule in rules)

@@ -10,14 +10,13 @@ from number_builder import number, submission
 from probe_effect.model import Estimate
 from probe_effect.numbers.index import Numbers
 from probe_effect.numbers.shown import home_numbers, in_order, on_all_machines, reference_submission
-from probe_effect.reduce.grades import NESTED, UNDER_LOAD, VIRTUAL
+from probe_effect.reduce.grades import OF_SUBMISSION
 from probe_effect.reduce.rows import ADD_UP
 from probe_effect.store.machine_file import KVM_GUEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probe_effect.reduce.grades import GradeRule
     from probe_effect.reduce.submission import Submission
 
 COST = Estimate(50.0, 45.0, 55.0)
@@ -32,10 +31,10 @@ def run(
     *,
     grade: str = "B",
     noise_floor_ns: float = 1.0,
-    rules: Sequence[GradeRule] = (),
+    rules: Sequence[str] = (),
     blocks: int = 20,
 ) -> Submission:
-    reasons = tuple(rule.words for rule in rules)
+    reasons = tuple(rule.words for rule in OF_SUBMISSION if rule.fact in rules)
     made = submission(
         machine, started, suite, grade=grade, grade_reasons=reasons, noise_floor_ns=noise_floor_ns, baseline=BASELINE
     )
@@ -48,9 +47,13 @@ def run(
     [
         pytest.param(run("a", grade="D"), run("b", suite="other", grade="A"), id="of the first suite"),
         pytest.param(run("a", grade="C", noise_floor_ns=9), run("b", LATE, grade="D"), id="then with intervals"),
-        pytest.param(run("a", noise_floor_ns=9, rules=[NESTED]), run("b", LATE, rules=[UNDER_LOAD]), id="then idle"),
-        pytest.param(run("a", noise_floor_ns=9, rules=[VIRTUAL]), run("b", LATE, rules=[NESTED]), id="then not nested"),
-        pytest.param(run("a", noise_floor_ns=9), run("b", LATE, rules=[VIRTUAL]), id="then hardware"),
+        pytest.param(
+            run("a", noise_floor_ns=9, rules=["nested"]), run("b", LATE, rules=["load_ratio"]), id="then idle"
+        ),
+        pytest.param(
+            run("a", noise_floor_ns=9, rules=["virtual"]), run("b", LATE, rules=["nested"]), id="then not nested"
+        ),
+        pytest.param(run("a", noise_floor_ns=9), run("b", LATE, rules=["virtual"]), id="then hardware"),
         pytest.param(run("a", grade="C"), run("b", LATE, noise_floor_ns=2, grade="A"), id="then with less noise"),
         pytest.param(run("a"), run("b", LATE, blocks=12), id="then with more blocks"),
         pytest.param(run("a", LATE), run("b"), id="then newer"),
@@ -66,12 +69,12 @@ def test_the_reference_is_of_the_first_suite_and_of_these_the_least_disturbed(
 @pytest.mark.parametrize(
     "other",
     [
-        pytest.param(run("a", noise_floor_ns=9, rules=[UNDER_LOAD]), id="bare metal under load"),
-        pytest.param(run("a", noise_floor_ns=9, rules=[NESTED, VIRTUAL]), id="a nested machine that was idle"),
+        pytest.param(run("a", noise_floor_ns=9, rules=["load_ratio"]), id="bare metal under load"),
+        pytest.param(run("a", noise_floor_ns=9, rules=["nested", "virtual"]), id="a nested machine that was idle"),
     ],
 )
 def test_a_guest_that_we_booted_stands_for_nothing_beside_bare_metal_or_an_idle_machine(other: Submission) -> None:
-    booted = run("b", LATE, rules=[VIRTUAL])
+    booted = run("b", LATE, rules=["virtual"])
     machine = booted.document.machine.model_copy(update={"virtualization": KVM_GUEST})
     booted.document = booted.document.model_copy(update={"machine": machine})
     assert reference_submission(Numbers([booted, other])) is other

@@ -30,7 +30,7 @@ from builders import (
 from fakes.clone import AUTHOR, MINE, THEIRS, Clone, git
 from probe_effect.cli.group import commands
 from probe_effect.errors import BadData, HostNotReady, ProbeEffectError, UsageError
-from probe_effect.reduce.grades import OF_SUBMISSION, REMEDIES
+from probe_effect.reduce.grades import OF_SUBMISSION, RULES
 from probe_effect.store.machine_file import Submitter, read_machine_file
 from probe_effect.store.places import OWN_FOLDER, SubmissionFolder
 from probe_effect.submit.branch import Refused, checkout_of
@@ -156,8 +156,8 @@ def test_other_data_that_cannot_be_read_keeps_nobody_from_sending(clone: Clone) 
     assert "so there is nothing to compare with" in outcome.stderr
 
 
-def test_every_reason_of_a_grade_has_what_would_better_it() -> None:
-    assert {rule.fact for rule in OF_SUBMISSION} == set(REMEDIES)
+def test_every_reason_of_a_grade_has_what_would_better_it_but_for_what_the_machine_is() -> None:
+    assert {rule.fact for rule in OF_SUBMISSION} == {"nested", "hosted", "virtual", *RULES["remedies"]}
 
 
 def test_the_branch_can_be_looked_at_and_gone_to_by_the_commands_that_it_says(clone: Clone) -> None:

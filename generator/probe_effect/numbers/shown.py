@@ -16,7 +16,7 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.index import Numbers, grouped_by, once
 from probe_effect.numbers.likeness import Facts, facts_of_submission
 from probe_effect.numbers.names import BOOTED, cpu_family, several, tier
-from probe_effect.reduce.grades import HOSTED, NESTED, UNDER_LOAD, VIRTUAL, WORST
+from probe_effect.reduce.grades import OF_SUBMISSION, WORST
 from probe_effect.reduce.submission import Number, Submission
 
 FIRST_SUITE = "per-event"
@@ -49,7 +49,8 @@ def representative(submissions: Sequence[Submission]) -> Submission:
 
 
 def _disturbed(one: Submission) -> tuple[bool, bool, list[bool], float]:
-    reasons = [rule.words in one.grade_reasons for rule in (UNDER_LOAD, HOSTED, NESTED, VIRTUAL)]
+    words = {rule.fact: rule.words for rule in OF_SUBMISSION}
+    reasons = [words[fact] in one.grade_reasons for fact in ("load_ratio", "hosted", "nested", "virtual")]
     reasons[0] |= tier(one.document.machine) == BOOTED  # whose host has other work to do
     floor_ns = math.inf if one.noise_floor_ns is None else one.noise_floor_ns
     return one.suite != FIRST_SUITE, one.grade == WORST, reasons, floor_ns

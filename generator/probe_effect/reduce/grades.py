@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from probe_effect import units
 from probe_effect.model import Estimate
-from probe_effect.stats.robust import MIN_BLOCKS
+from probe_effect.toml import beside
 from probe_effect.units import NS_PER_SECOND
 
 GradeFacts = dict[str, float | None]
@@ -43,38 +43,8 @@ class GradeRule:
         return self.reason.format(f"{units.trimmed(limit * 100)}{units.GAP}%" if is_share else units.count(limit))
 
 
-NESTED = GradeRule("C", "nested", "the machine is believed nested in a virtual machine", above=0)
-HOSTED = GradeRule("C", "hosted", "it ran on a hosted runner, whose host and neighbours are not known", above=0)
-VIRTUAL = GradeRule("B", "virtual", "the machine is virtual", above=0)
-UNDER_LOAD = GradeRule("B", "load_ratio", "more than {} of its CPUs were busy before the run", above=0.5)
-
-OF_SUBMISSION = (
-    GradeRule(WORST, "blocks", "fewer than {} blocks: no interval", below=MIN_BLOCKS),
-    GradeRule(WORST, "unreconciled_ratio", "in more than {} of its cases the events do not add up", above=0.1),
-    NESTED,
-    HOSTED,
-    GradeRule("C", "floor_ratio", "noise floor above {} of an untraced operation", above=0.02),
-    GradeRule("C", "drift_within_ratio", "the machine's speed drifted inside blocks, by more than {}", above=0.02),
-    GradeRule("C", "steal_ratio", "the hypervisor took more than {} of the workload's CPU", above=0.01),
-    GradeRule("B", "drift_ratio", "the machine's speed drifted during the run, by more than {}", above=0.05),
-    VIRTUAL,
-    GradeRule("B", "blocks", "fewer than {} blocks", below=20),
-    UNDER_LOAD,
-)
-"""Worst first. On a quiet machine baseline against baseline stays within 2 %; the other limits are ours."""
-
-OF_CASE = (
-    GradeRule(WORST, "blocks", "fewer than {} blocks: no interval", below=MIN_BLOCKS),
-    GradeRule(WORST, "unreconciled", "its events do not add up within 0.1 %", above=0),
-    GradeRule("C", "loss_ratio", "more than {} of its events were lost, and a lost event costs less", above=0.01),
-    GradeRule("C", "width_ratio", "its interval reaches further than {} of the cost to each side", above=0.25),
-    GradeRule("C", "bad_ratio", "more than {} of its runs did not end well", above=0.1),
-    GradeRule("B", "blocks", "fewer than {} blocks", below=20),
-    GradeRule("B", "uncounted", "its events were not counted", above=0),
-    GradeRule("B", "width_ratio", "its interval reaches further than {} of the cost to each side", above=0.1),
-    GradeRule("B", "floor_to_cost_ratio", "the noise floor is above {} of the cost", above=0.1),
-    GradeRule("B", "far_out_ratio", "more than {} of its blocks lie far from the others", above=0.1),
-)
+RULES = beside(__file__)
+OF_SUBMISSION, OF_CASE = (tuple(GradeRule(**one) for one in RULES[name]) for name in ("submission", "case"))
 """Worst first. A case is graded no better than its submission."""
 
 
@@ -102,26 +72,12 @@ def worst(grades: Iterable[str]) -> str:
     return max(grades, default=BEST)
 
 
-REMEDIES = {
-    "blocks": "more blocks: without `--quick`, or with `--blocks`",
-    "unreconciled_ratio": "stop what else calls the probed functions, and measure again",
-    "nested": None,
-    "hosted": None,
-    "virtual": None,
-    "floor_ratio": "stop what else runs (`probe-effect doctor` names it), and measure again; more blocks help too",
-    "drift_within_ratio": "a fixed frequency and mains power: governor `performance`, turbo off",
-    "drift_ratio": "a fixed frequency and mains power: governor `performance`, turbo off",
-    "steal_ratio": "another hour: other guests of the host took the CPU, which `steal` in `top` shows",
-    "load_ratio": "stop what else runs, and measure again",
-}
-"""Fact of a rule to what would keep it from applying; None where nothing on that machine would."""
-
 NOTHING = "nothing on this machine"
 
 
 def remedies(reasons: Iterable[str]) -> list[tuple[str, str]]:
     """Each reason with what would better it, as the grades of submissions give them."""
-    by_words = {rule.words: REMEDIES[rule.fact] for rule in OF_SUBMISSION}
+    by_words = {rule.words: RULES["remedies"].get(rule.fact) for rule in OF_SUBMISSION}
     return [(reason, by_words.get(reason) or NOTHING) for reason in reasons]
 
 
