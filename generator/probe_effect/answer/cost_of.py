@@ -22,20 +22,9 @@ from probe_effect.answer.from_counts import counted_as, models
 from probe_effect.answer.part import PLAIN_ACTION, Part
 from probe_effect.answer.printed_times import on_hardware
 from probe_effect.answer.setup import AWAY_FROM_CALLS, Setup, setup
+from probe_effect.answer.words import WORDS
 from probe_effect.model import Estimate
 from probe_effect.numbers.names import quoted
-
-UNKNOWN_ACTION = (
-    "Nobody measured the action {action} with {tracer} here: it is taken for {highest}, the most expensive measured "
-    "one. The low end of the cost is that of the probe without it."
-)
-UNKNOWN_FIRST = (
-    "What the kernel does with the first instruction decides the cost: it is that of one that is {highest}, and its "
-    "low end that of one that is {lowest}."
-)
-AT_MOST = "{case} is on a system call, and its cost holds what that pays for its longer way: at most that much."
-OWN_ACTION = "The cost of {case} holds its action too, {action}, which nobody measured apart."
-OTHER_WAY = "{case} was counted with probes made by {counted}, and not by {wanted}."
 
 
 class Request(NamedTuple):
@@ -180,7 +169,7 @@ def _candidates(on: Setup, wanted: Request, bases: Sequence[Fired]) -> list[Cand
     alone = [one for base in bases if (one := _alone(on, base, wanted))]
     candidates = [one for base in alone if (one := _with_actions(base, told, on.differences))]
     if not candidates and not told:  # nobody can tell the probe without its own action
-        own = [OWN_ACTION.format(case=quoted(one.base.number.title), action=one.base.action) for one in alone]
+        own = [WORDS["own-action"].format(case=quoted(one.base.number.title), action=one.base.action) for one in alone]
         candidates = [one._replace(notes=(*one.notes, note)) for one, note in zip(alone, own, strict=True)]
     for action in untold:
         candidates = [_bounded_candidate(one, action, bound) for one in candidates]
@@ -198,7 +187,7 @@ def _alone(on: Setup, base: Fired, wanted: Request) -> Candidate | None:
         return Candidate(base, Sum((number,), (), cost, suites))
     # The longer way into the kernel, which every system call takes while it is traced, is no part of such a probe.
     if path is None:
-        note = AT_MOST.format(case=quoted(number.title))
+        note = WORDS["at-most"].format(case=quoted(number.title))
         return Candidate(base, Sum((number,), (), cost, suites).from_low(min(0.0, cost.low or 0.0)), (note,))
     assert path.source
     return Candidate(base, Sum((number,), (path.source,), path.moved(cost, 0), suites))
@@ -211,7 +200,7 @@ def _from_count(on: Setup, base: Fired, mechanism: str | None) -> Candidate | No
     if cost is None:
         return None
     other = number.mechanism is not None and mechanism not in (None, number.mechanism)
-    note = OTHER_WAY.format(case=quoted(number.title), counted=number.mechanism, wanted=mechanism)
+    note = WORDS["other-way"].format(case=quoted(number.title), counted=number.mechanism, wanted=mechanism)
     return Candidate(base, Sum(cost=cost, suites=frozenset({base.suite})), (note,) if other else ())
 
 
@@ -245,7 +234,7 @@ def _bounded(whole: Sum, action: str, bound: tuple[str, Sum] | None) -> tuple[Su
     """With an action that nobody measured: as expensive as the highest measured one, and at the low end for nothing."""
     assert bound
     highest, more = bound
-    note = UNKNOWN_ACTION.format(action=action, tracer=more.added[0].tracer, highest=highest)
+    note = WORDS["unknown-action"].format(action=action, tracer=more.added[0].tracer, highest=highest)
     return whole.plus(more).from_low(whole.cost.low), note
 
 
@@ -260,7 +249,7 @@ def _highest_mechanism(candidates: Sequence[Candidate]) -> Candidate:
     *others, highest = sorted(map(_typical, groups.values()), key=lambda one: one.sum.cost.value)
     if not others:
         return highest
-    note = UNKNOWN_FIRST.format(highest=highest.base.mechanism, lowest=others[0].base.mechanism)
+    note = WORDS["unknown-first"].format(highest=highest.base.mechanism, lowest=others[0].base.mechanism)
     return highest._replace(sum=highest.sum.from_low(others[0].sum.cost.low), notes=(*highest.notes, note))
 
 

@@ -15,6 +15,7 @@ from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.part import PLAIN_ACTION, Part, over_machines, published
 from probe_effect.answer.question import SAMPLED, HereCosts
 from probe_effect.answer.setup import ON_CALLS, STANDS_FOR, own_actions, setup, single_cases
+from probe_effect.answer.words import WORDS
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts, Likeness, by_likeness, facts_of_submission
 from probe_effect.numbers.names import tool_of
@@ -24,13 +25,8 @@ WIDEST_RATIO, SMALL_NS = 10.0, 100.0
 """An interval whose high end is more than ten times its low end says too little, unless all of it is small."""
 
 FILTER = "filter"
-FILTERED = "Every event is taken to pass the filter; the low end of the cost is that of one that does not."
 
 SYSTEM_CALL, PRINTED = "system-call", "print"
-AS_PRINTED = "Each call is taken to be printed, which costs more than to count it."
-
-ANOTHER_KIND = "Another kind of machine ({why}) may differ several times: the interval contains those of {machines}."
-CALIBRATE = ", or let `probe-effect advise` measure it, as root and with bpftrace installed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +113,9 @@ def what_to_run(found: Evidence, tracer: str, group: ProbeGroup) -> str:
     kinds = STANDS_FOR.get(group.kind, (group.kind,))
     known = (suite for suite, case in single_cases(found) if suite.result_type.guides and case.probe in kinds)
     suite = next((f" --suite {one.id}" for one in known), "")
-    return f"measure it with `probe-effect measure{suite}`" + (CALIBRATE if tracer.startswith("bpftrace") else "")
+    return f"measure it with `probe-effect measure{suite}`" + (
+        WORDS["calibrate"] if tracer.startswith("bpftrace") else ""
+    )
 
 
 def _tells(part: Part, group: ProbeGroup) -> bool:
@@ -162,7 +160,7 @@ def _over(
 
 def _of_another_kind(part: Part, likeness: Likeness) -> KnownCost:
     """A range over machines of another kind, marked as such."""
-    note = ANOTHER_KIND.format(why="; ".join(likeness.reasons), machines=f"{len(part.machines)} of them")
+    note = WORDS["another-kind"].format(why="; ".join(likeness.reasons), machines=f"{len(part.machines)} of them")
     return replace(part, note=" ".join(filter(None, [note, part.note]))), likeness
 
 
@@ -191,7 +189,7 @@ def _filtered(found: Evidence, machine: str, tracer: str, group: ProbeGroup, par
     if least is None or least.cost.low is None or part.cost.low is None:
         return part
     cost = part.cost._replace(low=min(part.cost.low, least.cost.low))
-    return replace(part, cost=cost, note=" ".join(filter(None, [part.note, FILTERED])))
+    return replace(part, cost=cost, note=" ".join(filter(None, [part.note, WORDS["filtered"]])))
 
 
 def _whole(found: Evidence, machine: str, tracer: str, group: ProbeGroup) -> Part | None:
@@ -204,7 +202,7 @@ def _whole(found: Evidence, machine: str, tracer: str, group: ProbeGroup) -> Par
     part = _cost(found, machine, tracer, group, [*filtered, *actions, *group.unknown])
     if part is None and group.kind == SYSTEM_CALL:
         part = _cost(found, machine, tracer, group, [PRINTED])
-        return part and replace(part, note=AS_PRINTED)
+        return part and replace(part, note=WORDS["as-printed"])
     return part
 
 

@@ -13,8 +13,8 @@ from functools import partial
 
 import numpy as np
 
-from probe_effect.answer.nearest import FILTERED
 from probe_effect.answer.question import HereCost, HereCosts, ProbeKey
+from probe_effect.answer.words import WORDS
 from probe_effect.calibration.loop import CalibrationLoop, Traced
 from probe_effect.calibration.moved import PLAIN_CALL, AskedProbe, MovedScript, Operation, moved
 from probe_effect.errors import HostNotReady
@@ -208,7 +208,7 @@ class _Calibration:
             by_cpu = {cpu: _event_ns(one, added[one, cpu], least.get((one, cpu)), path.get(cpu)) for cpu in cpus}
             for key in one.keys if cpus else ():
                 notes = [script.notes.get(key), TOGETHER if len(one.keys) > 1 else None]
-                notes.append(FILTERED if least else None)
+                notes.append(WORDS["filtered"] if least else None)
                 yield key, HereCost(by_cpu=by_cpu, note=" ".join(filter(None, notes)) or None)
 
 

@@ -18,7 +18,6 @@ from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.depth import READINGS, STOPS, stopped
 from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.answer.grounds import published as said
-from probe_effect.answer.nearest import ANOTHER_KIND, AS_PRINTED, FILTERED
 from probe_effect.answer.part import PLAIN_ACTION, Part, published
 from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
 from probe_effect.answer.proof import in_programs, program_spread
@@ -57,10 +56,10 @@ PROBE_KINDS = tuple(
 """Kinds that the reader of scripts knows."""
 
 SAID = """slows unclear unknown one threshold no-threshold counted hot band bands costs cost-together limits no-limits
-up-to least on-machines over-machines range hardware-row switches""".split()
+up-to least on-machines over-machines range hardware-row switches filtered as-printed another-kind""".split()
 """Keys of the words that the page has in common with `predict` and `advise`."""
 
-ADVISE_WORDS = {"filtered": FILTERED, "as-printed": AS_PRINTED, "another-kind": ANOTHER_KIND} | beside(__file__)
+ADVISE_WORDS = beside(__file__)
 """The words that only these forms have."""
 
 
