@@ -6,18 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.answer.first_instruction import mechanism_of_bytes, writes_red_zone
+from probe_effect.answer.first_instruction import mechanism, writes_red_zone
+from probe_effect.model import NOP10_CALLED_SINCE
 
 BEFORE, NEW = (6, 17), (6, 18)
 NOP5, NOP10 = "0f 1f 44 00 00", "66 2e 0f 1f 84 00 00 00 00 00"
 
 
-def on_x86(code: str, kernel: tuple[int, int] | None = None) -> str | None:
-    return mechanism_of_bytes(bytes.fromhex(code), "x86_64", kernel)
+def on_x86(code: str, kernel: tuple[int, int] = NOP10_CALLED_SINCE) -> str | None:
+    return mechanism(code, "x86_64", f"{kernel[0]}.{kernel[1]}")
 
 
-def on_arm64(instruction: int, kernel: tuple[int, int] | None = None) -> str | None:
-    return mechanism_of_bytes(instruction.to_bytes(4, "little"), "aarch64", kernel)
+def on_arm64(instruction: int, kernel: tuple[int, int] = NOP10_CALLED_SINCE) -> str | None:
+    return mechanism(instruction.to_bytes(4, "little").hex(), "aarch64", f"{kernel[0]}.{kernel[1]}")
 
 
 @pytest.mark.parametrize(
@@ -182,12 +183,10 @@ def test_arm64_refuses_probes_on_some_instructions(instruction: str, code: str) 
 
 
 def test_missing_bytes_and_other_architectures_are_not_known() -> None:
-    assert mechanism_of_bytes(b"", "x86_64") is None
-    assert mechanism_of_bytes(b"\x0f", "x86_64") is None
-    assert mechanism_of_bytes(b"\x1f\x20", "aarch64") is None
-    assert mechanism_of_bytes(b"\x90", "riscv64") is None
+    known = [("", "x86_64"), ("0f", "x86_64"), ("unknown", "x86_64"), ("1f 20", "aarch64"), ("90", "riscv64")]
+    assert not any(mechanism(code, architecture, "7.3.0") for code, architecture in known)
 
 
 @given(st.binary(max_size=16), st.sampled_from(["x86_64", "aarch64", "s390x"]))
 def test_any_bytes_have_an_answer(code: bytes, architecture: str) -> None:
-    assert mechanism_of_bytes(code, architecture) in {"emulated", "stepped", "called", None}
+    assert mechanism(code.hex(), architecture, "7.3.0") in {"emulated", "stepped", "called", None}
