@@ -67,12 +67,9 @@ def with_less_cost(one: Countable, here: Facts) -> Countable:
 
 @cache
 def counting_offset(path: Path, offset: int, here: Facts) -> int | None:
-    """The offset in a file at which calls of the function at `offset` are counted; None where that is its beginning.
+    """The offset in an ELF file at which calls of the function at `offset` are counted; None for that itself.
 
-    Args:
-        path: an ELF file.
-        offset: where the function begins in it.
-        here: the machine, whose kernel decides which instructions it emulates.
+    The kernel of the machine decides which instructions it emulates.
     """
     code = code_at(path, offset)
     function = list(_disassembled(code, offset, here.architecture))

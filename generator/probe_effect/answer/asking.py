@@ -44,10 +44,8 @@ def groups(
 ) -> list[ProbeGroup]:
     """The probes of a script that threads fire, without a system to find them on.
 
-    Args:
-        rates_hz: events per second of each probe in one busy thread; None, and behind the end, where nobody says.
-        mechanisms: what the kernel does at each probe, likewise.
-        matched: probe, counted from 0, to how many functions it matches; needed where it has a wildcard.
+    `rates_hz`: events per second of each in one busy thread; None, and behind the end, where nobody says; `mechanisms`
+    likewise. `matched`: probe, counted from 0, to how many functions it matches; needed where it has a wildcard.
     """
     events = [one for one in script.probes if one.kind not in NO_EVENTS]
     return [

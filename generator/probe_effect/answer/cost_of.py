@@ -66,13 +66,9 @@ def cost_of(
     """The cost of a kind of probe that does all of `actions` at each event; None where no time and no count tells it.
 
     An action that nobody measured is taken for the most expensive one that was, and `Part.note` says so.
-    The note says too where `mechanism` is None and the measured cases of the kind differ in it.
-
-    Args:
-        kind: as suites' `probe` has it, or `tracepoint` for one that is not on system calls.
-        mechanism: `emulated`, `stepped` or `called` for user probes; `ftrace`, `jump` or `trap` for kprobes.
-        actions: as suites' `action` has them; none for a probe that does nothing.
-        rate_hz: how many such events each thread makes per second.
+    The note says too where `mechanism` is None and the measured cases of the kind differ in it. Kind and actions are
+    as suites have them, `tracepoint` being one that is not on system calls. The mechanism is `emulated`, `stepped` or
+    `called` of user probes; `ftrace`, `jump` or `trap` of kprobes. `rate_hz`: such events of each thread per second.
     """
     on = setup(found, machine, tracer)
     wanted = Request(kind, mechanism, tuple(SAME_ACTION.get(one, one) for one in actions if one != PLAIN_ACTION))

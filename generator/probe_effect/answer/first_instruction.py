@@ -22,18 +22,11 @@ _NOP_OF_10, _PREFIXES, _REFUSED_PREFIXES, _REFUSED = (
 
 
 def mechanism(first_bytes: str, architecture: str, kernel_release: str) -> Mechanism | None:
-    """How the kernel carries out the instruction under a uprobe.
+    """How the kernel carries out the instruction under a uprobe, with which the bytes begin; `uname` names the rest.
 
-    Args:
-        first_bytes: of the function, in hexadecimal digits, as `machine.json` has them; more than one instruction does
-            no harm.
-        architecture: as `uname -m` gives it.
-        kernel_release: as `uname -r` gives it.
-
-    Returns:
-        `emulated` by the kernel within the one exception; `stepped` as a copy elsewhere, with a second exception;
-        `called` without any, the instruction having become a call. None where nothing is known of the architecture,
-        bytes are missing or none, or the kernel refuses to probe such an instruction.
+    `emulated` by the kernel within the one exception; `stepped` as a copy elsewhere, with a second exception; `called`
+    without any, the instruction having become a call. None where nothing is known of the architecture, where the text
+    is no hexadecimal digits or too few, and where the kernel refuses to probe such an instruction.
     """
     known = {"x86_64": _x86, "amd64": _x86, "aarch64": _arm64, "arm64": _arm64}.get(architecture)
     try:

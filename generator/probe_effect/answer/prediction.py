@@ -131,10 +131,7 @@ def expected_loss(event_hz: float, highest_hz: float, loss_ratio: float) -> floa
     """The share of events that will be lost; None where nothing was measured that tells.
 
     A tracer that lost events kept as many a second as it can, so at another rate it keeps as many. One that lost none
-    can keep at least the highest rate measured; beyond it nobody knows.
-
-    `event_hz`: events per second that will happen, over all threads. `highest_hz`: the highest rate that was measured,
-    and `loss_ratio` the share that was lost at it.
+    can keep at least the highest rate measured; beyond it nobody knows. `event_hz`: what will happen, over all threads.
     """
     kept_hz = (1 - loss_ratio) * highest_hz
     if event_hz <= kept_hz:

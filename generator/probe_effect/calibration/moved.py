@@ -93,9 +93,8 @@ def moved(
 ) -> MovedScript:
     """A script of bpftrace as our loop fires it.
 
-    Args:
-        passing: whether events pass the clauses' predicates.
-        stand_in: whether a clause whose probe the loop cannot fire is timed at another one.
+    `passing`: whether events pass the clauses' predicates. `stand_in`: whether a clause whose probe the loop cannot
+    fire is timed at another one.
     """
     return _Mover(script, loop, passing, stand_in).moved(asked)
 

@@ -126,13 +126,10 @@ FEWEST_BEYOND = 10
 
 
 def percentile_ns(buckets: Sequence[Bucket], share: float) -> float | None:
-    """The time, ns, that `share` of the operations did not exceed; None if too few exceeded it (`FEWEST_BEYOND`).
+    """The time, ns, that `share` (of 1) of the operations did not exceed; None if too few did (`FEWEST_BEYOND`).
 
-    It is in the same bucket as the true percentile: inside a bucket, times are assumed to be spread evenly.
-
-    Args:
-        buckets: not overlapping, in the order of their times.
-        share: above 0 and below 1.
+    It is in the same bucket as the true percentile: inside a bucket, times are assumed to be spread evenly. The buckets
+    do not overlap, and are in the order of their times.
     """
     total = sum(one.operations for one in buckets)
     wanted = share * total

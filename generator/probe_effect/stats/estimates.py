@@ -30,10 +30,7 @@ def total(intervals: Sequence[Estimate]) -> Estimate:
     """The sum of estimates that may err together, such as costs of one submission, which share their baselines.
 
     The ends add: the sum's interval is as wide as errors that all point the same way make it, and wider than needed
-    where they are independent. No estimates sum to 0.
-
-    Args:
-        intervals: in one unit.
+    where they are independent. All are in one unit; no estimates sum to 0.
     """
     value = math.fsum(interval.value for interval in intervals)
     bounds = [_bounds(interval) for interval in intervals]
@@ -100,7 +97,7 @@ def ratio(first: Estimate, second: Estimate) -> Estimate | None:
     if b[1] < 0:
         a, b = _opposite(a), _opposite(b)
     unit_a, unit_b = max(map(abs, a)) or 1.0, b[2]  # so that no square of the ends is too small for a float
-    a, b = _divided(a, unit_a), _divided(b, unit_b)
+    a, b = (a[0] / unit_a, a[1] / unit_a, a[2] / unit_a), (b[0] / unit_b, b[1] / unit_b, b[2] / unit_b)
     low, high = _low_ratio(a, b), -_low_ratio(_opposite(a), b)
     return Estimate(value, low * (unit_a / unit_b), high * (unit_a / unit_b))
 
@@ -109,11 +106,6 @@ def _bounds(interval: Estimate) -> Bounds | None:
     if interval.low is None or interval.high is None:
         return None
     return interval.low, interval.value, interval.high
-
-
-def _divided(bounds: Bounds, unit: float) -> Bounds:
-    low, value, high = bounds
-    return low / unit, value / unit, high / unit
 
 
 def _opposite(bounds: Bounds) -> Bounds:
@@ -143,12 +135,8 @@ INTERVAL_WIDTHS = 2 * NormalDist().inv_cdf(0.975)
 def range_of_ratios(ratios: Sequence[Estimate], share: float, alike: Sequence[Estimate] = ()) -> Estimate:
     """The mean of true ratios, and ends between which such a share of them is, as far as the mean's own error allows.
 
-    Worked out on logarithms.
-
-    Args:
-        ratios: at least two, with intervals of 95 % above 0.
-        share: above 0 and below 1.
-        alike: more such ratios. These are taken to differ as much among each other, since a few tell little of that.
+    Worked out on logarithms, of two ratios at least, with intervals of 95 % above 0. `share`: above 0 and below 1.
+    `alike`: more such ratios. These are taken to differ as much among each other, since a few tell little of that.
     """
     values, errors = _logarithms(ratios)
     own = max(_own_variance(*_logarithms(one)) for one in (ratios, alike) if len(one) > 1)
@@ -183,15 +171,12 @@ class Rank:
 
 
 def ranks(intervals: Sequence[Estimate | None]) -> list[Rank]:
-    """The rank of each estimate, the least value first, in the order given.
+    """The rank of each estimate in one unit, the least value first, in the order given; None for no estimate.
 
     One is before another only if their 95 % intervals do not overlap; one without an interval may have any rank.
     The 95 % intervals of two equal estimates with normal errors of the same size part in 0.6 % of pairs, not in 5 %
     (Schenker and Gentleman 2001, The American Statistician 55(3)). That makes up for the number of pairs:
     `benchmarks/coverage.py` measures how often any two of 22 equal cases part.
-
-    Args:
-        intervals: in one unit; None for no estimate.
     """
     return [
         Rank(

@@ -42,12 +42,9 @@ class FormulaError(ValueError):
 
 
 def evaluate(text: str, values: Mapping[str, Fraction]) -> Fraction:
-    """The value of the formula.
+    """The value of a formula: numbers, figure ids, `+ - * / ( )` and the functions in `FUNCTIONS`.
 
-    Args:
-        text: numbers, figure ids, `+ - * / ( )` and the functions in `FUNCTIONS`.
-        values: figure id to its value in base units.
-    Raises: FormulaError.
+    `values`: figure id to its value in base units. Raises: FormulaError.
     """
     return _computed(text, _parse(text), values)
 

@@ -32,11 +32,7 @@ MIN_BLOCKS = 6
 
 
 def walsh_averages(differences: Floats) -> Floats:
-    """All (n * (n + 1) / 2,) means of two differences, each with itself too, in ascending order.
-
-    Args:
-        differences: (n,) float64, any unit.
-    """
+    """All (n * (n + 1) / 2,) means of two of n differences, each with itself too, in their unit and ascending order."""
     first, second = _pairs(len(differences))
     return np.sort((differences[first] + differences[second]) / 2)
 
@@ -67,11 +63,8 @@ def critical_rank(n: int) -> int:
 def estimate(differences: Floats) -> Estimate:
     """The Hodges-Lehmann estimate with its exact 95 % interval; without an interval below `MIN_BLOCKS`.
 
-    The estimate is the median of the Walsh averages, in the unit of the differences.
-
-    Args:
-        differences: (n,) float64, one per block.
-    Raises: TooFewBlocks when there are no differences.
+    The estimate is the median of the Walsh averages, in the unit of the differences: (n,) float64, one per block.
+    Raises: TooFewBlocks when there are none.
     """
     if len(differences) == 0:
         raise TooFewBlocks("no block has both a traced run and a baseline")
@@ -85,8 +78,7 @@ def estimate(differences: Floats) -> Estimate:
 def noise_floor(differences: Floats) -> float | None:
     """The largest difference that baseline against baseline leaves possible; None below `MIN_BLOCKS`.
 
-    Args:
-        differences: (n,) float64, ns per event: first baseline minus second, one per block.
+    The differences are (n,) float64, ns per event: first baseline minus second, one per block.
     """
     if len(differences) == 0:
         return None
@@ -99,14 +91,10 @@ OUTER_FENCE = 3.0
 
 
 def outliers(values: Floats) -> tuple[int, ...]:
-    """The indices, in ascending order, of the values beyond Tukey's outer fences.
+    """The indices, in ascending order, of the values (n,) beyond Tukey's outer fences; fewer than 5 values have none.
 
     About one normal value in 400 000 is an outlier, and more if there are few values, because the quartiles vary.
-    Fewer than 5 values have none.
     Quartiles are interpolated between order statistics, as numpy does by default.
-
-    Args:
-        values: (n,) float64, any unit.
     """
     if len(values) == 0:
         return ()
@@ -127,9 +115,7 @@ def fastest(traced_ns: Floats, baseline_ns: Floats) -> float | None:
       because it takes the luckiest run;
     - either way where one run can be too fast, because a single run decides.
 
-    Args:
-        traced_ns: (n,) float64, ns per event.
-        baseline_ns: (m,) float64, ns per event: an operation's time over the events that it makes when traced.
+    An event of a baseline is an operation's time over the events that it makes when traced.
     """
     if len(traced_ns) == 0 or len(baseline_ns) == 0:
         return None
@@ -147,10 +133,8 @@ def paired_estimate(differences: Floats) -> Estimate:
     The value is inside the interval, and a shift or another unit of the differences moves both alike. If some
     baselines have too few blocks for an interval, the others make the result; if all have, it has no interval.
 
-    Args:
-        differences: (n, m) float64, any unit: one row per block, one column per baseline of a block in the order run,
-            nan where a block has fewer.
-    Raises: TooFewBlocks when there are no differences.
+    The differences are (n, m) float64, any unit: one row per block, one column per baseline of a block in the order
+    run, nan where a block has fewer. Raises: TooFewBlocks when there are none.
     """
     columns = [column[~np.isnan(column)] for column in differences.T]
     found = [estimate(column) for column in columns if len(column)]

@@ -29,16 +29,9 @@ def blocks_in_order(
 ) -> Iterator[list[tuple[Key, Arm]]]:
     """The runs of each block, in order. The same arguments give the same order.
 
-    A measured case runs once in every block, at each level. One that is not measured has a place in the first block
-    only, for the row that says why. One that a twin counts runs once more at the end of the first block. The runs of a
+    What is `measured` runs once in every block, at each level. What is `left_out` has a place in the first block only,
+    for the row that says why. What is `counted`, by a twin, runs once more at the end of the first block. The runs of a
     level are together, so that its baselines are near in time, and the levels are in random order.
-
-    Args:
-        measured: the subjects that run in every block.
-        left_out: the subjects that do not run.
-        counted: those of `measured` that are counted in runs of their own.
-        blocks: the number of rounds.
-        seed: that of the random order.
     """
     random = np.random.default_rng(seed)
     for block in range(blocks):

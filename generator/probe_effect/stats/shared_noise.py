@@ -87,9 +87,8 @@ def noise_table(values: Mapping[Hashable, Mapping[int, float]], blocks: int) -> 
 def shared_noise(one: NoiseTable, others: Sequence[NoiseTable], width: float) -> list[Shared | None]:
     """How much a table has in common with each other table; None if the two share too few values to say.
 
-    Args:
-        width: the factor by which deviations of unrelated tables are wider than a standard normal, because the values
-            of a run are not independent of each other.
+    `width`: by what factor deviations of unrelated tables are wider than a standard normal, because the values of a
+    run are not independent of each other.
     """
     if not one.rows:
         return [None] * len(others)

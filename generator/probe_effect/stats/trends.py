@@ -45,12 +45,8 @@ def kendall(first: Floats, second: Floats) -> Correlation | None:
     """The rank correlation of paired values; None for fewer than 2 pairs or where all values of a list are equal.
 
     Without ties the p-value is exact. With ties it is that of the normal approximation with the variance corrected for
-    ties, and rough below 10 pairs. The interval needs `MIN_PAIRS`; it is exact in neither
-    case, and assumes that some change of scale makes the values jointly normal.
-
-    Args:
-        first, second: (n,) float64, any units; the same index is the same thing.
-    Raises: ValueError when the lengths differ.
+    ties, and rough below 10 pairs. The interval needs `MIN_PAIRS`; it is exact in neither case, and assumes that some
+    change of scale makes the values jointly normal. Raises: ValueError when the lengths differ.
     """
     if len(first) != len(second):
         raise ValueError(f"{len(first)} values against {len(second)}; pairs need as many of each")
@@ -210,9 +206,7 @@ def trend(values_by_block: Floats) -> Trend | None:
     Sources: Sen 1968, Journal of the American Statistical Association 63(324); Hollander, Wolfe and Chicken 2014,
     sections 9.2 and 9.3.
     A trend does not harm the costs, whose blocks each have their own baselines; it says why a run cannot be repeated.
-
-    Args:
-        values_by_block: (n,) float64 above 0, any unit: the mean of each block's baselines in the order run.
+    The values are (n,) float64 above 0, any unit: the mean of each block's baselines in the order run.
     """
     n = len(values_by_block)
     if n < 2:
@@ -237,10 +231,7 @@ def within_blocks(first: Floats, second: Floats) -> Trend | None:
 
     It is the Hodges-Lehmann estimate of the differences, over the median of all; its interval needs 6 blocks.
     Such drift widens the intervals of costs. If it is not a straight line it may shift them too, because baselines
-    are then at other places of the curve, on average, than traced runs.
-
-    Args:
-        first, second: (n,) float64 above 0, any unit: the earlier and the later baseline of each block.
+    are then at other places of the curve, on average, than traced runs. Both are (n,) float64 above 0, in any unit.
     """
     if len(first) == 0:
         return None
