@@ -5,14 +5,13 @@ would (METHOD.md, "Instructions"). Times and instructions never share a table.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from probe_effect import units
 from probe_effect.model import Estimate, Key, Sample, Status
 from probe_effect.reduce.blocks import BlockTable, block_tables
-from probe_effect.reduce.grades import OF_CASE, GradeFacts, grade, half_width, ratio
+from probe_effect.reduce.grades import GradeFacts, half_width, ratio
 from probe_effect.reduce.rows import (
     ADD_UP,
     NO_RUNS,
@@ -22,16 +21,14 @@ from probe_effect.reduce.rows import (
     by_case,
     known,
     middle,
-    of_runs,
     over_runs,
     reconcile_events,
-    run_facts,
     tails,
     tracer_cpu_ns,
 )
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.reduce.times import judge, time_number
-from probe_effect.stats.robust import MIN_BLOCKS, estimate, outliers
+from probe_effect.reduce.times import graded, judge, time_number
+from probe_effect.stats.robust import estimate, outliers
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.places import SubmissionFolder
 
@@ -93,42 +90,26 @@ def tracer_number(submission: Submission, key: Key, rows: Sequence[Sample], tabl
     own = table.own()
     own_ns = np.array(list(own.values()), dtype=np.float64)
     blocks = list(own)
+    cpu, calls = estimate(own_ns), _calls(rows)
     number = Number(
         submission=submission,
         **key._asdict(),
         status="ok",
         blocks=len(own),
-        tracer_cpu=estimate(own_ns),
+        tracer_cpu=cpu,
         memory=over_runs(row.tracer_rss_bytes or None for row in rows if tracer_cpu_ns(row) is not None),
-        tracer_calls=_calls(rows),
+        tracer_calls=calls,
         outlier_blocks=tuple(blocks[place] for place in outliers(own_ns)),
     )
-    letter, reasons = grade(OF_CASE, _facts(number, rows))
-    return replace(number, grade=letter, grade_reasons=reasons, note="; ".join(_notes(number, rows)) or None)
+    # There is no baseline, so there is no noise floor and no loss.
+    facts: GradeFacts = {"uncounted": float(calls is None), "width_ratio": ratio(half_width(cpu), cpu.value)}
+    return graded(number, rows, facts, ["its system calls were not counted"] if calls is None else [])
 
 
 def _calls(rows: Sequence[Sample]) -> float | None:
     """System calls for an operation, in the runs that counted them; None without any."""
     counted = [(row.seen, row.operations) for row in rows if row.status == "ok" and row.seen and row.operations]
     return sum(seen for seen, _ in counted) / sum(operations for _, operations in counted) if counted else None
-
-
-def _facts(number: Number, rows: Sequence[Sample]) -> GradeFacts:
-    """What the rules look at; there is no baseline, so there is no noise floor and no loss."""
-    return {
-        **run_facts(rows, number.blocks, number.outlier_blocks),
-        "uncounted": float(number.tracer_calls is None),
-        "width_ratio": ratio(half_width(number.tracer_cpu), number.tracer_cpu.value if number.tracer_cpu else None),
-    }
-
-
-def _notes(number: Number, rows: Sequence[Sample]) -> Iterator[str]:
-    """What a reader must know before using the number."""
-    if number.blocks < MIN_BLOCKS:
-        yield f"too few blocks: an interval needs {MIN_BLOCKS}"
-    if number.tracer_calls is None:
-        yield "its system calls were not counted"
-    yield from of_runs(rows, number.blocks, number.outlier_blocks)
 
 
 def reduce(files: SubmissionFolder, document: MachineFile, samples: Sequence[Sample]) -> Submission:

@@ -1,7 +1,7 @@
 """The rows of a submission, sorted for the statistics, and the tails of its histograms."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -132,24 +132,6 @@ def bad_runs(rows: Sequence[Sample]) -> str | None:
     """How many runs did not end well, and why the first did not; None where all did."""
     bad = [row for row in rows if row.status != "ok"]
     return f"{len(bad)} of {len(rows)} runs did not end well: {bad[0].note}" if bad else None
-
-
-def of_runs(rows: Sequence[Sample], blocks: int, outlier_blocks: Sequence[int]) -> Iterator[str]:
-    """What a reader must know of the runs that a number is made of."""
-    if said := bad_runs(rows):
-        yield said
-    if outlier_blocks:
-        named = ", ".join(map(str, outlier_blocks))
-        yield f"{len(outlier_blocks)} of {blocks} blocks lie far from the others, and are kept: {named}"
-
-
-def run_facts(rows: Sequence[Sample], blocks: int, outlier_blocks: Sequence[int]) -> dict[str, float | None]:
-    """What grades look at of the runs that a number is made of, whatever it says."""
-    return {
-        "blocks": blocks,
-        "bad_ratio": sum(row.status != "ok" for row in rows) / len(rows),
-        "far_out_ratio": len(outlier_blocks) / blocks,
-    }
 
 
 def known(values: Iterable[int | None]) -> list[int]:

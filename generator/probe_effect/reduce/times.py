@@ -1,6 +1,6 @@
 """From the blocks of a submission of times to its numbers: cost with interval, slowdown, loss, grade."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,13 +12,12 @@ from probe_effect.reduce.rows import (
     ADD_UP,
     NO_RUNS,
     Baseline,
+    bad_runs,
     event_bytes,
     highest_rate_hz,
     middle,
-    of_runs,
     over_runs,
     reconcile_events,
-    run_facts,
 )
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.robust import MIN_BLOCKS, fastest, outliers, paired_estimate, ragged
@@ -84,8 +83,7 @@ def time_number(
         faults=(ADD_UP,) if reconciled is False else (),
         outlier_blocks=tuple(usable[place].number for place in outliers(traced_event_ns - middle_ns)),
     )
-    letter, reasons = grade(OF_CASE, _case_facts(number, rows))
-    return replace(number, grade=letter, grade_reasons=reasons, note="; ".join(_notes(number, rows)) or None)
+    return graded(number, rows, _case_facts(number), _notes(number))
 
 
 def _submission_facts(
@@ -114,11 +112,10 @@ def _drift_ratio(found: Trend | None) -> float | None:
     return None if found is None else abs(found.ratio) if found.significant else 0.0
 
 
-def _case_facts(number: Number, rows: Sequence[Sample]) -> GradeFacts:
+def _case_facts(number: Number) -> GradeFacts:
     """What the rules look at; the width of an interval says nothing of a cost that is none."""
     cost_ns = abs(number.cost.value) if number.cost and number.distinguishable else None
     return {
-        **run_facts(rows, number.blocks, number.outlier_blocks),
         "unreconciled": float(number.reconciled is False),
         "uncounted": float(number.reconciled is None and bool(number.distinguishable)),
         "loss_ratio": number.loss_ratio,
@@ -127,12 +124,28 @@ def _case_facts(number: Number, rows: Sequence[Sample]) -> GradeFacts:
     }
 
 
-def _notes(number: Number, rows: Sequence[Sample]) -> Iterator[str]:
-    """What a reader must know before using the number."""
-    if number.blocks < MIN_BLOCKS:
-        yield f"too few blocks: an interval needs {MIN_BLOCKS}"
-    elif number.noise_floor_ns is None:
+def _notes(number: Number) -> Iterator[str]:
+    if number.blocks >= MIN_BLOCKS and number.noise_floor_ns is None:
         yield f"no noise floor: it needs {MIN_BLOCKS} blocks with two baselines"
     if number.reconciled is False:
         yield "events do not add up: excluded from guidance"
-    yield from of_runs(rows, number.blocks, number.outlier_blocks)
+
+
+def graded(number: Number, rows: Sequence[Sample], facts: GradeFacts, notes: Iterable[str]) -> Number:
+    """A number with its grade, by these facts and those of its runs, and what a reader must know before using it."""
+    far = number.outlier_blocks
+    of_runs = {
+        "blocks": number.blocks,
+        "bad_ratio": sum(row.status != "ok" for row in rows) / len(rows),
+        "far_out_ratio": len(far) / number.blocks,
+    }
+    letter, reasons = grade(OF_CASE, of_runs | facts)
+    said = [
+        f"too few blocks: an interval needs {MIN_BLOCKS}" if number.blocks < MIN_BLOCKS else None,
+        *notes,
+        bad_runs(rows),
+        f"{len(far)} of {number.blocks} blocks lie far from the others, and are kept: {', '.join(map(str, far))}"
+        if far
+        else None,
+    ]
+    return replace(number, grade=letter, grade_reasons=reasons, note="; ".join(filter(None, said)) or None)
