@@ -147,12 +147,6 @@ def counting(answer: ScriptAnswer) -> str:
     return f"{took} of CPU time in {counted.elapsed_s:.3g} s, {share} of that time"
 
 
-WRITTEN_AGAIN = (
-    "What {attach} prints is written by a system call that fires it again: the tracer traces itself without end, "
-    "unless a filter leaves it out."
-)
-
-
 def _with_name(group: ProbeGroup) -> str:
     why = group.why or ""
     return why if why.startswith(group.attach) else f"{group.attach}: {why}"
@@ -174,7 +168,7 @@ def assumptions(answer: ScriptAnswer) -> list[str]:
         *(f"While it was measured here, {one}, so it is less certain." for one in (here.others if here else ())),
         *(_with_name(one.group) for one in advice.probes if one.group.why),
         *unknown,
-        *(WRITTEN_AGAIN.format(attach=attach) for attach in answer.fires_itself),
+        *(WORDS["written-again"].format(attach=attach) for attach in answer.fires_itself),
         *(WORDS["red-zone"].format(what=attach) for attach in answer.in_red_zone),
         *(f"{one.group.attach}: {one.part.note}" for one in advice.probes if one.part and one.part.note),
         *(

@@ -100,10 +100,6 @@ USUAL_FRAMES, USUAL_S = 15, 5.0
 
 PLAIN = Operation(f"call_{PLAIN_CALL}", (), 1, 0)
 
-TOGETHER = "Timed together with the other probes that fire at the same moment; each is told an equal part."
-SILENT = "{attach}: it did not fire in our loop"
-OTHER_LANGUAGE = "only scripts of bpftrace are timed here, and this one is for {tracer}"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationTask:
@@ -127,7 +123,7 @@ def measured(task: CalibrationTask) -> HereCosts:
     Raises: HostNotReady without a compiler, without the tracer, or where none of the probes can be timed here.
     """
     if task.tool.tool != "bpftrace" or task.script.language != "bpftrace":
-        raise HostNotReady(OTHER_LANGUAGE.format(tracer=task.script.tracer))
+        raise HostNotReady(WORDS["other-language"].format(tracer=task.script.tracer))
     if why := task.tool.available():
         raise HostNotReady(why)
     began_s = time.monotonic()
@@ -171,7 +167,7 @@ class _Calibration:
         path = {turn[1]: cost for turn, cost in added.items() if turn[0].name == PLAIN.name}
         costs = dict(self._costs(script, added, least, path))
         shared = [str(cpu) for cpu in self._cpus if blocks.is_shared(cpu)]
-        silent = {key: SILENT.format(attach=key[0]) for one in operations for key in one.keys if key not in costs}
+        silent = {key: WORDS["silent"].format(attach=key[0]) for one in operations for key in one.keys if key not in costs}
         return HereCosts(
             costs=costs,
             calls=HereCost(by_cpu=path) if PLAIN in operations and path else None,
@@ -207,7 +203,7 @@ class _Calibration:
             cpus = [cpu for cpu in self._cpus if (one, cpu) in added]
             by_cpu = {cpu: _event_ns(one, added[one, cpu], least.get((one, cpu)), path.get(cpu)) for cpu in cpus}
             for key in one.keys if cpus else ():
-                notes = [script.notes.get(key), TOGETHER if len(one.keys) > 1 else None]
+                notes = [script.notes.get(key), WORDS["timed-together"] if len(one.keys) > 1 else None]
                 notes.append(WORDS["filtered"] if least else None)
                 yield key, HereCost(by_cpu=by_cpu, note=" ".join(filter(None, notes)) or None)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from probe_effect.answer.question import ProbeKey
+from probe_effect.answer.words import WORDS
 from probe_effect.calibration.loop import SLOTS, LoopProcess
 from probe_effect.live.places import Place
 from probe_effect.scripts.changed import Edit, applied, uses_arguments
@@ -37,11 +38,6 @@ ON_SWITCH = ("sched:sched_switch", "sched:sched_wakeup", "sched:sched_waking")
 
 KERNEL_PREFIX = {"x86_64": "__x64_sys_", "aarch64": "__arm64_sys_"}
 """How the kernel's functions behind system calls are named: include/linux/syscalls.h, SYSCALL_DEFINE."""
-
-STANDS_FOR = "{attach}: its clause was timed at {instead}, which our loop can make happen as often as it likes."
-SAMPLED = "it samples, so what it costs does not depend on how often something happens"
-NO_WAY = "our loop cannot make it happen, and its clause does not run elsewhere"
-NO_SLOT = f"the script probes more than {SLOTS} functions"
 
 
 class AskedProbe(NamedTuple):
@@ -130,7 +126,7 @@ class _Mover:
     def _move(self, probe: AskedProbe, clause: Clause) -> _Move | str:
         """Where a probe goes, or why it cannot be moved."""
         if not probe.places:
-            return "nothing here that it fires at" if probe.kind != "profile" else SAMPLED
+            return "nothing here that it fires at" if probe.kind != "profile" else WORDS["samples"]
         if probe.kind in {"uprobe", "uretprobe", "usdt"}:
             return self._in_loop(probe)
         if probe.kind in {"kprobe", "kretprobe", "fentry", "fexit"}:
@@ -143,7 +139,7 @@ class _Mover:
         of_sort = [key for key in self._slots if key[0] == sort]
         slot = self._slots.setdefault((sort, f"{place.path} {place.name} {place.offset}"), len(of_sort))
         if slot >= SLOTS:
-            return NO_SLOT
+            return WORDS["no-slot"].format(slots=SLOTS)
         provider = "uretprobe" if probe.kind == "uretprobe" else "uprobe"
         return _Move(f"{provider}:{self._loop.path}:{sort}_{slot}", f"function_{sort}_{slot}")
 
@@ -151,7 +147,7 @@ class _Mover:
         """To the function behind a system call, which begins as most functions do."""
         prefix = KERNEL_PREFIX.get(os.uname().machine)
         if prefix is None or (uses_arguments(clause) and probe.kind in {"fentry", "fexit"}):
-            return NO_WAY
+            return WORDS["no-way-in-loop"]
         provider = self._points[probe.at][1].text.partition(":")[0]
         return _Move(f"{provider}:{prefix}{PLAIN_CALL}", f"call_{PLAIN_CALL}")
 
@@ -167,11 +163,11 @@ class _Mover:
             if place.name in ON_SWITCH and any("stack" in action for action in self._script.probes[probe.at].actions):
                 return _Move(f"tracepoint:{place.name}" if len(probe.places) > 1 else written, "switch", 2, 4)
         if not self._stand_in:
-            return NO_WAY
+            return WORDS["no-way-in-loop"]
         end = re.match(r"syscalls:sys_(enter|exit)_", probe.places[0].name)
         instead = f"tracepoint:syscalls:sys_{end[1]}_{PLAIN_CALL}" if end else f"tracepoint:{STAND_IN}"
         self._foreign.add(clause.attach_points[0].start)
-        self._result.notes[probe.key] = STANDS_FOR.format(attach=written, instead=instead.partition(":")[2])
+        self._result.notes[probe.key] = WORDS["stands-for"].format(attach=written, instead=instead.partition(":")[2])
         return _Move(instead, f"call_{PLAIN_CALL}") if end else _Move(instead, "rename", 1, 1)
 
     def _edits(self, clause: Clause, moves: dict[int, list[str]]) -> Iterator[Edit]:
