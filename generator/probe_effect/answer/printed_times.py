@@ -3,10 +3,6 @@
 KVM handles every debug exception of a guest (`init_vmcb`, arch/x86/kvm/svm/svm.c; `vmx_update_exception_bitmap`,
 arch/x86/kvm/vmx/vmx.c), and a stepped instruction raises one: the CPU leaves the guest. A breakpoint stays in the guest
 unless the host debugs it, so an emulated instruction costs no exit.
-
-One source has them: a patch that has the kernel simulate a nop under a probe, with times before it and with it, by the
-first instruction of the function. So its times before go with the newest kernel here that steps a nop, and those with
-the patch with the oldest that does not. A time is left out where that kernel does not do what the source's did.
 """
 
 from collections.abc import Iterable
@@ -25,6 +21,7 @@ from probe_effect.numbers.names import X86_64, architecture, quoted, tool_of
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.store.machine_file import KVM_GUEST
 from probe_effect.store.source_file import Figure
+from probe_effect.toml import beside
 
 
 def on_hardware(found: Evidence, kind: str, mechanism: str | None, measured: Submission) -> PublishedCost | None:
@@ -60,25 +57,8 @@ def row(one: PublishedCost, load: ThreadLoad) -> tuple[str, str]:
     return WORDS["hardware-row"], WORDS["hardware-figures"].format(**values)
 
 
-SOURCE, TOOL, ARCHITECTURE = "liao-2024-arm64-uprobes", "libbpf", "aarch64"
-
-CASES = {
-    "uprobe_nop": "20-uprobe-nop",
-    "uprobe_push": "07-uprobe-prologue",
-    "uprobe_ret": "06-uprobe-ret-only",
-    "uretprobe_nop": "27-uretprobe-nop",
-    "uretprobe_push": "13-uretprobe-prologue",
-    "uretprobe_ret": "12-uretprobe-ret-only",
-}
-"""End of a figure's id to our case; a push on arm64 is the store that begins a compiler's prologue."""
-
-DONE = {
-    "xol": {"nop": "stepped", "push": "stepped", "ret": "emulated"},
-    "emulation": {"nop": "emulated", "ret": "emulated"},
-}
-"""What the source's kernels did with each first instruction. That with the patch emulated the push too, as no kernel
-does that was released (`answer/first_instruction.py`), so the times of that one go with no count."""
-
+FACTS = beside(__file__)
+SOURCE, CASES, DONE = FACTS["source"], FACTS["cases"], FACTS["done"]
 NOP = CASES["uprobe_nop"]
 CaseCounts = dict[tuple[str, str], "Number"]
 
@@ -151,8 +131,8 @@ def _kernels(catalogue: Catalogue, counts: CaseCounts) -> dict[str, str]:
 
 def _counts(catalogue: Catalogue) -> CaseCounts:
     """The current sound counts above 0 of arm64 with the source's tool, by case and kernel."""
-    cells = (one for found in matrices(catalogue) if found.architecture == ARCHITECTURE for one in found.all())
-    sound = (one for one in cells if tool_of(one.tracer) == TOOL and one.is_sound and one.known_cost.value > 0)
+    cells = (one for found in matrices(catalogue) if found.architecture == FACTS["architecture"] for one in found.all())
+    sound = (one for one in cells if tool_of(one.tracer) == FACTS["tool"] and one.is_sound and one.known_cost.value > 0)
     return {(one.case, column_of(one).kernel): one for one in sound}
 
 

@@ -167,7 +167,9 @@ class _Calibration:
         path = {turn[1]: cost for turn, cost in added.items() if turn[0].name == PLAIN.name}
         costs = dict(self._costs(script, added, least, path))
         shared = [str(cpu) for cpu in self._cpus if blocks.is_shared(cpu)]
-        silent = {key: WORDS["silent"].format(attach=key[0]) for one in operations for key in one.keys if key not in costs}
+        silent = {
+            key: WORDS["silent"].format(attach=key[0]) for one in operations for key in one.keys if key not in costs
+        }
         return HereCosts(
             costs=costs,
             calls=HereCost(by_cpu=path) if PLAIN in operations and path else None,
