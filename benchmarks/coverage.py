@@ -32,6 +32,7 @@ from benchmarks.coverage_noise import (
 )
 from benchmarks.coverage_tables import combined_tables, model_table
 
+from probe_effect.stats.estimates import excludes_0
 from probe_effect.stats.trends import trend, within_blocks
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from benchmarks.coverage_noise import NoiseModel, Runs
     from numpy.typing import NDArray
 
-    from probe_effect.stats.trends import Trend
+    from probe_effect.model import Estimate
 
 SEED = 20261121
 
@@ -135,8 +136,8 @@ def _warnings(runs: Runs, checked: int) -> tuple[float, float]:
     return _significant(trends), _significant(drifts)
 
 
-def _significant(found: list[Trend | None]) -> float:
-    return float(np.mean([one is not None and one.significant for one in found]))
+def _significant(found: list[Estimate | None]) -> float:
+    return float(np.mean([one is not None and excludes_0(one) for one in found]))
 
 
 def shares(size: Size, seed: int) -> Iterator[Share]:

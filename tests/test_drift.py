@@ -10,7 +10,9 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.stats.trends import Trend, trend, within_blocks
+from probe_effect.model import Estimate
+from probe_effect.stats.estimates import excludes_0
+from probe_effect.stats.trends import trend, within_blocks
 
 TIMES = st.lists(st.integers(100, 10_000).map(float), min_size=2, max_size=20)
 
@@ -19,16 +21,16 @@ def array(values: list[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     return np.array(values, dtype=np.float64)
 
 
-def ends(found: Trend | None) -> tuple[float, float, float]:
+def ends(found: Estimate | None) -> tuple[float, float, float]:
     assert found is not None
-    assert found.low_ratio is not None
-    assert found.high_ratio is not None
-    return found.low_ratio, found.ratio, found.high_ratio
+    assert found.low is not None
+    assert found.high is not None
+    return found.low, found.value, found.high
 
 
-def significant(found: Trend | None) -> bool:
+def significant(found: Estimate | None) -> bool:
     assert found is not None
-    return found.significant
+    return excludes_0(found)
 
 
 def test_a_steady_slowdown_is_its_share_of_the_median_over_the_whole_run() -> None:
@@ -46,7 +48,7 @@ def test_the_slope_is_that_of_theil_and_sen(values: list[float]) -> None:
     found = trend(array(values))
     assert found is not None
     slope = scipy.stats.theilslopes(array(values)).slope
-    assert found.ratio == pytest.approx(slope * (len(values) - 1) / np.median(values))
+    assert found.value == pytest.approx(slope * (len(values) - 1) / np.median(values))
 
 
 @pytest.mark.parametrize("blocks", [5, 6, 7])
@@ -61,7 +63,7 @@ def test_a_trend_is_significant_for_the_orders_that_kendalls_exact_test_rejects(
 def test_below_five_blocks_a_trend_has_a_value_and_no_interval(blocks: int) -> None:
     found = trend(array([100.0 + block for block in range(blocks)]))
     assert found is not None
-    assert (found.low_ratio, found.high_ratio, found.significant) == (None, None, False)
+    assert (found.low, found.high, excludes_0(found)) == (None, None, False)
 
 
 @pytest.mark.parametrize("values", [[], [100.0]])
@@ -98,8 +100,8 @@ def test_swapped_baselines_have_the_opposite_drift() -> None:
 def test_below_six_blocks_drift_inside_has_a_value_and_no_interval() -> None:
     found = within_blocks(array([100.0] * 5), array([110.0] * 5))
     assert found is not None
-    assert found.ratio == pytest.approx(10 / 105)
-    assert (found.low_ratio, found.high_ratio, found.significant) == (None, None, False)
+    assert found.value == pytest.approx(10 / 105)
+    assert (found.low, found.high, excludes_0(found)) == (None, None, False)
 
 
 def test_without_blocks_there_is_no_drift_inside() -> None:

@@ -32,6 +32,7 @@ from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts, Likeness, by_likeness, facts_of_submission
 from probe_effect.reduce.submission import Number
+from probe_effect.stats.estimates import is_above_0
 from probe_effect.store.machine_file import MachineFile
 
 
@@ -74,8 +75,7 @@ class Forecast:
     @property
     def is_clear(self) -> bool:
         """Whether its slowdown is distinguishable from 0."""
-        has_lead = self.cost.low is None or self.cost.low > 0
-        return has_lead and self.cost.value > 0 and any(part.is_clear for part in self.parts)
+        return is_above_0(self.cost) and any(part.is_clear for part in self.parts)
 
     @property
     def grade(self) -> tuple[str, tuple[str, ...]]:

@@ -25,6 +25,7 @@ from probe_effect.answer.setup import AWAY_FROM_CALLS, Setup, setup
 from probe_effect.answer.words import WORDS
 from probe_effect.model import Estimate
 from probe_effect.numbers.names import quoted
+from probe_effect.stats.estimates import is_above_0
 
 
 class Request(NamedTuple):
@@ -126,7 +127,7 @@ def _with_several(on: Setup, wanted: Request) -> Part | None:
         added=whole.added,
         less=whole.less,
         cost=whole.cost,
-        is_clear=_is_above_0(whole.cost),
+        is_clear=is_above_0(whole.cost),
         note=" ".join(dict.fromkeys(notes)) or None,
         is_bounded=is_bounded,
     )
@@ -258,10 +259,6 @@ def _typical(candidates: Sequence[Candidate]) -> Candidate:
     return direct[(len(direct) - 1) // 2]
 
 
-def _is_above_0(cost: Estimate) -> bool:
-    return cost.value > 0 and (cost.low is None or cost.low > 0)
-
-
 def _part(on: Setup, wanted: Request, chosen: Candidate) -> Part:
     base, whole, notes, is_bounded = chosen
     is_estimated = not base.number.is_time
@@ -277,7 +274,7 @@ def _part(on: Setup, wanted: Request, chosen: Candidate) -> Part:
         counted=base.number if is_estimated else None,
         calibrated=on.calibrated if is_estimated else (),
         cost=whole.cost,
-        is_clear=base.number.is_clear if is_measured else _is_above_0(whole.cost),
+        is_clear=base.number.is_clear if is_measured else is_above_0(whole.cost),
         path=None if wanted.kind in AWAY_FROM_CALLS else event_cost(on.found, key, whole.cost)[1],
         hardware=on_hardware(on.found, wanted.kind, base.mechanism, next(iter(on.costs.values())).submission),
         note=" ".join(notes) or None,

@@ -142,7 +142,7 @@ def _measured_here(here: HereCosts, group: ProbeGroup) -> Iterator[tuple[Part, N
         basis="calibrated",
         added=(),
         cost=cost,
-        is_clear=cost.value > 0 and (cost.low is None or cost.low > 0),
+        is_clear=estimates.is_above_0(cost),
         path=EntryPath(calls.on(group.events_by_cpu), None, 1.0) if calls else None,
         note=own.note,
     )

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from probe_effect import units
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
+from probe_effect.model import Estimate
 from probe_effect.reduce.rows import baselines
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.estimates import is_below
-from probe_effect.stats.trends import Trend
 from probe_effect.store.suite_file import Case
 from probe_effect.tools.record import known_tool
 
@@ -63,14 +63,14 @@ def _steady_baselines(judged: JudgedSubmission) -> Iterator[Fault]:
         if found is not None and _is_beyond(found):
             at = "" if level is None else f" at level `{level}`"
             first = next(line for line, row in judged.checked.lines() if (row.arm, row.level) == ("baseline", level))
-            said = f"baselines{at} differ by {units.percent(found.ratio)} from the first of a block to the second"
+            said = f"baselines{at} differ by {units.percent(found.value)} from the first of a block to the second"
             hint = "look what else ran; nothing that small can be measured there"
             yield Fault("samples.csv", first, said, hint, "warning")
 
 
-def _is_beyond(found: Trend) -> bool:
+def _is_beyond(found: Estimate) -> bool:
     """Whether the whole interval is: among many levels, some are beyond by chance."""
-    low, high = found.low_ratio, found.high_ratio
+    _, low, high = found
     return low is not None and high is not None and (low > MOST_DRIFT_RATIO or high < -MOST_DRIFT_RATIO)
 
 

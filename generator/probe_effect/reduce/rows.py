@@ -10,7 +10,7 @@ import numpy as np
 from probe_effect.model import Bucket, Estimate, Key, Metric, Sample, level_order
 from probe_effect.stats.counted import percentile_ns, pooled
 from probe_effect.stats.robust import Floats, estimate, noise_floor
-from probe_effect.stats.trends import Trend, trend, within_blocks
+from probe_effect.stats.trends import trend, within_blocks
 from probe_effect.units import NS_PER_SECOND
 
 
@@ -41,11 +41,11 @@ class Baseline:
         first, second = self._pairs()
         return noise_floor(first - second)
 
-    def drift(self) -> Trend | None:
+    def drift(self) -> Estimate | None:
         """How much slower the machine became from the first block to the last."""
         return trend(self.means(sorted(self.by_block)))
 
-    def drift_within(self) -> Trend | None:
+    def drift_within(self) -> Estimate | None:
         """How much slower the machine became from the first baseline of a block to its second."""
         return within_blocks(*self._pairs())
 

@@ -20,8 +20,8 @@ from probe_effect.reduce.rows import (
     reconcile_events,
 )
 from probe_effect.reduce.submission import Number, Submission
+from probe_effect.stats.estimates import excludes_0
 from probe_effect.stats.robust import MIN_BLOCKS, fastest, outliers, paired_estimate, ragged
-from probe_effect.stats.trends import Trend
 from probe_effect.store.machine_file import MachineFile, is_hosted
 
 
@@ -107,9 +107,9 @@ def _submission_facts(
     }
 
 
-def _drift_ratio(found: Trend | None) -> float | None:
+def _drift_ratio(found: Estimate | None) -> float | None:
     """How far the speed drifted, up or down; 0 where it may not have at all."""
-    return None if found is None else abs(found.ratio) if found.significant else 0.0
+    return None if found is None else abs(found.value) if excludes_0(found) else 0.0
 
 
 def _case_facts(number: Number) -> GradeFacts:

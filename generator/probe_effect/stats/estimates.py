@@ -187,6 +187,16 @@ def ranks(intervals: Sequence[Estimate | None]) -> list[Rank]:
     ]
 
 
+def is_above_0(interval: Estimate) -> bool:
+    """Whether the value and, where there is one, all of the interval is above 0."""
+    return interval.value > 0 and (interval.low is None or interval.low > 0)
+
+
+def excludes_0(interval: Estimate) -> bool:
+    """Whether all of the interval is on one side of 0; False without one."""
+    return (interval.low or 0) > 0 or (interval.high or 0) < 0
+
+
 def is_below(first: Estimate | None, second: Estimate | None) -> bool:
     """Whether all of the first interval is below all of the second; False if one of them has no such end."""
     if first is None or second is None or first.high is None or second.low is None:

@@ -181,25 +181,8 @@ def straight_line(points: Sequence[tuple[float, Estimate]]) -> StraightLine | No
     return StraightLine(float(base), float(slope), ((float(vb), float(sb)), (float(sb), float(vs))), quantile)
 
 
-@dataclass(frozen=True, slots=True)
-class Trend:
-    """How much slower something became, as a share of its median, with its 95 % interval: 0.04 is 4 % slower.
-
-    The ends are None if there are too few blocks for an interval.
-    """
-
-    ratio: float
-    low_ratio: float | None
-    high_ratio: float | None
-
-    @property
-    def significant(self) -> bool:
-        """Whether the interval excludes 0: in at most 5 % of runs without drift, if their blocks are independent."""
-        return (self.low_ratio or 0) > 0 or (self.high_ratio or 0) < 0
-
-
-def trend(values_by_block: Floats) -> Trend | None:
-    """How much slower the machine became from the first block to the last; None below two blocks.
+def trend(values_by_block: Floats) -> Estimate | None:
+    """How much slower the machine became from the first block to the last, as a ratio; None below two blocks.
 
     It is the Theil-Sen slope (the median of the slopes between all pairs of blocks) times the length of the run, over
     the median. Its interval is the exact one of Kendall's statistic and needs 5 blocks.
@@ -216,7 +199,7 @@ def trend(values_by_block: Floats) -> Trend | None:
     whole = slopes * (n - 1) / np.median(values_by_block)
     rank = _critical_rank(n)
     ends = (float(whole[rank - 1]), float(whole[-rank])) if rank else (None, None)
-    return Trend(float(np.median(whole)), *ends)
+    return Estimate(float(np.median(whole)), *ends)
 
 
 @cache
@@ -226,7 +209,7 @@ def _critical_rank(n: int) -> int:
     return int(np.searchsorted(tail, (1 - CONFIDENCE) / 2, side="right"))
 
 
-def within_blocks(first: Floats, second: Floats) -> Trend | None:
+def within_blocks(first: Floats, second: Floats) -> Estimate | None:
     """How much slower the machine became from the first baseline of a block to its second; None without a block.
 
     It is the Hodges-Lehmann estimate of the differences, over the median of all; its interval needs 6 blocks.
@@ -236,4 +219,4 @@ def within_blocks(first: Floats, second: Floats) -> Trend | None:
     if len(first) == 0:
         return None
     middle = float(np.median(np.concatenate([first, second])))
-    return Trend(*estimate(second - first).mapped(lambda value: value / middle))
+    return estimate(second - first).times(1 / middle)
