@@ -34,12 +34,13 @@ much they make a run longer. `statistics_counted_ns`: what they find for an empt
 """
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from probe_effect.advising import script_words
 from probe_effect.advising.script_answer import ScriptAnswer
 from probe_effect.advising.watched import TracingCost, Watched
-from probe_effect.answer.advice import Advised, Slowed
+from probe_effect.answer.advice import Advised
 from probe_effect.answer.question import HereCosts
 from probe_effect.live.bpf_objects import OwnCost
 from probe_effect.model import Estimate, interval_json, thresholds_json
@@ -55,11 +56,11 @@ def advice_json(answer: ScriptAnswer) -> dict[str, Any]:
         "probes": [_probe_json(one) for one in advice.probes],
         "busiest_thread": {
             **interval_json(advice.slowdown_of_busiest, "slowdown", "ratio"),
-            **(_thread_json(busiest) if busiest else dict.fromkeys(("tid", "pid", "name", "busy_ratio"))),
+            **(asdict(busiest.thread) if busiest else dict.fromkeys(("tid", "pid", "name", "busy_ratio"))),
         },
         "whole": advice.whole and interval_json(advice.whole.forecast.prediction.slowdown, "slowdown", "ratio"),
         "threads": [
-            {**interval_json(one.forecast.prediction.slowdown, "slowdown", "ratio"), **_thread_json(one)}
+            {**interval_json(one.forecast.prediction.slowdown, "slowdown", "ratio"), **asdict(one.thread)}
             for one in advice.threads[: script_words.MOST_THREADS]
         ],
         **interval_json(advice.cpu_s_per_s, "cpu", "s_per_s"),
@@ -118,11 +119,6 @@ def _calibration_json(here: HereCosts) -> dict[str, Any]:
     }
 
 
-def _thread_json(one: Slowed) -> dict[str, Any]:
-    thread = one.thread
-    return {"tid": thread.tid, "pid": thread.pid, "name": thread.name, "busy_ratio": thread.busy_ratio}
-
-
 def _seconds(time: Estimate) -> Estimate:
     return time.mapped(lambda ns: ns / NS_PER_SECOND)
 
@@ -149,7 +145,7 @@ def _cost_json(one: TracingCost) -> dict[str, Any]:
         "id": loaded.id,
         "type": loaded.kind,
         "name": loaded.name,
-        "owners": [{"pid": owner.pid, "comm": owner.comm} for owner in loaded.owners],
+        "owners": [asdict(owner) for owner in loaded.owners],
         "places": [
             {
                 "kind": place.kind,

@@ -111,17 +111,18 @@ def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
 
 
 def _way_json(way: Way) -> dict[str, Any]:
-    one, (_, tracer, case) = way.forecast, way.alternative.key
+    other, one = way
+    _, tracer, case = other.key
     return {
         "case": case,
         "tracer": tracer,
         **_limited_json(one.cost, "cost", "ns", is_clear=one.is_clear),
         **_limited_json(one.prediction.slowdown, "slowdown", "ratio", is_clear=one.is_clear),
         "distinguishable": _distinguishable(one),
-        **interval_json(way.alternative.comparison.difference, "difference", "ns"),
-        "paired": way.alternative.comparison.is_paired,
+        **interval_json(other.comparison.difference, "difference", "ns"),
+        "paired": other.comparison.is_paired,
         "loss_ratio": one.loss_ratio,
-        "but": way.alternative.but,
+        "but": other.but,
     }
 
 

@@ -185,15 +185,11 @@ def _groups(
         seen = [rates[name] for name in names if name in rates]
         first = its[0].first_bytes if len(its) == 1 else None
         threads = {ANY: given_hz} if given_hz is not None else _sum(rate.thread_hz for rate in seen) if seen else None
-        yield ProbeGroup(
-            attach=one.probe.attach,
-            kind=one.probe.kind,
+        yield replace(
+            ProbeGroup.of(one.probe),
             mechanism=how,
             matched=len(its) or (None if matches_many(one.probe.attach) else 1),
             first_bytes=first.hex(" ") if first else None,
-            actions=one.probe.actions,
-            has_filter=one.probe.has_filter,
-            unknown=one.probe.unknown,
             rates_hz=threads,
             rate_hz=given_hz if given_hz is not None else sum(rate.hz for rate in seen) if seen else None,
             events_by_cpu=events_by_cpu(seen),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from probe_effect.answer.part import PLAIN_ACTION
 from probe_effect.model import Estimate
+from probe_effect.numbers.index import grouped_by
 from probe_effect.reduce.submission import Number
 from probe_effect.stats import estimates
 from probe_effect.store.suite_file import Case
@@ -82,9 +83,7 @@ class Differences:
     """What each action costs more than each other on one probe, with one tracer on one machine."""
 
     def __init__(self, fired: Sequence[Fired]) -> None:
-        places: dict[tuple[object, ...], list[Fired]] = defaultdict(list)
-        for one in fired:
-            places[one.place].append(one)
+        places = grouped_by(fired, lambda one: one.place)
         self._measured: dict[str, dict[str, Sum]] = defaultdict(dict)
         for one in fired:
             for other in places[one.place]:

@@ -160,16 +160,12 @@ def advise(
     spread_of: SpreadOf | None = None,
     whole: Thread | None = None,
 ) -> Advice:
-    """What the probes of a script do, each at the cost of the nearest basis that knows it.
+    """What the probes of a script do on the machine of `facts`, each at the cost of the nearest basis that knows it.
 
-    Args:
-        facts: the machine that asks.
-        calls_hz: system calls of each thread per second, traced or not: probes on some make all of them slower.
-        budget_ratio: how much slower a thread may get.
-        here: what was measured on the machine that asks.
-        machine: the only measured machine whose costs are taken.
-        whole: all threads of a command together, as one that is busy for as long as they are.
-        spread_of: how far real programs are from loops, for each part; by default all programs that were measured.
+    `calls_hz`: system calls of each thread per second, traced or not: probes on some make all of them slower. `here`:
+    what was measured on that machine. `machine`: the only measured one whose costs are taken. `whole`: all threads of
+    a command together, as one that is busy for as long as they are. `spread_of`: how far real programs are from loops,
+    for each part; by default all programs that were measured.
     """
     machines, spread_of = machines_for(found, facts, machine), spread_of or (lambda *_: program_spread(found))
     advised = []

@@ -36,12 +36,8 @@ class Alternative:
         return self.measured.submission.machine, self.measured.tracer, self.measured.case
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
-    """An alternative, and what it does under the load that was asked about."""
-
-    alternative: Alternative
-    forecast: Forecast
+Way = tuple[Alternative, Forecast]
+"""An alternative, and what it does under the load that was asked about."""
 
 
 def alternatives(found: Evidence, key: CostKey) -> list[Alternative]:
@@ -72,8 +68,8 @@ def ways(found: Evidence, one: Forecast) -> list[Way]:
     others = [{other.key[1:] for other in alternatives(found, key)} for key in keys]
     known = alternatives(found, (one.facts.machine, one.tracer, first.name))
     known = [other for other in known if all(other.key[1:] in lower for lower in others)]
-    made = [Way(other, _under_load(found, other, one)) for other in known]
-    return [way for way in made if one.load.threads == 1 or is_below(way.forecast.cost, one.cost)]
+    made = [(other, _under_load(found, other, one)) for other in known]
+    return [way for way in made if one.load.threads == 1 or is_below(way[1].cost, one.cost)]
 
 
 def _under_load(found: Evidence, other: Alternative, one: Forecast) -> Forecast:
@@ -108,11 +104,11 @@ def _distance(one: Number, tracer: str) -> tuple[bool, bool, float]:
 
 def way(found: Way) -> tuple[str, str, str]:
     """An alternative by name, its slowdown and cost, and what it needs or does not tell."""
-    one = found.forecast
+    other, one = found
     name = WORDS["way"].format(what=one.parts[0].called, tool=one.tracer)
     figures = WORDS["way-figures"].format(slowdown=sentences.slowdown(one), cost=sentences.cost(one))
     losing = [WORDS["way-loss"].format(loss=sentences.loss(one))] if one.loss_ratio else []
-    return name, figures, " ".join([remarks(found.alternative), *losing])
+    return name, figures, " ".join([remarks(other), *losing])
 
 
 def remarks(found: Alternative) -> str:

@@ -8,7 +8,7 @@ of one kind.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import get_args
 
 from probe_effect.answer.added import RatePoint, point
@@ -49,15 +49,10 @@ def groups(
     """
     events = [one for one in script.probes if one.kind not in NO_EVENTS]
     return [
-        ProbeGroup(
-            attach=one.attach,
-            kind=one.kind,
+        replace(
+            ProbeGroup.of(one),
             mechanism=mechanisms[at] if at < len(mechanisms) else None,
             matched=(matched or {}).get(at) or (None if matches_many(one.attach) else 1),
-            first_bytes=None,
-            actions=one.actions,
-            has_filter=one.has_filter,
-            unknown=one.unknown,
             rate_hz=rate_hz,
             rates_hz=None if rate_hz is None else {ANY_THREAD: rate_hz},
         )

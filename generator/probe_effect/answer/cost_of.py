@@ -24,6 +24,7 @@ from probe_effect.answer.printed_times import on_hardware
 from probe_effect.answer.setup import AWAY_FROM_CALLS, Setup, setup
 from probe_effect.answer.words import WORDS
 from probe_effect.model import Estimate
+from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.names import quoted
 from probe_effect.stats.estimates import is_above_0
 
@@ -240,9 +241,7 @@ def _highest_mechanism(candidates: Sequence[Candidate]) -> Candidate:
 
     A kind whose mechanism is not known must not be taken for one that costs little.
     """
-    groups: dict[str | None, list[Candidate]] = {}
-    for one in candidates:
-        groups.setdefault(one.base.mechanism, []).append(one)
+    groups = grouped_by(candidates, lambda one: one.base.mechanism)
     *others, highest = sorted(map(_typical, groups.values()), key=lambda one: one.sum.cost.value)
     if not others:
         return highest

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from probe_effect.answer.published import PublishedCost, printed_costs
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource
-from probe_effect.numbers.index import Numbers, OnDemand, once
+from probe_effect.numbers.index import Numbers, OnDemand, grouped_by, once
 from probe_effect.reduce.reading import code
 from probe_effect.reduce.submission import Number
 from probe_effect.store.kept import code_version
@@ -148,10 +149,7 @@ class Evidence:
 
     @cached_property
     def _keys_of(self) -> dict[str, list[CostKey]]:
-        found: dict[str, list[CostKey]] = {}
-        for key in self.keys:
-            found.setdefault(key[0], []).append(key)
-        return found
+        return grouped_by(self.keys, itemgetter(0))
 
     @cached_property
     def machines(self) -> list[str]:

@@ -25,7 +25,7 @@ from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.question import SAMPLED
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
-from probe_effect.numbers.index import once
+from probe_effect.numbers.index import grouped_by, once
 from probe_effect.numbers.likeness import release_distance
 from probe_effect.reduce.submission import Number
 from probe_effect.store.event_paths import Classes
@@ -252,10 +252,7 @@ def _nearest_count(found: Evidence, case: str, tracer: str, architecture: str, r
 @once
 def _counts(found: Evidence, case: str) -> dict[tuple[str, str], list[Number]]:
     """Tool and architecture to the counts of a case."""
-    made: dict[tuple[str, str], list[Number]] = defaultdict(list)
-    for one in found.counts.get(case, ()):
-        made[names.tool_of(one.tracer), one.submission.architecture].append(one)
-    return made
+    return grouped_by(found.counts.get(case, ()), lambda one: (names.tool_of(one.tracer), one.submission.architecture))
 
 
 def counted_as(found: Evidence, case: Case, number: Number, mechanism: str | None = None) -> EventCount:

@@ -19,6 +19,7 @@ from probe_effect.answer.words import WORDS
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts, Likeness, by_likeness, facts_of_submission
 from probe_effect.numbers.names import tool_of
+from probe_effect.scripts.form import ScriptProbe
 from probe_effect.stats import estimates
 
 WIDEST_RATIO, SMALL_NS = 10.0, 100.0
@@ -43,10 +44,10 @@ class ProbeGroup:
 
     attach: str
     kind: str
-    mechanism: str | None
-    matched: int | None
-    first_bytes: str | None
-    actions: tuple[str, ...]
+    actions: tuple[str, ...] = ()
+    mechanism: str | None = None
+    matched: int | None = 1
+    first_bytes: str | None = None
     has_filter: bool = False
     unknown: tuple[str, ...] = ()
     rates_hz: Mapping[int, float] | None = None
@@ -57,6 +58,12 @@ class ProbeGroup:
     events_by_cpu: Mapping[int, int] = field(default_factory=dict)
     why: str | None = None
     frames: int | None = None
+
+    @classmethod
+    def of(cls, probe: ScriptProbe) -> "ProbeGroup":
+        """That of one probe of a script, of which no more is known."""
+        kind, actions, has_filter, unknown = probe.kind, probe.actions, probe.has_filter, probe.unknown
+        return cls(attach=probe.attach, kind=kind, actions=actions, has_filter=has_filter, unknown=unknown)
 
     def at_its_rate(self, cost: Estimate) -> Estimate:
         """A cost of an event whose interval has that of the rate in it, so that their product is cost times rate."""

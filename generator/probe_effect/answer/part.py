@@ -110,12 +110,8 @@ def published(found: Evidence, printed: PublishedCost, case: str, rate_hz: float
     )
 
 
-MachinePart = tuple[str, Part]
-"""A machine, and the cost of a probe there."""
-
-
-def over_machines(known: Iterable[MachinePart]) -> Part | None:
-    """One part for those of several machines; None without any.
+def over_machines(known: Iterable[tuple[str, Part]]) -> Part | None:
+    """One part for those of several machines, each with its name; None without any.
 
     First come costs of which every action is known there, and not taken for the most expensive one. Of these, what was
     timed comes before what is estimated, and a cost with an interval before one without. The rest of the part is that

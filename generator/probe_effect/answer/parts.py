@@ -105,8 +105,6 @@ def _combined(found: Evidence, wanted: Combination, machine: str, tracer: str, t
         attach=wanted.probe,
         kind=wanted.probe,
         mechanism=wanted.mechanism,
-        matched=1,
-        first_bytes=None,
         actions=(wanted.action,),
         rate_hz=wanted.rate_hz,
         frames=wanted.frames,

@@ -167,17 +167,13 @@ def starting(catalogue: Catalogue, machines: Sequence[str], tracer: str, kind: s
             (one for one in known if one.submission.machine == machine and one.attach and one.detach and one.level),
             key=lambda one: level_order(one.level),
         )
-        if len(own) > 1:
-            return Starting(*_between(own, probes), machine)
+        if ends := list(pairwise(own)):
+            # On the line between the two nearest numbers of probes; beyond the last, that line goes on.
+            first, last = next((pair for pair in ends if probes <= _probes(pair[1])), ends[-1])
+            share = max(0.0, (probes - _probes(first)) / max(1, _probes(last) - _probes(first)))
+            start, stop = _on_line(first.attach, last.attach, share), _on_line(first.detach, last.detach, share)
+            return Starting(start, stop, machine)
     return None
-
-
-def _between(own: Sequence[Number], probes: int) -> tuple[Estimate, Estimate]:
-    """Start and stop on the line between the two nearest numbers of probes; beyond the last, that line goes on."""
-    ends = list(pairwise(own))
-    first, last = next((pair for pair in ends if probes <= _probes(pair[1])), ends[-1])
-    share = max(0.0, (probes - _probes(first)) / max(1, _probes(last) - _probes(first)))
-    return _on_line(first.attach, last.attach, share), _on_line(first.detach, last.detach, share)
 
 
 def _on_line(first: Estimate | None, last: Estimate | None, share: float) -> Estimate:

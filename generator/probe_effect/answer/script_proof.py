@@ -5,6 +5,7 @@ read as `probe-effect advise` reads it, and nothing else says which costs predic
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -98,15 +99,10 @@ def _parts(found: Evidence, machine: str, script: Script, case: Case, measured: 
     probes, share = event_probes(script, case)
     is_timed = any(one.timing for one in probes)
     groups = [
-        ProbeGroup(
-            attach=one.attach,
-            kind=one.kind,
+        replace(
+            ProbeGroup.of(one),
             mechanism=mechanism_of(case, measured),
-            matched=1,
-            first_bytes=None,
-            actions=one.actions,
             has_filter=one.has_filter and not is_timed,
-            unknown=one.unknown,
             rate_hz=share,
         )
         for one in probes

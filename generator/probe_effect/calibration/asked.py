@@ -19,6 +19,7 @@ from probe_effect.host import ROOT, read_text
 from probe_effect.live.attach_points import as_bpftrace
 from probe_effect.live.places import NotHere, Place, places
 from probe_effect.model import Estimate, Key
+from probe_effect.numbers.index import grouped_by
 from probe_effect.scripts.clauses import NO_EVENTS
 from probe_effect.scripts.form import Script, ScriptProbe
 from probe_effect.scripts.script import read_script
@@ -76,10 +77,7 @@ def asked(probes: Iterable[PlacedProbe], architecture: str, kernel_release: str)
 
 def by_mechanism(found: Iterable[Place], architecture: str, kernel_release: str) -> dict[str | None, list[Place]]:
     """The places of a probe by how it fires there; of none, one way that is not known."""
-    made: dict[str | None, list[Place]] = {}
-    for place in found:
-        made.setdefault(mechanism_at(place, architecture, kernel_release), []).append(place)
-    return made or {None: []}
+    return grouped_by(found, lambda place: mechanism_at(place, architecture, kernel_release)) or {None: []}
 
 
 def mechanism_at(place: Place, architecture: str, kernel_release: str) -> str | None:

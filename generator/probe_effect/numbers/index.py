@@ -7,10 +7,10 @@ run at all, which then says why there is no number. Withdrawn submissions are ne
 script and command of this project means this by *current* (METHOD.md, "Which number is current").
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from dataclasses import replace
 from functools import cached_property, wraps
+from itertools import chain
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from probe_effect.model import Key, Metric, release_numbers
@@ -98,10 +98,7 @@ class Numbers:
 
     @cached_property
     def _machines(self) -> dict[tuple[Metric, str], list[Submission]]:
-        found: dict[tuple[Metric, str], list[Submission]] = defaultdict(list)
-        for one in self.submissions:
-            found[one.metric, one.machine].append(one)
-        return dict(found)
+        return grouped_by(self.submissions, lambda one: (one.metric, one.machine))
 
     @cached_property
     def _by_machine(self) -> dict[tuple[Metric, str], dict[Key, Number]]:
@@ -148,10 +145,8 @@ class Numbers:
 
 def current(submissions: Sequence[Submission], case: str | None = None) -> dict[Key, Number]:
     """Of one machine's submissions, newest first: the current number of each case, or of `case`, tracer and level."""
-    runs: dict[Key, list[Number]] = defaultdict(list)
-    for submission in submissions:
-        for number in submission.numbers if case is None else submission.cases.get(case, ()):
-            runs[number.key].append(number)
+    every = (one.numbers if case is None else one.cases.get(case, ()) for one in submissions)
+    runs = grouped_by(chain.from_iterable(every), lambda number: number.key)
     return {key: best(runs[key]) for key in sorted(runs, key=lambda key: _place(key, runs[key][0]))}
 
 
