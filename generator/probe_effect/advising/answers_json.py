@@ -55,7 +55,7 @@ def advice_json(answer: ScriptAnswer) -> dict[str, Any]:
     return {
         "probes": [_probe_json(one) for one in advice.probes],
         "busiest_thread": {
-            **interval_json(advice.slowdown_of_busiest, "slowdown", "ratio"),
+            **interval_json(advice.slowdown_of(busiest), "slowdown", "ratio"),
             **(asdict(busiest.thread) if busiest else dict.fromkeys(("tid", "pid", "name", "busy_ratio"))),
         },
         "whole": advice.whole and interval_json(advice.whole.forecast.prediction.slowdown, "slowdown", "ratio"),

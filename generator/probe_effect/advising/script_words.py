@@ -7,7 +7,6 @@ from probe_effect.advising.script_answer import ScriptAnswer
 from probe_effect.answer import printed_times, sentences, words
 from probe_effect.answer.advice import Advice, Advised, Slowed
 from probe_effect.answer.depth import may_pay_at_switches
-from probe_effect.answer.grounds import published
 from probe_effect.answer.nearest import ProbeGroup
 from probe_effect.answer.words import WORDS
 from probe_effect.reduce.grades import THRESHOLDS
@@ -177,7 +176,7 @@ def assumptions(answer: ScriptAnswer) -> list[str]:
             if one.part and one.likeness and one.part.basis != "measured"
         ),
         *(printed_times.said(part.called, part.hardware) for part in parts if part.hardware is not None),
-        *(published(part.called, part.printed) for part in parts if part.printed is not None),
+        *(sentences.published(part.called, part.printed) for part in parts if part.printed is not None),
         *(sentences.calls(part.called, part.path) for part in parts if part.path is not None),
         WORDS["single"],
         *map(sentences.programs, advice.spreads),

@@ -112,14 +112,10 @@ class Advice:
     @property
     def slowdown(self) -> Estimate | None:
         """That of the headline, as a ratio; 0 where everything was counted and nothing fired."""
-        return self._slowdown(self.headline)
+        return self.slowdown_of(self.headline)
 
-    @property
-    def slowdown_of_busiest(self) -> Estimate | None:
-        """That of the busiest thread, likewise."""
-        return self._slowdown(self.busiest)
-
-    def _slowdown(self, of: Slowed | None) -> Estimate | None:
+    def slowdown_of(self, of: Slowed | None) -> Estimate | None:
+        """That of a thread, or of none where none pays, likewise."""
         if of is not None:
             return of.forecast.prediction.slowdown
         counted = [one for one in self.probes if one.group.rate_hz is not None]

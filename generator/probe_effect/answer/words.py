@@ -27,22 +27,13 @@ class Band:
     recommendation: str
 
 
-RECOMMENDATIONS = (
-    "go ahead",
-    "trace for minutes, and watch latency meanwhile",
-    "trace for seconds, off-peak",
-    "take an alternative (fewer events, another probe, or a sample)",
-)
-"""What to do below the first threshold, between each and the next, and above the last."""
-
-
 def _ranges() -> list[str]:
     first, *_, last = limits = list(THRESHOLDS)
     between = [f"{low} to {high}{GAP}%" for low, high in pairwise(limits)]
     return [f"below {first}{GAP}%", *between, f"above {last}{GAP}%"]
 
 
-BANDS = tuple(Band(*words) for words in zip(_ranges(), RECOMMENDATIONS, strict=True))
+BANDS = tuple(Band(words, WORDS[f"do-in-{place}"]) for place, words in enumerate(_ranges()))
 
 
 def place(slowdown_ratio: float) -> int:

@@ -17,7 +17,6 @@ from probe_effect.answer.calibrated_proof import times_of_others
 from probe_effect.answer.cost_of import cost_of
 from probe_effect.answer.depth import READINGS, STOPS, stopped
 from probe_effect.answer.evidence import Evidence, evidence
-from probe_effect.answer.grounds import published as said
 from probe_effect.answer.part import PLAIN_ACTION, Part, published
 from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
 from probe_effect.answer.proof import in_programs, program_spread
@@ -174,7 +173,7 @@ def _printed(found: Evidence) -> dict[str, dict[str, list[Any]]]:
     for key in sorted(key for key in found.printed if key[2] in found.case_of):
         case, one = found.case_of[key[2]], found.printed[key]
         part = published(found, one, key[2])
-        values = [*(ends(part.cost) or []), part.basis, said(part.called, one)]
+        values = [*(ends(part.cost) or []), part.basis, sentences.published(part.called, one)]
         made.setdefault(names.tool_of(key[1]), {}).setdefault(case.probe, []).append([case.action, values])
     return made
 

@@ -113,9 +113,9 @@ class Numbers:
         """The current numbers of a case, machine by machine, whatever their status."""
         return [one for runs in self.machines(metric).values() for one in current(runs, case).values()]
 
-    def of_machine_and_case(self, machine: str, case: str, metric: Metric = "time") -> dict[Key, Number]:
-        """The current numbers of a case on a machine, whatever their status."""
-        return current(self._machines.get((metric, machine), ()), case)
+    def of_machine_and_case(self, machine: str, case: str) -> dict[Key, Number]:
+        """The current times of a case on a machine, whatever their status."""
+        return current(self._machines.get(("time", machine), ()), case)
 
     def of_machine(self, machine: str, metric: Metric = "time") -> dict[Key, Number]:
         """The current numbers of a machine, by case, whatever their status."""

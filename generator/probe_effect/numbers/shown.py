@@ -45,7 +45,8 @@ def representative(submissions: Sequence[Submission]) -> Submission:
     untraced time, which would favour slow machines: a cost that hides in the noise is in ns.
     """
     least = min(map(_disturbed, submissions))
-    return max((one for one in submissions if _disturbed(one) == least), key=_blocks)
+    equal = (one for one in submissions if _disturbed(one) == least)
+    return max(equal, key=lambda one: max((number.blocks for number in one.numbers), default=0))
 
 
 def _disturbed(one: Submission) -> tuple[bool, bool, list[bool], float]:
@@ -54,10 +55,6 @@ def _disturbed(one: Submission) -> tuple[bool, bool, list[bool], float]:
     reasons[0] |= tier(one.document.machine) == BOOTED  # whose host has other work to do
     floor_ns = math.inf if one.noise_floor_ns is None else one.noise_floor_ns
     return one.suite != FIRST_SUITE, one.grade == WORST, reasons, floor_ns
-
-
-def _blocks(one: Submission) -> int:
-    return max((number.blocks for number in one.numbers), default=0)
 
 
 def in_order(numbers: Numbers) -> list[Submission]:

@@ -10,10 +10,10 @@ from probe_effect import units
 from probe_effect.answer.added import calls_of_event
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.from_counts import CALL_INSTRUCTIONS, Models, models
-from probe_effect.answer.grounds import is_wide
 from probe_effect.answer.part import Part
 from probe_effect.answer.parts import parts
 from probe_effect.answer.question import ProbeQuestion, Question
+from probe_effect.answer.sentences import is_wide
 from probe_effect.charts.dots import Dot, dot_chart
 from probe_effect.charts.theme import Chart
 from probe_effect.model import Estimate
