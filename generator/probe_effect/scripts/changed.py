@@ -6,10 +6,14 @@ A predicate in place of an `if` around a block is no such change: bpftrace turns
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from probe_effect.scripts.clauses import Clause, kind_of, program, resolved
 from probe_effect.scripts.form import BY_KERNEL_STACK, BY_USER_STACK, EFFECTS, SYSTEM_CALL_WRAPPERS, Script
+from probe_effect.toml import beside
+
+_CHANGES: dict[str, Any] = beside(__file__)
+_WORDS: dict[str, str] = _CHANGES["words"]
 
 
 class CheaperScript(NamedTuple):
@@ -37,25 +41,27 @@ def cheaper(script: Script) -> list[CheaperScript]:
 def _of_program(script: Script) -> Iterator[CheaperScript]:
     clauses = program(script.text).clauses
     if edits := [edit for clause in clauses if (edit := _count_for_lines(clause))]:
-        yield CheaperScript(_COUNT, applied(script.text, edits))
-    for sentence, places in _PLACES:
-        yield from _moved(script.text, clauses, sentence, places)
+        yield CheaperScript(_WORDS["count"], applied(script.text, edits))
+    for change in _CHANGES["moved"]:
+        yield from _moved(script.text, clauses, change["words"], change["places"])
     if any(_STACKS & set(one.actions) and one.kind in _FUNCTIONS for one in script.probes):
-        yield CheaperScript(_SAMPLE, None)
+        yield CheaperScript(_WORDS["sample"], None)
 
 
-def _moved(text: str, clauses: Sequence[Clause], sentence: str, places: "Sequence[_Place]") -> Iterator[CheaperScript]:
+def _moved(
+    text: str, clauses: Sequence[Clause], sentence: str, places: Sequence[Sequence[str]]
+) -> Iterator[CheaperScript]:
     """Changes to another attach point; without a text if a clause uses what has another name there."""
     edits, uses = [], False
     for clause in clauses:
         for point in clause.attach_points:
             written = resolved(point.text)
             for pattern, replacement in places:
-                if pattern.search(written):
-                    edits.append(Edit(point.start, point.start + len(point.text), pattern.sub(replacement, written)))
+                if found := re.fullmatch(pattern.replace("{calls}", "|".join(SYSTEM_CALL_WRAPPERS)), written):
+                    edits.append(Edit(point.start, point.start + len(point.text), found.expand(replacement)))
                     uses |= uses_arguments(clause)
     if edits:
-        yield CheaperScript(sentence + _RENAMED * uses, None if uses else applied(text, edits))
+        yield CheaperScript(sentence + _WORDS["renamed"] * uses, None if uses else applied(text, edits))
 
 
 def uses_arguments(clause: Clause) -> bool:
@@ -100,77 +106,19 @@ def _of_strace(script: Script) -> Iterator[CheaperScript]:
     if traced != ["all"] and not {"--seccomp-bpf"} & set(script.options):
         is_certain = script.pid_filter is None and {"-f", "--follow-forks"} & set(script.options)
         text = re.sub(r"\bstrace\b", "strace --seccomp-bpf", script.text, count=1) if is_certain else None
-        yield CheaperScript(_SECCOMP, text)
-    yield CheaperScript(_PERF_TRACE, None)
+        yield CheaperScript(_WORDS["seccomp"], text)
+    yield CheaperScript(_WORDS["perf-trace"], None)
 
 
 def _of_perf(script: Script) -> Iterator[CheaperScript]:
     if any("record-stack" in one.actions and one.kind in _FUNCTIONS for one in script.probes):
-        yield CheaperScript(
-            "Record without call chains (-g): each event writes less. It does not tell from where.", None
-        )
+        yield CheaperScript(_WORDS["no-stack"], None)
     if any(one.actions[0].startswith("record") and one.kind in _FUNCTIONS for one in script.probes):
-        yield CheaperScript(
-            "Count with perf stat: nothing is written at each event. It tells how many, and nothing else.", None
-        )
+        yield CheaperScript(_WORDS["perf-stat"], None)
 
-
-_COUNT = (
-    "Count the events in a map with the same key in place of a line for each: nothing is handed to user space before "
-    "the end. It does not tell when each happened, nor in which order."
-)
-_SAMPLE = (
-    "Sample stacks 99 times a second with profile:hz:99: it costs the same however often the function is called. It "
-    "tells where time goes, not how often the function is called."
-)
-_SECCOMP = (
-    "Let a filter in the kernel choose the system calls (strace --seccomp-bpf, with -f and a command; not with -p): "
-    "calls that are not asked for do not stop the process."
-)
-_PERF_TRACE = (
-    "Use perf trace, which writes the system calls to a buffer and stops nobody. It prints arguments in less detail."
-)
-_SYSTEM_CALL = (
-    "Probe the system call's tracepoint in place of the function that makes it or is behind it. It fires for every "
-    "program that makes the call, by whatever way."
-)
-_TRAMPOLINE = (
-    "Probe the kernel function by fentry and fexit, in place of kprobe and kretprobe. They are written kfunc and "
-    "kretfunc here, which bpftrace before and since 0.20 reads. The kernel has to have BTF."
-)
-_RENAMED = " Its arguments have other names there, so the block has to be rewritten."
 
 _STACKS = {BY_KERNEL_STACK, BY_USER_STACK}
 _FUNCTIONS = {"kprobe", "kretprobe", "fentry", "fexit", "uprobe", "uretprobe", "tracepoint", "tracepoint-entry"}
 _TIMED = {"begin", "end", "interval", "profile"}
 _LINES = {"printf", "time", "print"}
 _ARGUMENT = re.compile(r"^(?:s?arg[0-9]+|args|retval|func|probe|ctx|reg)$")
-
-_NAMES = "|".join(SYSTEM_CALL_WRAPPERS)
-_LIBRARY = r"(?:[^:]*/)?(?:libc|libc\.so\.6|libc-[0-9.]+\.so)"
-_KERNEL = r"(?:[a-z0-9_]+:)?(?:__(?:x64|arm64|se)_sys|ksys|sys|SyS)"
-_FUNCTION = r"([A-Za-z_][A-Za-z0-9_:]*)"
-
-_Place = tuple[re.Pattern[str], str]
-_PLACES: tuple[tuple[str, tuple[_Place, ...]], ...] = (
-    (
-        _SYSTEM_CALL,
-        (
-            (re.compile(rf"^uprobe:{_LIBRARY}:(?:__)?({_NAMES})$"), r"tracepoint:syscalls:sys_enter_\1"),
-            (re.compile(rf"^uretprobe:{_LIBRARY}:(?:__)?({_NAMES})$"), r"tracepoint:syscalls:sys_exit_\1"),
-            (re.compile(rf"^kprobe:{_KERNEL}_({_NAMES})$"), r"tracepoint:syscalls:sys_enter_\1"),
-            (re.compile(rf"^kretprobe:{_KERNEL}_({_NAMES})$"), r"tracepoint:syscalls:sys_exit_\1"),
-        ),
-    ),
-    (
-        _TRAMPOLINE,
-        (
-            (re.compile(rf"^kprobe:{_FUNCTION}$"), r"kfunc:\1"),
-            (re.compile(rf"^kretprobe:{_FUNCTION}$"), r"kretfunc:\1"),
-        ),
-    ),
-    (
-        "Probe all system calls by the raw tracepoint, for which no record of arguments is made.",
-        ((re.compile(r"^tracepoint:raw_syscalls:(sys_enter|sys_exit)$"), r"rawtracepoint:\1"),),
-    ),
-)
