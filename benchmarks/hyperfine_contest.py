@@ -21,7 +21,7 @@ from probe_effect.measure.bench import Settings
 from probe_effect.measure.calibrate import rounded
 from probe_effect.measure.one_run import Limits
 from probe_effect.measure.run import measure
-from probe_effect.measure.testbed import ThisMachine, measurement_lock
+from probe_effect.measure.testbed import Testbed, measurement_lock
 from probe_effect.model import Estimate
 from probe_effect.processes import Child
 from probe_effect.reduce.reading import read_submission
@@ -125,7 +125,7 @@ class Contest:
             lengths=self.lengths,
         )
         start_s = time.monotonic()
-        place = measure(self.work, settings, ThisMachine(), tell)
+        place = measure(self.work, settings, Testbed(), tell)
         seconds = time.monotonic() - start_s
         problems: list[Problem] = []
         submission = read_submission(place, DATA, problems)

@@ -14,10 +14,10 @@ from builders import baseline_row, traced_row
 from fakes.project import FakeProject, as_root, document, on_the_path
 from probe_effect.checks.run import check
 from probe_effect.compilers import CompiledProgram
+from probe_effect.measure import testbed as own_testbed
 from probe_effect.measure.diagnosis import _suite
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.plan import Tally
-from probe_effect.measure.testbed import ThisMachine
 from probe_effect.model import Estimate
 
 if TYPE_CHECKING:
@@ -253,14 +253,14 @@ def test_a_suite_may_have_its_tracers_take_longer_to_start_and_to_stop(
     (project.suite / "suite.toml").write_text(text.replace("[workload]", f"{key}\n[workload]"), encoding="utf-8")
     project.case("a")
     given = []
-    run = ThisMachine.run
+    run = own_testbed.Testbed.run
 
     def noted(
-        testbed: ThisMachine, planned: PlannedRun, load: WorkloadTask, watch: TracerTask | None, limits: Limits
+        testbed: own_testbed.Testbed, planned: PlannedRun, load: WorkloadTask, watch: TracerTask | None, limits: Limits
     ) -> Sample:
         given.append((limits.start_s, limits.run_s, limits.stop_s))
         return run(testbed, planned, load, watch, limits)
 
-    monkeypatch.setattr(ThisMachine, "run", noted)
+    monkeypatch.setattr(own_testbed.Testbed, "run", noted)
     project.measure(blocks=1)
     assert set(given) == {limits_s}

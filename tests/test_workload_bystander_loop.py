@@ -16,11 +16,11 @@ import pytest
 from fakes.project import FAKES, PATIENT, rows, started_by, wait_until
 from needs import needs
 from probe_effect.host import ROOT
+from probe_effect.measure import testbed as own_testbed
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.calibrate import QUICK
 from probe_effect.measure.request import choose_suites, resolve
 from probe_effect.measure.run import measure
-from probe_effect.measure.testbed import ThisMachine
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import read_suite
 from probe_effect.tracers.bpftrace import Bpftrace
@@ -192,7 +192,7 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Sample]:
     work = resolve(folder, found, tracers, ["02-bystander-silent", "04-bystander-pid", "09-bystander-uprobe"])
     command = ("probe-effect", "measure", "bystander")
     settings = Settings(results=tmp_path / "results", blocks=1, seed=7, command=command, lengths=QUICK, limits=PATIENT)
-    return rows(measure(work, settings, ThisMachine(tmp_path / "cache"), lambda _: None))
+    return rows(measure(work, settings, own_testbed.Testbed(cache=tmp_path / "cache"), lambda _: None))
 
 
 def test_every_kind_of_work_is_measured_beside_a_tracer_whose_count_is_not_asked(measured: list[Sample]) -> None:

@@ -17,7 +17,7 @@ from probe_effect.measure.one_run import Limits
 from probe_effect.measure.request import choose_suites, resolve
 from probe_effect.measure.resume import reopen, unfinished, work_of
 from probe_effect.measure.run import measure, resume
-from probe_effect.measure.testbed import ThisMachine
+from probe_effect.measure.testbed import Testbed
 from probe_effect.processes import STARTED_BY
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder
@@ -146,9 +146,9 @@ class FakeProject:
         )
 
     @property
-    def testbed(self) -> ThisMachine:
+    def testbed(self) -> Testbed:
         """The machine that we run on, with a cache of our own."""
-        return ThisMachine(self.root / "cache")
+        return Testbed(cache=self.root / "cache")
 
     def measure(self, blocks: int = 2, tell: Callable[[Progress], None] = lambda _: None) -> list[Sample]:
         """The rows of a run."""

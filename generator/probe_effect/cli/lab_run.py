@@ -19,7 +19,7 @@ from probe_effect.measure.interrupt import Interrupted, interruptible
 from probe_effect.measure.request import choose_suites, choose_tracers, resolve
 from probe_effect.measure.run import measure as measure_suite
 from probe_effect.measure.submission import hand_to_sudo_user
-from probe_effect.measure.testbed import ThisMachine
+from probe_effect.measure.testbed import Testbed
 from probe_effect.model import Problem
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import read_published
@@ -45,7 +45,7 @@ def run(data: DataFolder, laboratory: Laboratory, blocks: int, seed: int | None,
     with _results(out) as results:
         settings = _settings(laboratory, results, blocks, secrets.randbits(32) if seed is None else seed)
         with display(progress) as tell, interruptible():
-            place = measure_suite(work, settings, ThisMachine(), tell)
+            place = measure_suite(work, settings, Testbed(), tell)
         problems: list[Problem] = []
         submissions = read_submissions([place], data, problems)
         if problems:

@@ -21,7 +21,7 @@ from probe_effect.machine.cpu import throttles
 from probe_effect.machine.warnings import warnings
 from probe_effect.measure.interrupt import Interrupted, TimeIsOver, interruptible, quiet_machine, within
 from probe_effect.measure.resume import cut_short, ids_of, read_unfinished
-from probe_effect.measure.testbed import ThisMachine
+from probe_effect.measure.testbed import Testbed
 from probe_effect.store.places import DataFolder, submissions_in
 from probe_effect.wanted.lacking import SuiteTurn, fitted
 
@@ -77,7 +77,7 @@ def run(
 
 def _begun(results: Path) -> list[str]:
     """The suites that were cut short here."""
-    own = ids_of(ThisMachine())
+    own = ids_of(Testbed())
     begun = (read_unfinished(place) for place in cut_short(results) if place.machine in own)
     return list(dict.fromkeys(one.document.run.suite for one in begun))
 
@@ -87,7 +87,7 @@ def _turns(data: DataFolder, results: Path, begun: Sequence[str]) -> list[SuiteT
 
     As a hosted runner it has measured what is in `results`: another run of its kind had another host.
     """
-    (machine, runner), catalogue = ids_of(ThisMachine()), known_numbers(data, results)
+    (machine, runner), catalogue = ids_of(Testbed()), known_numbers(data, results)
     hosted = {one.id for one in submissions_in(results) if one.machine == runner}
     done = {one.suite for one in catalogue.timed if one.machine == machine or one.id in hosted} | {*begun}
     return [one for one in turns_here(catalogue, works_here(data)) if one.suite not in done]

@@ -18,7 +18,7 @@ from probe_effect.measure.interrupt import leftovers
 from probe_effect.measure.plan import plan
 from probe_effect.measure.request import Work
 from probe_effect.measure.resume import command_to_go_on
-from probe_effect.measure.testbed import ThisMachine
+from probe_effect.measure.testbed import Testbed
 from probe_effect.model import Key, Sample
 from probe_effect.numbers.index import grouped_by
 from probe_effect.store.places import SubmissionFolder
@@ -186,7 +186,7 @@ def _cpus(work: Work) -> str:
         return "all for the workload, tracers on the same"
     if work.occupies_cpus:
         return "one for each thread of the workload, tracers on the same"
-    workload, tracer = ThisMachine().cpus(work)
+    workload, tracer = Testbed().cpus(work)
     return f"workload on CPU {workload}, tracers on {'the same' if tracer is None else f'CPU {tracer}'}"
 
 

@@ -24,7 +24,7 @@ from probe_effect.emulated.tracers import fetched, offered, wanted
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.measure.request import BUILDERS, Work
 from probe_effect.measure.resume import cut_short, read_unfinished
-from probe_effect.measure.testbed import Testbed, ThisMachine
+from probe_effect.measure.testbed import Testbed
 from probe_effect.measure.tree import Tree, kernel_build, named_tree
 from probe_effect.store.suite_file import Suite
 from probe_effect.tracers.protocol import Tracer
@@ -51,7 +51,7 @@ def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: Measure
     """The target that was asked for, put together and taken apart. Raises: UsageError, HostNotReady."""
     kernel_words, tracer_words, accelerator = options["vm"], options["tracers"], options["accelerator"]
     if kernel_words is None:
-        yield MeasurementTarget(ThisMachine(), suites, *with_paths(known_tracers(), tracer_words))
+        yield MeasurementTarget(Testbed(), suites, *with_paths(known_tracers(), tracer_words))
         return
     architecture = ARCHITECTURES[options["architecture"]]
     if accelerator == "kvm" and architecture.machine != MACHINE:

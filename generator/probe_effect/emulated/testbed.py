@@ -21,7 +21,7 @@ from probe_effect.machine.busy import CpuTimes, cpu_times
 from probe_effect.machine.cpu import signature
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row
 from probe_effect.measure.request import Work
-from probe_effect.measure.testbed import Origins, ThisMachine
+from probe_effect.measure.testbed import Origins, Testbed
 from probe_effect.model import Key, Metric, Need, Sample
 from probe_effect.store.event_paths import EventPath
 from probe_effect.store.machine_file import KVM_GUEST, TCG_GUEST, Machine, System, runs_add_up, with_id
@@ -52,7 +52,7 @@ PATIENCE: dict[Accelerator, Patience] = {name: Patience(boot_s=mode.boot_s) for 
 
 
 @dataclass(slots=True)
-class EmulatedMachine:
+class EmulatedMachine(Testbed):
     """The testbed. Use it as a context manager: what runs is ended with it."""
 
     assembly: Assembly
@@ -103,7 +103,7 @@ class EmulatedMachine:
         self._mechanisms, self._program_runs = {}, {}  # each suite has its own
         if self.recorder:
             self.recorder.begin()
-        with ThisMachine().held(self._host_cpus) if self.metric == "time" else nullcontext():
+        with Testbed().held(self._host_cpus) if self.metric == "time" else nullcontext():
             yield
 
     def program(self, work: Work) -> CompiledProgram:

@@ -2,10 +2,9 @@
 
 import fcntl
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from probe_effect.compilers import CompiledProgram, cache_folder
 from probe_effect.errors import HostNotReady
@@ -29,100 +28,66 @@ class Origins:
     program_runs: dict[str, float] = field(default_factory=dict)
 
 
-class Testbed(Protocol):
-    """The interface of a machine on which runs are made."""
+@dataclass(slots=True, kw_only=True)
+class Testbed:
+    """A machine on which runs are made: the one that we run on, where another does not say otherwise."""
+
+    cache: Path | None = None
 
     @property
     def metric(self) -> Metric:
-        """What is measured on this machine: `time` or `instructions`."""
+        """What is measured on it: `time` or `instructions`."""
+        return "time"
 
     def cpus(self, work: Work) -> tuple[int, int | None]:
         """The CPU of the workload, or the first of several, and the CPU of the tracers, or None if they have none."""
-
-    def held(self, cpus: tuple[int, int | None]) -> AbstractContextManager[None]:
-        """Hold the machine for this measurement. Raises: HostNotReady if another measurement holds it."""
-
-    def program(self, work: Work) -> CompiledProgram:
-        """The suite's workload, compiled. Raises: HostNotReady, ProbeEffectError."""
-
-    def run(self, planned: PlannedRun, load: WorkloadTask, watch: TracerTask | None, limits: Limits) -> Sample:
-        """The row of one run, with its times by the machine's own clock. Raises: HostNotReady."""
-
-    def recorded(self, row: Sample) -> Sample:
-        """The row as it is written, in the machine's metric."""
-
-    def machine(self) -> Machine:
-        """The facts of the machine."""
-
-    def system(self, program: Path | None, cpu: int) -> System:
-        """The facts of its operating system; with a workload, also the time of a clock read on a CPU."""
-
-    def cpu_times(self, cpu: int) -> CpuTimes | None:
-        """How a CPU of the machine spent its time since it started; None where it does not say."""
-
-    def functions(self, names: Sequence[str], load: WorkloadTask) -> dict[str, str]:
-        """First bytes of the user functions that are probed (`one_run.probed_functions`)."""
-
-    def origins(self) -> Origins:
-        """The origins of the machine; empty if its owner installed it."""
-
-    def paths(self) -> Sequence[EventPath]:
-        """What single events of the suite execute; empty if nothing records it."""
-
-
-@dataclass(frozen=True, slots=True)
-class ThisMachine:
-    """The machine that we run on, where times are measured."""
-
-    cache: Path | None = None
-    metric: Metric = "time"
-
-    def cpus(self, work: Work) -> tuple[int, int | None]:
-        """The last CPU for the workload, or all of them if it occupies them; and the CPU of the tracers."""
         return (min(usable_cpus()), None) if work.occupies_cpus else collect.choose_cpus()
 
     @contextmanager
     def held(self, cpus: tuple[int, int | None]) -> Iterator[None]:
-        """Under the machine's measuring lock, with this program and the tracers that it starts on the tracers' CPU."""
+        """Hold the machine for this measurement, with this program and the tracers that it starts on the tracers' CPU.
+
+        Raises: HostNotReady if another measurement holds it.
+        """
         with measurement_lock(self.cache or cache_folder()), _staying_on(cpus[1]):
             yield
 
     def program(self, work: Work) -> CompiledProgram:
-        """The suite's workload, compiled for this machine."""
+        """The suite's workload, compiled. Raises: HostNotReady, ProbeEffectError."""
         return build(work.source(), self.cache, work.suite.workload.libraries)
 
     def run(self, planned: PlannedRun, load: WorkloadTask, watch: TracerTask | None, limits: Limits) -> Sample:
-        """The row of one run."""
+        """The row of one run, with its times by the machine's own clock. Raises: HostNotReady."""
         return run_once(planned, load, watch, limits)
 
     def recorded(self, row: Sample) -> Sample:
-        """The row as it is."""
+        """The row as it is written, in the machine's metric."""
         return row
 
     def machine(self) -> Machine:
-        """The hardware, real or virtual."""
+        """The facts of the machine."""
         return collect.collect_machine()
 
     def system(self, program: Path | None, cpu: int) -> System:
-        """The operating system."""
+        """The facts of its operating system; with a workload, also the time of a clock read on a CPU."""
         if program is None:
             return collect.collect_system(None)
         return collect.collect_system(clock_read_ns(program, cpu), ROOT, trap_times(cpu, self.cache))
 
     def cpu_times(self, cpu: int) -> CpuTimes | None:
-        """How the CPU spent its time."""
+        """How a CPU of the machine spent its time since it started; None where it does not say."""
         return cpu_times(ROOT, cpu)
 
     def functions(self, names: Sequence[str], load: WorkloadTask) -> dict[str, str]:
-        """First bytes of the user functions that are probed."""
+        """First bytes of the user functions that are probed (`one_run.probed_functions`)."""
         return probed_functions(names, load)
 
     def origins(self) -> Origins:
-        """No origins: the kernel and the tracers of this machine were installed by its owner."""
+        """The origins of the machine; empty if its owner installed it."""
         return Origins()
 
     def paths(self) -> Sequence[EventPath]:
-        """No paths: hardware does not say what it executes."""
+        """What single events of the suite execute; empty if nothing records it: hardware does not say."""
         return ()
 
 
