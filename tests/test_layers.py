@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "model": set[str](),
     "toml": set[str](),
     "tools": {"toml"},
-    "host": {"model"},
+    "host": {"model", "toml"},
     "processes": set[str](),
     "compilers": {"errors"},
     "scripts": GROUND,

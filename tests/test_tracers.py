@@ -268,7 +268,7 @@ def test_a_kernel_that_offers_a_facility_misses_nothing(tmp_path: Path) -> None:
     (tmp_path / kernel.LSM).write_text("capability,landlock,bpf\n", encoding="utf-8")
     (tmp_path / "sys/kernel/tracing").mkdir()
     (tmp_path / "sys/kernel/tracing/uprobe_events").touch()
-    assert [kernel.missing(need, tmp_path) for need in kernel.OPTIONS] == [None] * len(kernel.OPTIONS)
+    assert [kernel.missing(need, tmp_path) for need in kernel.FACILITIES] == [None] * len(kernel.FACILITIES)
 
 
 @pytest.mark.parametrize(("release", "refuses"), [("7.2.9-amd64", True), ("7.3.0-rc1", False), ("10.1", False)])

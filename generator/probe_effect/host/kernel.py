@@ -1,63 +1,31 @@
 """What this Linux kernel offers to tracers, asked of the kernel itself."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from probe_effect.host import kernel_config, read_text
 from probe_effect.model import NOP10_CALLED_SINCE, Need, series_of
+from probe_effect.toml import beside
 
 TRACEFS = ("sys/kernel/tracing", "sys/kernel/debug/tracing")
 """Where tracefs is mounted: its own place since Linux 4.1, and the old one below debugfs."""
-MOUNT = "mount -t tracefs nodev /sys/kernel/tracing"
-CLOSED = (
-    "tracefs is closed to users other than root, so that the kernel cannot be asked; run this command with sudo, or as "
-    "root: mount -o remount,mode=755 /sys/kernel/tracing"
-)
-NOT_MOUNTED = f"tracefs is not mounted; as root: {MOUNT}"
-MAY_NOT_MOUNT = (
-    "tracefs is not mounted, and root may not mount it here, as in a container; give the container --privileged, "
-    f"or run this outside of it: {MOUNT}"
-)
 
-OPTIONS: dict[Need, tuple[str, str]] = {
-    "kprobe": ("kprobes", "KPROBES"),
-    "uprobe": ("uprobes", "UPROBE_EVENTS"),
-    "tracepoint": ("system call tracepoints", "FTRACE_SYSCALLS"),
-    "raw-tracepoint": ("raw tracepoints", "BPF_EVENTS"),
-    "fentry": ("function entry by BPF trampoline (fentry)", "DYNAMIC_FTRACE_WITH_DIRECT_CALLS"),
-    "kprobe-multi": ("links of a BPF program to many functions (kprobe.multi)", "FPROBE"),
-    "kprobe-session": ("sessions of a BPF program at entry and return (kprobe.session, since Linux 6.10)", "FPROBE"),
-    "uprobe-multi": ("links of a BPF program to many user functions (uprobe.multi, since Linux 6.6)", "UPROBES"),
-    "lsm": ("BPF programs at the hooks of security modules (LSM)", "BPF_LSM"),
-    "breakpoint": ("breakpoints of the hardware", "HAVE_HW_BREAKPOINT"),
-    "function-tracer": ("function tracer", "FUNCTION_TRACER"),
-    "function-graph": ("function graph tracer", "FUNCTION_GRAPH_TRACER"),
-    "seccomp": ("filters of system calls (seccomp)", "SECCOMP_FILTER"),
-}
-"""Facility to its name in sentences and its build option."""
+_FACTS: Any = beside(__file__)
+FACILITIES: dict[Need, dict[str, Any]] = _FACTS["facilities"]
+"""What a kernel may offer, with its name, its build option and how it is asked for it."""
 
-FTRACE_TRACERS: dict[Need, str] = {"function-tracer": "function", "function-graph": "function_graph"}
-"""Facility to its word in `available_tracers` and `current_tracer` (Documentation/trace/ftrace.rst)."""
+_WHY: dict[str, str] = _FACTS["tracefs"]
+CLOSED, NOT_MOUNTED, MAY_NOT_MOUNT = _WHY["closed"], _WHY["not_mounted"], _WHY["may_not_mount"]
 
-ON_FTRACE: tuple[Need, ...] = ("fentry", "kprobe-multi", "kprobe-session", *FTRACE_TRACERS)
-"""What patches the entry of functions through ftrace, and fails where the kernel keeps that to itself.
+FTRACE_TRACERS: dict[Need, str] = {need: one["tracer"] for need, one in FACILITIES.items() if "tracer" in one}
+"""Facility to its word in `available_tracers` and `current_tracer`."""
 
-Source: kernel/bpf/trampoline.c (register_fentry), kernel/trace/fprobe.c (register_fprobe_ips).
-"""
-
-IN_TRACEFS: tuple[Need, ...] = ("tracepoint", "raw-tracepoint", "fentry", *FTRACE_TRACERS)
-"""What only tracefs shows."""
+ON_FTRACE = frozenset(need for need, one in FACILITIES.items() if "on_ftrace" in one)
+"""What patches the entry of functions through ftrace."""
 
 BTF = "sys/kernel/btf/vmlinux"
-IN_TYPES: dict[Need, tuple[str, ...]] = {
-    "kprobe-multi": ("bpf_kprobe_multi_link",),
-    "kprobe-session": ("bpf_kprobe_multi_link", "BPF_TRACE_KPROBE_SESSION"),
-    "uprobe-multi": ("bpf_uprobe_multi_link",),
-}
-"""Facility to the whole names that are all in BTF where the kernel has it.
-
-Source: kernel/trace/bpf_trace.c has the type only within CONFIG_FPROBE; bpf_kprobe_multi_link_attach is always there.
-"""
 
 LSM = "sys/kernel/security/lsm"
 """The security modules at work, joined by commas. Source: security/inode.c, `lsm_read`."""
@@ -83,7 +51,8 @@ def missing(need: Need, root: Path) -> str | None:
     """
     if need == "uprobe-nop10":
         return _nop10_refused(root)
-    if need in ("kprobe", *IN_TRACEFS) and "[confidentiality]" in (read_text(root, LOCKDOWN) or ""):
+    is_locked_away = need == "kprobe" or "in_tracefs" in FACILITIES[need]
+    if is_locked_away and "[confidentiality]" in (read_text(root, LOCKDOWN) or ""):
         return f"the kernel is locked down (/{LOCKDOWN} says confidentiality), which takes {need} from root too"
     if need == "fentry" and (kernel_config(root) or {}).get("DEBUG_INFO_BTF") == "n":
         return "this kernel has no types of its own (BTF), which fentry needs: CONFIG_DEBUG_INFO_BTF is not set"
@@ -174,50 +143,39 @@ def _functions_missing(need: Need, root: Path) -> str | None:
 
 
 def _is_offered(need: Need, root: Path) -> bool:
-    if need in IN_TYPES:
-        return _has_types(need, root)
+    facility = FACILITIES[need]
+    if "types" in facility:
+        return _has_types(facility, root)
     if need == "lsm":
         return "bpf" in (read_text(root, LSM) or "").strip().split(",")
     if need == "fentry" and not _may_have_trampolines(root):
         return False
-    if need in FTRACE_TRACERS:
-        return any(FTRACE_TRACERS[need] in ftrace_tracers(root / place) for place in TRACEFS)
-    return any((root / place).exists() for place in _signs(need))
+    if "tracer" in facility:
+        return any(facility["tracer"] in ftrace_tracers(root / place) for place in TRACEFS)
+    return any((root / sign.format(tracefs=place)).exists() for sign in facility["signs"] for place in TRACEFS)
 
 
 def _may_have_trampolines(root: Path) -> bool:
     """By the build options, where they are known: on arm64 functions could be traced long before (Linux 6.4)."""
     config = kernel_config(root)
-    return config is None or config.get(OPTIONS["fentry"][1]) == "y"
+    return config is None or config.get(FACILITIES["fentry"]["option"]) == "y"
 
 
-def _has_types(need: Need, root: Path) -> bool:
+def _has_types(facility: Mapping[str, Any], root: Path) -> bool:
     """By the kernel's types (milliseconds; its list of symbols takes seconds), else by its build options."""
     try:
         names = (root / BTF).read_bytes()  # in BTF names end in 0 bytes
     except OSError:
-        return (kernel_config(root) or {}).get(OPTIONS[need][1]) == "y"
-    return all(f"\0{name}\0".encode() in names for name in IN_TYPES[need])
-
-
-def _signs(need: Need) -> list[str]:
-    """Files and folders of which one exists when the kernel has the facility."""
-    if need == "tracepoint":
-        return [f"{place}/events/syscalls" for place in TRACEFS]
-    if need == "fentry":
-        return [f"{place}/available_filter_functions" for place in TRACEFS]
-    if need == "raw-tracepoint":
-        return [f"{place}/events/raw_syscalls/sys_enter" for place in TRACEFS]
-    if need == "seccomp":
-        return ["proc/sys/kernel/seccomp/actions_avail"]
-    return [f"sys/bus/event_source/devices/{need}", *(f"{place}/{need}_events" for place in TRACEFS)]
+        return (kernel_config(root) or {}).get(facility["option"]) == "y"
+    return all(f"\0{name}\0".encode() in names for name in facility["types"])
 
 
 def _has_none(need: Need, root: Path) -> str:
     """That the kernel has no such facility, with what its build options say of it, or that it cannot be asked."""
-    name, option = OPTIONS[need]
-    config = kernel_config(root)
-    if need in IN_TRACEFS and (config is None or config.get(option) == "y") and (reason := tracefs_missing(root)):
+    facility, config = FACILITIES[need], kernel_config(root)
+    name, option = facility["name"], facility["option"]
+    may_be_there = "in_tracefs" in facility and (config is None or config.get(option) == "y")
+    if may_be_there and (reason := tracefs_missing(root)):
         return reason
     if config is None:
         release = read_text(root, "proc/sys/kernel/osrelease") or "this release"

@@ -103,7 +103,7 @@ class Dtrace(Tool):
         if need.startswith("uprobe"):  # the pid provider makes its probes when asked; nothing lists them before
             return None
         if need not in PROVIDERS:
-            return f"DTrace on {self.system} has no {kernel.OPTIONS[need][0]}"
+            return f"DTrace on {self.system} has no {kernel.FACILITIES[need]['name']}"
         return self._no_probes(PROVIDERS[need])
 
     def session(self, script: Path, counting: Counting, program: Path) -> "DtraceSession":
