@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
 
 import numpy as np
 
@@ -52,18 +51,11 @@ UNKNOWN_NS = 10_000.0
 """What a probe is taken to cost that cannot be measured so: a stepped user probe in a nested virtual machine."""
 
 
-class EventCosts(NamedTuple):
-    """What an event costs by each means of attaching, on any CPU, in ns, beside the run time of our program.
+def event_costs(countables: Iterable[Countable]) -> tuple[dict[Means, float], float]:
+    """(ns of an event by each means of attaching, s of CPU time that measuring took from other programs).
 
-    `others_s`: CPU time that the measurement took from other programs.
+    The run time of our program is no part of it. Where probes of one kind fire in several ways, the highest is taken.
     """
-
-    event_ns: dict[Means, float]
-    others_s: float
-
-
-def event_costs(countables: Iterable[Countable]) -> EventCosts:
-    """The cost of an event of each kind of probe; where those of one kind fire in several ways, the highest."""
     found: dict[Means, float] = {}
     others_s = 0.0
     for kind, mechanism in sorted({(one.kind, one.mechanism or "stepped") for one in countables}):
@@ -73,7 +65,7 @@ def event_costs(countables: Iterable[Countable]) -> EventCosts:
             others_s += taken_s
     if "tracepoint" in found:  # each goes by whichever of both the kernel takes
         found["raw-tracepoint"] = found["tracepoint"]
-    return EventCosts(found, others_s)
+    return found, others_s
 
 
 def _measured(kind: CountableProbe, mechanism: str) -> tuple[float, float]:
