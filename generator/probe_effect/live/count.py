@@ -9,11 +9,13 @@ import contextlib
 import os
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from probe_effect import units
 from probe_effect.live.attachment import Attachments
+from probe_effect.live.bpf_program import ELSEWHERE, REST
 from probe_effect.live.countable import Countable, CountableProbe
 from probe_effect.live.own_probe import event_costs
 from probe_effect.live.perf_event import CpuClock
@@ -179,15 +181,17 @@ def _attached(chosen: Sequence[Countable], followed: TargetProcesses, *, stacks:
 
 
 def _rate(probe: str, slots: Sequence[int], windows: Windows, rates: Rates) -> ProbeRate:
-    seen, found = windows.counts(slots), rates.rate(slots)
+    counts, found = windows.counts(slots), rates.rate(slots)
+    elsewhere = counts.pop(ELSEWHERE, Counter[int]())
+    by_cpu = sum(counts.values(), Counter[int]())
     return ProbeRate(
         probe=probe,
-        events=seen.events,
+        events=by_cpu.total(),
         seconds=windows.counted_s,
-        by_thread=seen.by_thread,
-        by_cpu=seen.by_cpu,
+        by_thread={thread: one.total() for thread, one in counts.items() if thread != REST},
+        by_cpu=by_cpu,
         thread_hz=found.thread_hz,
-        elsewhere_events=seen.elsewhere,
+        elsewhere_events=elsewhere.total(),
         complete=windows.is_complete and windows.ended is None,
         note="; ".join(_notes(windows, at_least=found.at_least)) or None,
         low_hz=found.sampled.low_hz,

@@ -8,7 +8,7 @@ windows: a probe that is there but switched off costs nearly as much as one that
 
 import random
 import time
-from collections import deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -16,7 +16,6 @@ from statistics import mean
 
 from probe_effect.live.attachment import Attachments, Means
 from probe_effect.live.perf_event import CpuClock, be_prompt
-from probe_effect.live.probe_counts import ProbeCounts
 from probe_effect.live.target import TargetProcesses, ThreadUse, threads_of, used_between
 
 FEWEST_STRATA, MOST_STRATA = 10, 100
@@ -111,7 +110,7 @@ class Windows:
         self._recent: deque[WindowCost] = deque(maxlen=RECENT)
         self._random = random.Random(SEED)  # noqa: S311 (no secret)
         self._threads: dict[int, ThreadUse] = {}
-        self._by_cpu: dict[int, dict[int, list[int]]] = {}
+        self._by_cpu: dict[int, dict[int, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
         self._is_on, self._since_s, self._before_s, self._attach_cost_s = False, 0.0, 0.0, 0.0
         self._cpu_since_s: float | None = None
 
@@ -132,11 +131,11 @@ class Windows:
         runs = self._attachments.runs()
         return sum(one.run_ns + one.runs * self._cost_ns[means] for means, one in runs.items()) / 1e9
 
-    def counts(self, slots: Iterable[int]) -> ProbeCounts:
-        """Events in all windows together, of the probe whose counts have these keys."""
-        found = ProbeCounts()
-        for thread, values in (one for slot in slots for one in self._by_cpu.get(slot, {}).items()):
-            found.add(thread, values)
+    def counts(self, slots: Iterable[int]) -> dict[int, Counter[int]]:
+        """Events in all windows together by thread and CPU, of the probe whose counts have these keys."""
+        found: dict[int, Counter[int]] = defaultdict(Counter)
+        for thread, by_cpu in (one for slot in slots for one in self._by_cpu[slot].items()):
+            found[thread] += by_cpu
         return found
 
     @property
@@ -263,7 +262,7 @@ class Windows:
             if events := sum(values) - sum(before.get(key, ())):
                 found[key] = events
                 slot, thread = key
-                own = self._by_cpu.setdefault(slot, {}).setdefault(thread, [0] * len(values))
+                own = self._by_cpu[slot][thread]
                 for cpu, (now, then) in enumerate(zip_longest(values, before.get(key, ()), fillvalue=0)):
                     own[cpu] += now - then
         return found
