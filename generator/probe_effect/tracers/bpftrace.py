@@ -25,7 +25,7 @@ from probe_effect.host import read_text
 from probe_effect.host.kernel import missing, tracefs_missing
 from probe_effect.model import Need
 from probe_effect.processes import Child, Ended
-from probe_effect.tracers.monitors import MonitorSession, Words
+from probe_effect.tracers.monitors import Monitor, MonitorSession
 from probe_effect.tracers.protocol import OF_ITSELF, Counting
 from probe_effect.tracers.tool import LOOK_EVERY_S, Tool, ToolSession, not_root
 
@@ -98,8 +98,8 @@ class Bpftrace(Tool):
     def session(self, script: Path, counting: Counting, program: Path) -> ToolSession:
         """One run of bpftrace with `script`, which ends by itself where bpftrace is what is measured."""
         if counting in OF_ITSELF:
-            words = Words(name=self.tool, command=(self.program, str(script.absolute())))
-            return MonitorSession(words, script, counting, program)
+            refreshing = Monitor(program=self.program, id=self.tool, tool=self.tool)
+            return MonitorSession(refreshing, (self.program, str(script.absolute())), script, counting, program)
         return BpftraceSession(self.program, script, counting, program)
 
     def _too_old(self) -> str | None:

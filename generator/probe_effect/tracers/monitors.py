@@ -13,6 +13,7 @@ that of our own reader of /proc, the lower bound, is the program.
 import fcntl
 import os
 import re
+import shutil
 import struct
 import termios
 import time
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from probe_effect.compilers import Compiler, compiled
+from probe_effect.compilers import c_compiler, compiled
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Need
 from probe_effect.processes import Child, Ended, is_readable
@@ -29,7 +30,7 @@ from probe_effect.tracers import perf_output
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.proc import peak_rss_bytes, processes, wait_for_workload
 from probe_effect.tracers.protocol import Counting, Report, TracerFailed
-from probe_effect.tracers.tool import Tool, ToolSession, absent, version_line
+from probe_effect.tracers.tool import Tool, ToolSession, version_line
 
 REFRESHES = 10
 """As many as the suite has operations; scripts of tools that take a number have it in their words."""
@@ -56,24 +57,12 @@ COUNT_CALLS = ("stat", "-x,", "-e", "raw_syscalls:sys_enter", "-o")
 """Words of perf; the file and the command follow."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
-    """How a tool is told to make its refreshes and end: its command, the key that ends it, and its settings."""
-
-    name: str
-    command: tuple[str, ...]
-    key: bytes = b""
-    """Ends it, once it has made `REFRESHES`; empty for a tool that ends by itself."""
-    settings: str = ""
-    """Where its script goes below its home, for a tool that is told by a file of settings."""
-
-
 class MonitorSession(ToolSession):
     """One tool at its refreshes."""
 
-    def __init__(self, words: Words, script: Path, counting: Counting, program: Path) -> None:
-        super().__init__(words.command[0], script, counting, program)
-        self.name, self._words = words.name, words
+    def __init__(self, of: "Monitor", command: Sequence[str], script: Path, counting: Counting, program: Path) -> None:
+        super().__init__(command[0], script, counting, program)
+        self.name, self._of, self._command = of.id, of, command
         self.always_counts = counting == "calls"
         self._terminal, self._inside = os.openpty()  # the tool's end stays open here too: its end never ends ours
         fcntl.ioctl(self._inside, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
@@ -84,8 +73,8 @@ class MonitorSession(ToolSession):
         self._ended: Ended | None = None
         self._home = self.work.path / "home"
         self._home.mkdir()
-        if words.settings:
-            settings = self._home / words.settings
+        if of.settings:
+            settings = self._home / of.settings
             settings.parent.mkdir(parents=True)
             settings.write_bytes(script.read_bytes())
 
@@ -98,7 +87,7 @@ class MonitorSession(ToolSession):
         """The command, counted by perf where its system calls are asked for; it watches no process in particular."""
         del pid
         counted = ("perf", *COUNT_CALLS, str(self.written), "--") if self.counting == "calls" else ()
-        return (*counted, *self._words.command)
+        return (*counted, *self._command)
 
     def environment(self) -> dict[str, str]:
         """A home of its own, so that nobody's settings are read and none written, and the size of its terminal."""
@@ -182,9 +171,9 @@ class MonitorSession(ToolSession):
     def _end_it_when_done(self) -> None:
         """Press the key that ends it, once the last refresh is drawn; again after a while, where it was not heard."""
         now_s = time.monotonic()
-        if self._words.key and self._refreshes >= REFRESHES and now_s - self._last_s > PAUSE_S:
+        if self._of.key and self._refreshes >= REFRESHES and now_s - self._last_s > PAUSE_S:
             self._last_s = now_s
-            os.write(self._terminal, self._words.key)
+            os.write(self._terminal, self._of.key.encode())
 
     def _look(self, child: Child) -> None:
         """Take note of the largest memory of any of its processes."""
@@ -200,10 +189,7 @@ AGAIN = f'for refresh in {" ".join(map(str, range(REFRESHES)))}; do "$@" || exit
 """Has a shell start a tool again for each refresh."""
 
 READER = "proc-reader"
-COMPILER = Compiler(
-    command=("cc", "-O2", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra"),
-    absent="cc is not installed; on Debian and Ubuntu: apt install gcc libc6-dev",
-)
+COMPILER = c_compiler(("-O2", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,8 +216,7 @@ class Monitor(Tool):
         again = ("/bin/sh", "-c", AGAIN, self.id) if self.is_started_again else ()
         own = () if self.settings else tuple(read_arguments(script))
         command = (*again, self.program, *self.words, *own)
-        words = Words(name=self.id, command=command, key=self.key.encode(), settings=self.settings)
-        return MonitorSession(words, script, counting, program)
+        return MonitorSession(self, command, script, counting, program)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +231,7 @@ class ProcReader:
         """None when it can be compiled here, and /proc is Linux's, else why not and what to do."""
         if not Path("/proc/self/stat").exists():
             return "there is no /proc as Linux has it"
-        return absent(COMPILER.command[0], COMPILER.absent.partition("; ")[2])
+        return None if shutil.which(COMPILER.command[0]) else COMPILER.absent
 
     def version(self) -> str:
         """Its name: it has no version, for the script is all of it."""
@@ -262,4 +247,5 @@ class ProcReader:
             made = compiled(script, COMPILER, f"monitors/{READER}", self.cache)
         except ProbeEffectError as error:
             raise TracerFailed(str(error)) from error
-        return MonitorSession(Words(name=self.id, command=(str(made.path),)), script, counting, program)
+        own = Monitor(program=str(made.path), id=self.id, tool=self.tool)
+        return MonitorSession(own, (own.program,), script, counting, program)
