@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_onc
 from probe_effect.model import Key
 from probe_effect.tracers import proc, strace
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.tracers.strace import Strace, StraceSeccomp, count_calls, count_table
+from probe_effect.tracers.strace import Strace, count_calls, count_table
 from probe_effect.workloads.loop import NOT_PINNED, WorkloadProcess, WorkloadTask, build
 from site_build import absent
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 SUITES = HERE.parent / "data" / "suites"
 FAKE_WORKLOAD = HERE / "fakes" / "workload"
+
+SECCOMP = Strace(id="strace-seccomp", tool="strace-seccomp", attaches=False)
 
 OPERATIONS = 300
 LONG_S = 30.0
@@ -117,14 +120,15 @@ def test_whether_a_process_may_be_traced_is_read_from_the_kernel(
     (tmp_path / "proc/sys/kernel/yama").mkdir(parents=True)
     if scope is not None:
         (tmp_path / strace.SCOPE).write_text(f"{scope}\n", encoding="utf-8")
-    refusals = [Strace(program="sh", root=tmp_path).available(), StraceSeccomp(program="sh", root=tmp_path).available()]
+    tracers = [replace(one, program="sh", root=tmp_path) for one in (Strace(), SECCOMP)]
+    refusals = [tracer.available() for tracer in tracers]
     assert [refusal is None for refusal in refusals] == [attaches, starts]
     assert all(f"ptrace_scope is {scope}" in refusal for refusal in refusals if refusal)
 
 
 def test_without_strace_the_reason_says_what_to_install() -> None:
     assert "apt install strace" in str(Strace(program="no-strace").available())
-    assert "apt install strace" in str(StraceSeccomp(program="no-strace").available())
+    assert "apt install strace" in str(replace(SECCOMP, program="no-strace").available())
 
 
 def test_strace_sees_no_probe_of_the_kernel() -> None:
@@ -132,11 +136,11 @@ def test_strace_sees_no_probe_of_the_kernel() -> None:
 
 
 def test_both_ways_are_tracers_with_scripts_of_their_own() -> None:
-    assert [(tracer.id, tracer.tool) for tracer in (Strace(), StraceSeccomp())] == [
+    assert [(tracer.id, tracer.tool) for tracer in (Strace(), SECCOMP)] == [
         ("strace", "strace"),
         ("strace-seccomp", "strace-seccomp"),
     ]
-    for tracer in (Strace(), StraceSeccomp()):
+    for tracer in (Strace(), SECCOMP):
         assert list(SUITES.glob(f"*/*.{tracer.tool}"))
 
 
@@ -149,7 +153,7 @@ def usable(tracer: Strace) -> Strace:
     return tracer
 
 
-@pytest.fixture(params=[Strace(), StraceSeccomp()], ids=lambda tracer: tracer.id)
+@pytest.fixture(params=[Strace(), SECCOMP], ids=lambda tracer: tracer.id)
 def tracer(request: pytest.FixtureRequest) -> Strace:
     found: Strace = request.param
     return usable(found)
@@ -200,7 +204,7 @@ def test_a_table_counts_every_read_and_that_of_the_go(program: Path, tmp_path: P
 def test_a_table_of_a_strace_that_starts_the_workload_has_what_the_loader_reads_too(
     program: Path, tmp_path: Path
 ) -> None:
-    found = row(usable(StraceSeccomp()), written(tmp_path / "table", "-c -e trace=read\n"), program)
+    found = row(usable(SECCOMP), written(tmp_path / "table", "-c -e trace=read\n"), program)
     assert (found.status, found.note, found.lost) == ("ok", None, 0)
     assert OPERATIONS < (found.seen or 0) < OPERATIONS + 100
 
@@ -227,8 +231,8 @@ def test_words_that_no_shell_could_split_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_filter_that_never_comes_is_a_timeout(program: Path, tmp_path: Path) -> None:
-    usable(StraceSeccomp())
-    session = StraceSeccomp().session(written(tmp_path / "read", "-e trace=read"), "lines", program)
+    usable(SECCOMP)
+    session = SECCOMP.session(written(tmp_path / "read", "-e trace=read"), "lines", program)
     workload = WorkloadProcess(
         WorkloadTask(program=program, operations=OPERATIONS, cpu=NOT_PINNED)
     )  # not started by strace

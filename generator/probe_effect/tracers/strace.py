@@ -51,8 +51,9 @@ class Strace(Tool):
     program: str = "strace"
     id: str = "strace"
     tool: str = "strace"
+    attaches: bool = True
+    """Whether it attaches to the workload, or starts it with a filter in the kernel, which it sets up there."""
     sees: ClassVar[str] = "it sees system calls and signals"
-    attaches: ClassVar[bool] = True
 
     def available(self) -> str | None:
         """None when it can run here, else why not and what to do."""
@@ -61,15 +62,6 @@ class Strace(Tool):
     def session(self, script: Path, counting: Counting, program: Path) -> "StraceSession":
         """One run. Raises: TracerFailed when the script is not understood."""
         return (StraceSession if self.attaches else SeccompSession)(self.program, script, counting, program)
-
-
-@dataclass(frozen=True, slots=True)
-class StraceSeccomp(Strace):
-    """strace with a filter in the kernel, which it sets up in what it starts."""
-
-    id: str = "strace-seccomp"
-    tool: str = "strace-seccomp"
-    attaches: ClassVar[bool] = False
 
 
 def scope_refuses(root: Path, *, attaching: bool) -> str | None:
