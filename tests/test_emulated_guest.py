@@ -96,7 +96,7 @@ def test_only_the_files_that_say_what_the_machine_is_are_sent(host: Host) -> Non
 
 def test_tracers_say_what_they_lack(host: Host) -> None:
     (found,) = host.ask({"do": "tracers", "words": ["bpftrace"], "needs": ["kprobe", "tracepoint"]})["tracers"]
-    assert found["id"] == "bpftrace"
+    assert found["tracer"] == found["tool"] == "bpftrace"
     assert found["version"] == "bpftrace v0.0.0"
     assert found["unavailable"] is None
     assert list(found["lacks"]) == ["kprobe"]

@@ -23,11 +23,12 @@ from probe_effect.emulated.debian import check_programs
 from probe_effect.errors import HostNotReady
 from probe_effect.host import typed
 from probe_effect.host.mounts import mount_for_good
-from probe_effect.measure.diagnosis import NEEDS, Availability, Diagnosis, SuiteState, TracerState, diagnose
+from probe_effect.measure.diagnosis import NEEDS, Availability, Diagnosis, SuiteState, diagnose
 from probe_effect.measure.request import choose_suites
 from probe_effect.numbers import names
 from probe_effect.store.places import DataFolder
 from probe_effect.tracers.packages import install_line
+from probe_effect.tracers.protocol import TracerState
 from probe_effect.tracers.registry import known_tracers
 
 

@@ -22,11 +22,11 @@ from probe_effect.host import ROOT, stay_on, usable_cpus
 from probe_effect.host.kernel import mechanism
 from probe_effect.machine.busy import busy_ratio, cpu_times
 from probe_effect.measure.one_run import Hooks, Limits, TracerTask, probed_functions, run_once
-from probe_effect.model import Need, Sample
+from probe_effect.model import Sample
 from probe_effect.tracers.dormant import Audit
 from probe_effect.tracers.libbpf import Libbpf
 from probe_effect.tracers.proc import count_runs, program_runs
-from probe_effect.tracers.protocol import Tracer
+from probe_effect.tracers.protocol import Tracer, state_of
 from probe_effect.tracers.registry import known_tracers, with_paths
 from probe_effect.tracers.tool import ToolSession
 from probe_effect.workloads.loop import clock_read_ns
@@ -67,7 +67,8 @@ class GuestRequests:
         known |= {name: replace(one, inside=True) for name, one in known.items() if isinstance(one, Audit)}
         every, names = with_paths(known, request["words"])
         self._tracers = {name: every[name] for name in names}
-        return {"tracers": [_account(tracer, request["needs"]) for tracer in self._tracers.values()]}
+        needs = request["needs"]
+        return {"tracers": [asdict(state_of(one, needs)) | {"tool": one.tool} for one in self._tracers.values()]}
 
     def functions(self, request: Message) -> Message:
         """First bytes of probed functions."""
@@ -173,18 +174,6 @@ def _with_starts(row: Sample, taken: Mapping[str, Taken | None]) -> Sample:
 
 def _instructions(found: Taken | None, *, is_ours: bool) -> int | None:
     return None if found is None else found.others + (found.ourselves if is_ours else 0)
-
-
-def _account(tracer: Tracer, needs: Sequence[Need]) -> Message:
-    unavailable = tracer.available()
-    lacks = {} if unavailable else {need: reason for need in needs if (reason := tracer.missing(need))}
-    return {
-        "id": tracer.id,
-        "tool": tracer.tool,
-        "unavailable": unavailable,
-        "version": None if unavailable else tracer.version(),
-        "lacks": lacks,
-    }
 
 
 def serve(line: FileIO, guest: GuestRequests) -> None:

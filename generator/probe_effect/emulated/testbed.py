@@ -27,6 +27,7 @@ from probe_effect.store.event_paths import EventPath
 from probe_effect.store.machine_file import KVM_GUEST, TCG_GUEST, Machine, System, runs_add_up, with_id
 from probe_effect.store.samples import TIMES, as_note
 from probe_effect.tools.record import TOOLS
+from probe_effect.tracers.protocol import TracerState
 from probe_effect.workloads.loop import WorkloadTask
 
 LOSSES = 3
@@ -87,8 +88,9 @@ class EmulatedMachine(Testbed):
     def tracers(self) -> dict[str, GuestTracer]:
         """Tracer id to tracer, as they describe themselves inside. Raises: HostNotReady when it does not boot."""
         if not self._tracers:
-            said = self._survey()["tracers"]
-            self._tracers = {one["id"]: GuestTracer(one["id"], one["tool"], one) for one in said}
+            for one in self._survey()["tracers"]:
+                tool, said = one.pop("tool"), TracerState(**one)
+                self._tracers[said.tracer] = GuestTracer(said.tracer, tool, said)
         return self._tracers
 
     def cpus(self, work: Work) -> tuple[int, int | None]:

@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import NoReturn
 
 from probe_effect.emulated.debian import PACKAGE, RELEASE, DebianRelease, locked, made_whole
-from probe_effect.emulated.messages import Message
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.measure.tree import INSTEAD, Tree
 from probe_effect.model import Need
 from probe_effect.store.suite_file import Project, tools_of
 from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.libbpf import CLANG
-from probe_effect.tracers.protocol import Counting
+from probe_effect.tracers.protocol import Counting, TracerState
 
 FROM_ELSEWHERE = re.compile(rf"(?P<tracer>[a-z-]+)=(?P<package>{PACKAGE.pattern})/(?P<release>{RELEASE.pattern})")
 
@@ -103,22 +102,19 @@ class GuestTracer:
 
     id: str
     tool: str
-    said: Message
+    said: TracerState
 
     def available(self) -> str | None:
         """None when it can run there, else why not."""
-        reason: str | None = self.said["unavailable"]
-        return reason
+        return self.said.unavailable
 
     def version(self) -> str | None:
         """The version of the tracer, as the tracer prints it."""
-        found: str | None = self.said["version"]
-        return found
+        return self.said.version
 
     def missing(self, need: Need) -> str | None:
         """None when kernel and tool offer what a case needs, else why not."""
-        reason: str | None = self.said["lacks"].get(need)
-        return reason
+        return self.said.lacks.get(need)
 
     def session(self, script: Path, counting: Counting, program: Path) -> NoReturn:
         """Never: the program inside makes its sessions."""

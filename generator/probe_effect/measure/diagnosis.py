@@ -21,7 +21,7 @@ from probe_effect.store.machine_file import Machine, System
 from probe_effect.store.suite_file import Suite, script_paths
 from probe_effect.tracers.packages import missing_packages
 from probe_effect.tracers.proc import may_trace
-from probe_effect.tracers.protocol import Tracer
+from probe_effect.tracers.protocol import Tracer, TracerState, state_of
 from probe_effect.workloads.loop import build, clock_read_ns
 
 SIGNS = (".dockerenv", "run/.containerenv", "run/systemd/container")
@@ -71,18 +71,6 @@ class Availability:
 
     found: str | None
     reason: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TracerState:
-    """A tracer on this machine."""
-
-    tracer: str
-    version: str | None
-    unavailable: str | None
-    """Why the tracer cannot run here and what to do; None if it can."""
-    lacks: Mapping[Need, str]
-    """Facility to the reason why this tracer cannot use it here; asked only of a tracer that can run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +126,7 @@ def diagnose(
     load = load_average()  # before anything of ours runs
     workload_cpu, tracer_cpu = collect.choose_cpus(root)
     before = _sibling_times(root, workload_cpu)
-    tracers = tuple(_tracer(tracer) for tracer in known.values())
+    tracers = tuple(state_of(tracer, NEEDS) for tracer in known.values())
     ready = {state.tracer: known[state.tracer] for state in tracers if state.unavailable is None}
     works = [resolve(folder, suite, ready, []) for folder, suite in suites]
     programs = {work.suite.id: _build(work, cache) for work in works}
@@ -170,12 +158,6 @@ def diagnose(
             sibling_busy=_busiest(before, _sibling_times(root, workload_cpu)),
         ),
     )
-
-
-def _tracer(tracer: Tracer) -> TracerState:
-    unavailable = tracer.available()
-    lacks = {} if unavailable else {need: reason for need in NEEDS if (reason := tracer.missing(need))}
-    return TracerState(tracer=tracer.id, version=tracer.version(), unavailable=unavailable, lacks=lacks)
 
 
 def _suite(work: Work, known: Mapping[str, Tracer], program: CompiledProgram | str) -> SuiteState:

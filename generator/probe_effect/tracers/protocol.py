@@ -1,5 +1,6 @@
 """What the harness asks of a tracer. Each tool has a module that does it."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -42,6 +43,18 @@ class Report:
     detach_ns: int | None = None
     probes: int | None = None
     """How many probes it says that it attached, those of its own among them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracerState:
+    """A tracer on a machine."""
+
+    tracer: str
+    version: str | None
+    unavailable: str | None
+    """Why the tracer cannot run there and what to do; None if it can."""
+    lacks: Mapping[Need, str]
+    """Facility to the reason why this tracer cannot use it there; asked only of a tracer that can run."""
 
 
 class Session(Protocol):
@@ -89,3 +102,10 @@ class Tracer(Protocol):
 
         What the tool starts inherits the CPUs that the caller may use. Raises: TracerFailed.
         """
+
+
+def state_of(tracer: Tracer, needs: Iterable[Need]) -> TracerState:
+    """What a tracer reports about itself and these facilities here."""
+    unavailable = tracer.available()
+    lacks = {} if unavailable else {need: reason for need in needs if (reason := tracer.missing(need))}
+    return TracerState(tracer=tracer.id, version=tracer.version(), unavailable=unavailable, lacks=lacks)
