@@ -174,7 +174,7 @@ class ProbeCosts:
         if found is None:
             return None
         cost = found.on({})
-        return Part(name=attach, rate_hz=0.0, basis="calibrated", added=(), cost=cost, is_clear=True, note=found.note)
+        return Part(name=attach, basis="calibrated", cost=cost, is_clear=True, note=found.note)
 
     def _look_up(self, sort: Sort, kind: str, how: str | None) -> Part | None:
         """Of the nearest machine that has it, by the plainest tracer that has it there.

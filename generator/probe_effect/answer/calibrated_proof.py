@@ -93,7 +93,7 @@ def _pair(found: Evidence, suite: Suite, case: Case, measured: Number) -> Progra
     cost = plain
     if call is not None and calls is not None:
         cost = EntryPath(call, measured, _own_calls(probes) * share).moved(plain, calls)
-    return pair_of(measured, point(measured, cost), point(measured, plain))
+    return pair_of(measured, cost, plain)
 
 
 def _cost(probe: ScriptProbe, rows: Sequence[ProbeCalibration]) -> Estimate | None:

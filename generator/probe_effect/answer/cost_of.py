@@ -266,7 +266,6 @@ def _part(on: Setup, wanted: Request, chosen: Candidate) -> Part:
     return Part(
         name=base.case.id if is_measured else wanted.name,
         title=base.number.title if is_measured else None,
-        rate_hz=0.0,
         basis="estimated" if is_estimated else "measured" if is_measured and not notes else "composed",
         added=whole.added,
         less=whole.less,

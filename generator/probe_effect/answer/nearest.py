@@ -147,7 +147,6 @@ def _measured_here(here: HereCosts, group: ProbeGroup) -> Iterator[tuple[Part, N
         name=group.attach,
         rate_hz=group.rate_hz or 0.0,
         basis="calibrated",
-        added=(),
         cost=cost,
         is_clear=estimates.is_above_0(cost),
         path=EntryPath(calls.on(group.events_by_cpu), None, 1.0) if calls else None,

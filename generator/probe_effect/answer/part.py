@@ -42,9 +42,9 @@ class Part:
 
     name: str
     title: str | None = None
-    rate_hz: float
+    rate_hz: float = 0.0
     basis: Basis
-    added: tuple[Number, ...]
+    added: tuple[Number, ...] = ()
     less: tuple[Number, ...] = ()
     counted: Number | None = None
     calibrated: tuple[Number, ...] = ()
@@ -103,7 +103,6 @@ def published(found: Evidence, printed: PublishedCost, case: str, rate_hz: float
         title=found.titles.get(case),
         rate_hz=rate_hz,
         basis="published",
-        added=(),
         printed=printed,
         cost=printed.cost,
         is_clear=True,

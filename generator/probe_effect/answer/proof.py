@@ -116,7 +116,7 @@ def pairs(found: Evidence) -> Sequence[ProgramPair]:
         if case.like is not None and suite.has_programs
         for one in in_programs(found, case)
         if (cost := found.costs.get((one.submission.machine, one.tracer, case.like))) is not None
-        and (pair := _pair(found, suite, case, one, cost)) is not None
+        and (pair := pair_of(one, _predicted(found, suite, case, one, cost), cost.known_cost)) is not None
     ]
 
 
@@ -145,18 +145,12 @@ def program_spread(found: Evidence) -> Spread | None:
     return spread(of_events(found))
 
 
-def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, cost: Number) -> ProgramPair | None:
-    """None where one of the slowdowns has no interval, and where the tracer did not see the program."""
-    predicted = point(measured, _predicted(found, suite, case, measured, cost))
-    plain = point(measured, cost.known_cost)
-    return pair_of(measured, predicted, plain)
-
-
-def pair_of(measured: Number, predicted: RatePoint | None, plain: RatePoint | None) -> ProgramPair | None:
-    """The pair; None where one of the slowdowns has no interval, and where the tracer did not see the program."""
-    if predicted is None or plain is None or plain.rate_hz < LEAST_RATE_HZ:
+def pair_of(measured: Number, predicted: Estimate, plain: Estimate) -> ProgramPair | None:
+    """The pair, by two costs of an event; None where a slowdown has no interval, or the tracer missed the program."""
+    by_model, by_cost = point(measured, predicted), point(measured, plain)
+    if by_model is None or by_cost is None or by_cost.rate_hz < LEAST_RATE_HZ:
         return None
-    return ProgramPair(measured, predicted, plain)
+    return ProgramPair(measured, by_model, by_cost)
 
 
 def _predicted(found: Evidence, suite: Suite, case: Case, measured: Number, cost: Number) -> Estimate:

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from probe_effect.answer.added import point
 from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.answer.nearest import ProbeGroup, part_of
@@ -63,9 +62,7 @@ def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, apart: Sp
         return None
     calls = calls_per_event(found, suite, measured)
     cost = _of_one_event(with_calls(parts, calls))
-    predicted = point(measured, multiplied(cost, apart.factor) if apart else cost)
-    plain = point(measured, _of_one_event(parts))
-    return pair_of(measured, predicted, plain)
+    return pair_of(measured, multiplied(cost, apart.factor) if apart else cost, _of_one_event(parts))
 
 
 def event_probes(script: Script, case: Case) -> tuple[list[ScriptProbe], float]:

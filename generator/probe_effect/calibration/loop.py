@@ -5,7 +5,6 @@ import platform
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self
 
 from probe_effect.compilers import c_compiler, compiled
@@ -63,7 +62,7 @@ class CalibrationLoop:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         self._child.end()
 
     def run(self, operation: str, cpu: int, frames: int, times: int) -> BlockTime:
@@ -111,7 +110,7 @@ class Traced:
             raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def stop(self) -> None:

@@ -59,7 +59,10 @@ def packed(submission: Submission) -> dict[str, Any]:
     return made | {
         "architecture": submission.architecture,
         "sound": submission.sound,
-        "cases": {case: _text(numbers) for case, numbers in submission.cases.items()},
+        "cases": {
+            case: _json([[getattr(one, name) for name in NUMBER_FIELDS] for one in numbers])
+            for case, numbers in submission.cases.items()
+        },
         "tails": list(submission.tails.items()),
     }
 
@@ -75,22 +78,12 @@ def unpacked(files: SubmissionFolder, kept: Mapping[str, Any]) -> Submission:
     return submission
 
 
-def blocks_text(blocks: Mapping[Key, BlockTable]) -> str:
-    """Block tables as JSON."""
-    return json.dumps([[key, table] for key, table in blocks.items()], ensure_ascii=False)
-
-
 def blocks_from(text: bytes) -> dict[Key, BlockTable]:
-    """Block tables from what `blocks_text` made of them."""
+    """Block tables from JSON of their keys and values."""
     return {
         Key(*key): BlockTable(events, tuple(_block(block) for block in blocks))
         for key, (events, blocks) in json.loads(text)
     }
-
-
-def _text(numbers: Iterable[Number]) -> str:
-    values = [[getattr(one, name) for name in NUMBER_FIELDS] for one in numbers]
-    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
 
 
 def _block(values: list[Any]) -> Block:
@@ -136,7 +129,7 @@ def read_submissions(
     read = [read_submission(files, data, problems, digest) for files, digest in known]
     sound = [one for one in read if one is not None]
     if len(sound) == len(folders):
-        data.kept.put(_json([packed(one) for one in sound]), "submissions", *whole)
+        data.kept.put(_json([packed(one) for one in sound]).encode(), "submissions", *whole)
     return sound
 
 
@@ -186,8 +179,8 @@ def keep(submission: Submission, kept: Kept, digest: str | None) -> None:
     submission.digest = digest
     if kept.folder is None:
         return
-    kept.put(_json(packed(submission)), "submission", code(), submission.id, digest)
-    kept.put(blocks_text(submission.blocks).encode(), "blocks", code(), submission.id, digest)
+    kept.put(_json(packed(submission)).encode(), "submission", code(), submission.id, digest)
+    kept.put(_json([*submission.blocks.items()]).encode(), "blocks", code(), submission.id, digest)
     submission.read_blocks = partial(_read_blocks, submission.files, kept, digest)
 
 
@@ -246,5 +239,5 @@ def _read_blocks(files: SubmissionFolder, kept: Kept, digest: str) -> Mapping[Ke
     return blocks
 
 
-def _json(found: Iterable[object]) -> bytes:
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
+def _json(found: Iterable[object]) -> str:
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))

@@ -53,7 +53,6 @@ def count_number(
     return Number(
         submission=submission,
         **key._asdict(),
-        status="ok",
         blocks=len(counts),
         baseline=median_and_range(untraced / table.events for _, untraced in counts),
         cost=median_and_range((traced - untraced) / table.events for traced, untraced in counts),
@@ -94,7 +93,6 @@ def tracer_number(submission: Submission, key: Key, rows: Sequence[Sample], tabl
     number = Number(
         submission=submission,
         **key._asdict(),
-        status="ok",
         blocks=len(own),
         tracer_cpu=cpu,
         memory=over_runs(row.tracer_rss_bytes or None for row in rows if tracer_cpu_ns(row) is not None),

@@ -131,7 +131,7 @@ class Number:
     case: str
     tracer: str
     level: str | None
-    status: Status
+    status: Status = "ok"
     blocks: int
     cost: Estimate | None = None
     baseline: Estimate | None = None

@@ -64,7 +64,6 @@ def time_number(
     number = Number(
         submission=submission,
         **key._asdict(),
-        status="ok",
         blocks=len(usable),
         baseline=Estimate(float(np.median(baseline.all)) / table.events),
         noise_floor_ns=None if floor_ns is None else floor_ns / table.events,
