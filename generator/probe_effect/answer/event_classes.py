@@ -1,8 +1,7 @@
 """Of which classes the instructions of an event are: by the recorded path of its kind of probe, or of others.
 
-A count says how many instructions an event adds, and a path which (`store/event_paths.py`). Few counts have a path. One
-without has the classes of the same probe and action, else of the probe alone with what the action adds to a kprobe, and
-else the average of all that were recorded.
+A count says how many instructions an event adds, and a path which (`store/event_paths.py`). METHOD.md, "From counts to
+time", says what a count has that has no path.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,13 +1,9 @@
 """From counted instructions to time: what a probe costs on a machine that could not time it.
 
-An emulated machine counts what the kernel executes for an event, and knows no time. A CPU spends time on instructions,
-more on returns and calls through a register, and far more on exceptions (`event_classes.py`). So a cost is taken as
-instructions, breakpoints and single steps, each at a time of its own on each machine; a return or such a call is some
-instructions more. These times are fitted to the cases that have both a count and a time, by least squares of the
-logarithms, so that an error of a tenth weighs as much for any probe. Gauss and Newton's steps are taken in the
-logarithms of the terms, which keeps them above 0. How good that is, is seen by leaving out each kind of probe in turn:
-the time of its cases is estimated from all others. The ratios of measured over estimated time give estimates their
-interval: those of the same kind of probe where there are enough, or else those of all kinds.
+METHOD.md has the model, "From counts to time": instructions, breakpoints and single steps, each at a time of its own on
+each machine. The times are fitted by least squares of the logarithms, so that an error of a tenth weighs as much for
+any probe. Gauss and Newton's steps are taken in the logarithms of the terms, which keeps them above 0. Each kind of
+probe is left out in turn, and its measured over estimated times give estimates their interval.
 """
 
 import json

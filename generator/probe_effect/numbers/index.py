@@ -1,10 +1,6 @@
 """All numbers in force, which of them is *current*, and what is worked out once for each catalogue or evidence.
 
-Of the runs of one machine, the current number is the newest that is sound: one with a cost whose events add up. A newer
-run that failed, or whose number is flagged, does not take its place, because it says something of that run and nothing
-of the probe. Where no run is sound, it is the newest that has a cost, with its flags; where none has a cost, the newest
-run at all, which then says why there is no number. Withdrawn submissions are never asked. Every table, chart, export,
-script and command of this project means this by *current* (METHOD.md, "Which number is current").
+Every table, chart, export, script and command means by *current* what METHOD.md says, "Which number is current".
 """
 
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence

@@ -41,8 +41,7 @@ def representative(submissions: Sequence[Submission]) -> Submission:
     """Of submissions, newest first, the one to show: of the first suite, and of these the least disturbed.
 
     In this order: it has intervals and its events add up; its machine was idle before it; it is no hosted runner, not
-    nested, not virtual. Then: its noise floor is lower, in ns; it has more blocks. The floor is not divided by the
-    untraced time, which would favour slow machines: a cost that hides in the noise is in ns.
+    nested, not virtual. Then: its noise floor is lower, in ns (METHOD.md says why); it has more blocks.
     """
     least = min(map(_disturbed, submissions))
     equal = (one for one in submissions if _disturbed(one) == least)

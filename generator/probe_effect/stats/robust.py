@@ -108,14 +108,10 @@ def fastest(traced_ns: Floats, baseline_ns: Floats) -> float | None:
 
     It is the statistic of the book and of the talk, and has no interval. It estimates the cost on an undisturbed
     machine where every disturbance only adds time: the least of many runs then comes near the undisturbed time in both
-    arms (Chen and Revels 2016, arXiv 1608.04295). It is biased
-    - upward where more runs are untraced than traced, because the least of more runs is lower;
-    - upward where disturbance is frequent or lasts, because then not even the least traced run is undisturbed;
-    - downward where the cost itself varies from run to run (full buffers, wake-ups, another state after attaching),
-      because it takes the luckiest run;
-    - either way where one run can be too fast, because a single run decides.
-
-    An event of a baseline is an operation's time over the events that it makes when traced.
+    arms (Chen and Revels 2016, arXiv 1608.04295). It is biased upward where more runs are untraced than traced, and
+    where disturbance is frequent or lasts. It is biased downward where the cost itself varies from run to run (full
+    buffers, wake-ups, another state after attaching), and either way where one run can be too fast. An untraced event
+    is an operation's time over the events that it makes when traced.
     """
     if len(traced_ns) == 0 or len(baseline_ns) == 0:
         return None
