@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 
 from builders import REAL_DATA
+from json_keys import undescribed
 from live_programs import needs_bpf
 from probe_effect.advising.answers_json import advice_json
 from probe_effect.advising.probes import CALLS
@@ -153,6 +154,7 @@ PROBE_KEYS = (
 def test_the_json_has_the_keys_that_programs_rely_on(here: Here) -> None:
     said = here.json(READS)
     assert set(KEYS) <= said.keys()
+    assert undescribed("advise", said) == set()
     assert {"slowdown_ratio", "slowdown_low_ratio", "slowdown_high_ratio"} <= said["busiest_thread"].keys()
     (probe,) = said["probes"]
     assert set(PROBE_KEYS) <= probe.keys()

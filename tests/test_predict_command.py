@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from builders import MACHINE, REAL_DATA, changed, machine_document, machine_values, write_submission
 from evidence_builder import rows_of
 from identities import become
+from json_keys import undescribed
 from live_programs import needs_bpf
 from probe_effect.cli.predict import predict as command
 from probe_effect.errors import ProbeEffectError, UsageError
@@ -67,6 +68,7 @@ def test_the_answer_is_one_sentence_with_what_stands_behind_it(data: Path) -> No
 def test_the_json_has_the_keys_that_others_rely_on(data: Path) -> None:
     found = ask(data, "--case", "02-kprobe")
     assert list(found) == KEYS
+    assert undescribed("predict", found) == set()
     assert (found["rate_hz"], found["case"], found["tracer"], found["machine"]) == (
         50_000,
         "02-kprobe",

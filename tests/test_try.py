@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from fakes.project import as_root, on_the_path, started_by, wait_until, work_folders_of
+from json_keys import undescribed
 from live_programs import compiled, needs_bpf
 from needs import needs
 from probe_effect.cli.group import commands
@@ -113,6 +114,7 @@ def test_json_has_the_keys_that_are_promised() -> None:
     result = made(SETTINGS, 6, A=130)
     result.predicted["A"] = SaidBefore(Estimate(0.2, 0.1, 0.4), "measured")
     found = trial_json(result, Path("journal"))
+    assert undescribed("try", found) == set()
     assert [found[f"slowdown{end}_ratio"] for end in ("", "_low", "_high")] == pytest.approx([0.3] * 3)
     assert [found[f"wall{end}_ratio"] for end in ("", "_low", "_high")] == pytest.approx([0.3] * 3)
     assert found["predicted"] == {

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from evidence_builder import case, evidence, measured, suite
+from json_keys import undescribed
 from live_programs import needs_bpf
 from probe_effect.advising.answers_json import watch_json
 from probe_effect.advising.watched import ProbeCosts, TracingCost, Watched
@@ -171,6 +172,7 @@ def test_json_has_every_key_that_its_description_names() -> None:
         "seconds machines cpu_s_per_s cpu_low_s_per_s cpu_high_s_per_s program_s_per_s probe_s_per_s probe_low_s_per_s "
         "probe_high_s_per_s statistics_s_per_s statistics_ns statistics_counted_ns found".split()
     )
+    assert undescribed("watch", told) == set()
     assert set(told["found"][0]) == set(
         "sort id type name owners places other_places events_hz program_s_per_s probe_ns probe_low_ns probe_high_ns "
         "probe_s_per_s probe_low_s_per_s probe_high_s_per_s cpu_s_per_s cpu_low_s_per_s cpu_high_s_per_s machine "

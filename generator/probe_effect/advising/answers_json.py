@@ -1,37 +1,4 @@
-"""The JSON of `probe-effect advise` and `watch`, which other programs rely on.
-
-That of `advise` has these keys, null where there is no value; further ones may follow. `_ratio` figures are ratios
-(0.05 is 5 %), `_hz` events per second; each `x_unit` that has an interval has `x_low_unit` and `x_high_unit` too.
-`probes`, that which takes most CPU time first: each has `probe` (as the script has it), `kind`, `matched` (how many
-there are), `first_bytes` (of a single function, in hexadecimal digits) and `mechanism`. Of what it does: `action` (all
-of them, joined by `+`), `case` (null where no single case was measured). Of what that costs: `rate_hz` (of all threads
-that were watched; `busiest_hz`: in the busiest tenth of the time), `cost_ns`, `cpu_s_per_s`. `basis` of the cost is
-`calibrated`, `measured`, `composed`, `estimated`, `published`, or null, and `machine` is where it was measured, null
-where that was here and now or by others. Of a range over `machines` it is the median one. `threshold_1_hz`,
-`threshold_5_hz`, `threshold_30_hz` (rates at which it alone slows a busy thread by so many per cent). `unknown` (parts
-of the script that were not understood), `note`. `busiest_thread`: `slowdown_ratio`, `tid`, `pid`, `name`, `busy_ratio`.
-`threads`: the same of those that pay most. `whole` (of a command, all its threads together; null else):
-`slowdown_ratio`. `cpu_s_per_s` of all probes and threads. `loss_ratio` of the busiest thread's events. `recommendation`
-(what to do about the busiest thread's slowdown, null where a rate or a cost is not known). `deed` (deprecated: the
-same, under its old name). `limits` (up to which rate to go ahead, and above which not). `counting_cost_ratio` (CPU time
-that counting took, over `counted_s`). `counted_s`. `not_counted` (why nothing was). `attach_s`, `stop_s`. `machine`
-(that of the most expensive probe). `calibration` (null where nothing was measured here): `seconds`, `others` (who else
-traced meanwhile), `is_kept` (whether it is from an earlier time since the machine started), `missing` (`probe`,
-`mechanism`, and `why` it was not measured). `tracer`, `language`. `elsewhere`: `probe` on a function that never fired,
-`instead` (the same function in another file of the process). `cheaper`: `what`, `script`. `assumptions`.
-`budget_ratio`. `within_budget` (null where a rate or a cost is not known).
-
-That of `watch` has these keys, null where the kernel or the data do not tell; further ones may follow. `_s_per_s`
-figures are CPU seconds per second; each `x_unit` that has an interval has `x_low_unit` and `x_high_unit` too.
-`seconds`: how long it looked. `machines`: those whose costs are taken, the nearest first. `cpu_s_per_s`: what all
-together take. `program_s_per_s`: what of that the kernel's statistics see. `probe_s_per_s`: the rest, in the probes
-themselves. `statistics_s_per_s`: what the statistics take while it looks, in none of these. `statistics_ns`: by how
-much they make a run longer. `statistics_counted_ns`: what they find for an empty program, which is taken off each run.
-`found`: `sort` (`bpf`, `ftrace`, `perf` or `ptrace`), `id` (of a BPF program), `type`, `name`, `owners` (`pid` and
-`comm`). Where it is: `places` (`kind`, `name`, `path`, `offset_bytes`), `other_places` (how many more). What it takes:
-`events_hz`, `program_s_per_s`, `probe_ns` (of one event, beside its program), `probe_s_per_s`, `cpu_s_per_s`, `machine`
-(where `probe_ns` was measured), `why` (what is missing or assumed).
-"""
+"""The JSON of `probe-effect advise` and `watch`, whose keys `json_keys.toml` describes."""
 
 from collections.abc import Sequence
 from dataclasses import asdict

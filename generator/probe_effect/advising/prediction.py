@@ -1,23 +1,4 @@
-"""The answer to a question of `probe-effect predict`, and its JSON, which other programs rely on.
-
-It has these keys, null where there is no value; further ones may follow. `_ratio` figures are ratios (0.05 is 5 %),
-`_hz` events per second; each `x_unit` that has an interval has `x_low_unit` and `x_high_unit` too. `rate_hz` (of all
-probes together, in each thread). `per_sample_ns` (of a profiler). `case` (null for a combination). `tracer`. `threads`.
-`busy_ratio`. `machine` (null where none is comparable). `tier`. `dates`. `slowdown_ratio`. `cpu_s_per_s`.
-`delay_ratio`. `event_hz`. `threshold_1_hz`, `threshold_5_hz`, `threshold_30_hz`. `distinguishable` (where false, only
-high ends have values).
-`loss_ratio`. `grade` (null of others' figures). `grade_reasons`. `composed`. `probes`: `name`, `rate_hz`, `cost_ns`,
-`basis` (`measured`, `composed`, `estimated` from counted instructions, or `published` by others), `composed`, `cases`,
-`note` (what was assumed). Where the probe is on system calls, `calls_per_event` of it is how many come with an event,
-and `call_cost_ns` what each of them pays, a part of `cost_ns`. `recommendation` (what to do about the slowdown, null
-where nothing tells), `deed` (deprecated: the same, under its old name). `programs_ratio` (measured over predicted
-slowdown of real programs, which the interval of `slowdown_ratio` holds). `sentence`. `assumptions`. `line`: `rate_hz`,
-`measured_ratio`, `predicted_ratio`, `holds`. `combinations`: `kind`, `count`, `holding`, `median_ratio`, `least_ratio`,
-`greatest_ratio`. `alternatives`, which cost less: `case`, `tracer`, `cost_ns`, `slowdown_ratio`, `distinguishable`,
-`difference_ns` (its cost less the one asked about), `paired` (whether in the same blocks), `loss_ratio`, `but`.
-`here` (with `--here`): `case`, `cost_ns`, `slowdown_ratio` as measured on this machine. `comparable` and `others`:
-`machine`, `tier`, `slowdown_ratio`, `distinguishable`, `reasons`.
-"""
+"""The answer to a question of `probe-effect predict`, and its JSON, whose keys `json_keys.toml` describes."""
 
 import dataclasses
 from functools import partial

@@ -1,18 +1,9 @@
-"""What the runs of a trial say, beside what `advise` said before, and its JSON and CSV, on which others rely.
+"""What the runs of a trial say, beside what `advise` said before, and its JSON and CSV.
+
+`advising/json_keys.toml` describes the keys, on which others rely.
 
 A slowdown is that of pairs: the Hodges-Lehmann estimate of the logarithms of each pair's ratio, with its exact 95 %
 interval (`stats/robust.py`). Logarithms, because what disturbs a run makes it longer by a factor.
-
-The JSON has these keys, null where there is no value; further ones may follow. `_ratio` figures are ratios (0.05 is 5
-%). Those of the first script come first. `slowdown_ratio`, `slowdown_low_ratio`, `slowdown_high_ratio` (95 % interval):
-of the CPU time of all processes of the command. `wall_ratio`, `wall_low_ratio`, `wall_high_ratio`: of the time until it
-ended. `pairs`: complete ones. `predicted`: `slowdown_ratio`, `slowdown_low_ratio`, `slowdown_high_ratio` and `basis` of
-what `advise` said, or `why` it could not. `events`: how often its probes fired, for any process, in a run before the
-pairs. `lost`: by the tracer, in the run that lost most. `tracer_cpu_ns`: median. `scripts`: the same of each, with
-`label` (A, B) and `name`. `difference_ratio`, `difference_low_ratio`, `difference_high_ratio`: how much more CPU time
-the command takes with B than with A. `runs`, in their order: `pair`, `script` (A, B or null), `wall_ns`, `cpu_ns`,
-`exit_status`, `tracer_cpu_ns`, `lost`. CSV has a line of these for each run. `command`, `prepare`, `seed` (of the
-order), `cpu_time_by` (how all processes were found), `warnings`, `journal` (the file with every run).
 """
 
 import csv
