@@ -34,6 +34,8 @@ READ_AS = {
     "count-shared": "count",
     "count-by-two-stacks": "count-by-kernel-stack",
     "show-processes": "count-by-name",
+    "sum-off-cpu-by-thread": "count-by-pid",
+    "sum-off-cpu-by-kernel-stack": "count-by-kernel-stack",
 }
 """Actions that suites tell apart by more than the script says, to what is read."""
 

@@ -249,3 +249,21 @@ def test_the_real_loader_counts_every_event_of_the_real_loop(case: str, tmp_path
         workload.end()
         session.end()
     assert (report.seen, report.lost) == (5000, 0)
+
+
+@pytest.mark.tracer
+@needs_headers
+def test_a_kprobe_on_a_function_that_the_kernel_has_under_no_ending_is_refused_by_its_name(tmp_path: Path) -> None:
+    tracer = Libbpf(cache=tmp_path)
+    if reason := tracer.available():
+        pytest.skip(reason)
+    script = tmp_path / "script.bpf.c"
+    program = '#include "probe.bpf.h"\nSEC("kprobe/no_such_function*") int probe(void *context) { return 0; }\n'
+    script.write_text(program, encoding="utf-8")
+    session = tracer.session(script, "maps", tmp_path / "workload")
+    try:
+        session.attach(PID)
+        with pytest.raises(TracerFailed, match=r"kprobe/no_such_function\*: No such file"):
+            session.ready(LONG_S)
+    finally:
+        session.end()

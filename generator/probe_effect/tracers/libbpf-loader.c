@@ -5,6 +5,8 @@
  *                                           attachment: uprobe/PATH:FUNCTION, tp/GROUP/NAME, raw_tp/NAME, ..); one of
  *                                           section perf_event to an event of each CPU, as its name says: a timer
  *                                           (sample_99_hz), or a breakpoint of the hardware (execute_vfs_read).
+ *                                           kprobe/FUNCTION*: that function, with the ending that the kernel's compiler
+ *                                           gave its name, if it did (finish_task_switch.isra.0).
  *                                           One link attaches a program to many functions, if its section is
  *                                           kprobe.multi or kprobe.session alone: to as many of the kernel as its name
  *                                           says (first_1000_functions), in the order in which ftrace lists them;
@@ -160,6 +162,35 @@ static uint64_t address_of(const char *name)
 	return address;
 }
 
+/* The section's function by the name that it has in the kernel, which another call overwrites. */
+static const char *with_ending(const char *section)
+{
+	static char found[256];
+	const char *stem = section + strlen("kprobe/");
+	size_t length = strlen(stem) - 1;
+	FILE *symbols = fopen(SYMBOLS, "r");
+	char line[512];
+
+	while (symbols != NULL && fgets(line, sizeof(line), symbols) != NULL)
+		if (sscanf(line, "%*s %*c %255s", found) == 1 && strncmp(found, stem, length) == 0
+		    && (found[length] == '\0' || found[length] == '.') && strstr(found, ".cold") == NULL) {
+			fclose(symbols);
+			return found;
+		}
+	die(section, ENOENT);
+	return NULL;
+}
+
+/* Returns the link of a program that has a place of its own. */
+static struct bpf_link *attach_to_one(const struct bpf_program *program)
+{
+	const char *section = bpf_program__section_name(program);
+
+	if (strncmp(section, "kprobe/", strlen("kprobe/")) == 0 && section[strlen(section) - 1] == '*')
+		return bpf_program__attach_kprobe(program, false, with_ending(section));
+	return bpf_program__attach(program);
+}
+
 /* A timer of each CPU that is on, cpu-clock, which virtual machines have too; or a breakpoint that each of them has. */
 static void attach_to_events(struct bpf_program *program, struct bpf_link **links, int *attached)
 {
@@ -296,7 +327,7 @@ static int attach(struct bpf_object *object, struct bpf_link **links, int *attac
 		else if (many(program))
 			functions += attach_to_many(program);
 		else
-			keep(links, attached, bpf_program__attach(program), bpf_program__section_name(program));
+			keep(links, attached, attach_to_one(program), bpf_program__section_name(program));
 	}
 	if (*attached + (int)functions == 0)
 		die("no program to attach", ENOENT);

@@ -1,0 +1,17 @@
+/*
+ * 04-off-cpu-raw-tracepoint, counting twin: the same probe, and the workload's own events are counted.
+ *
+ * Use:    clang as probe.bpf.h says; then libbpf-loader with the object file
+ * Needs:  what 04-off-cpu-raw-tracepoint.bpf.c needs.
+ * Read:   The loader prints how often a process of the workload leaves the CPU; other processes fire the probe too.
+ *         The time of such a run is not used.
+ * Source: 04-off-cpu-raw-tracepoint.bpf.c, with the action replaced by a count.
+ */
+
+#include "probe.bpf.h"
+
+SEC("tp_btf/sched_switch")
+int probe(void *context)
+{
+	return is_called("switch-loop") ? count_event() : 0;
+}
