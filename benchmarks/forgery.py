@@ -36,7 +36,9 @@ def signs_of(given: Given, others: Iterable[Traces]) -> set[str]:
     files = SubmissionFolder(DATA.results / committed()[0].name)  # where a line is looked up, which nobody reads
     checked = CheckedSubmission(files, given.document, given.rows, given.suite)
     rules = (*signs.RULES, *machine_facts.RULES)
-    own = {SIGNS[one.id] for one in rules for fault in one.check(checked) if fault.severity == "warning"}
+    own = {
+        SIGNS[one.id] for one in rules for fault in one.check(checked) if (fault.severity or one.severity) == "warning"
+    }
     beside = [one for one in others if one.document.run.suite == given.document.run.suite]
     found = alike.possible([*beside, traces(given)], {len(beside)}, given.suite)
     return own | {sign.rule for sign in alike.sure(found)}

@@ -44,7 +44,7 @@ class CheckedTools:
     package: ToolPackage
     suites: Mapping[str, Suite]
 
-    def fault(self, keys: tuple[str | int, ...], found: str, hint: str) -> Fault:
+    def fault(self, keys: tuple[str | int, ...], found: str, hint: str | None = None) -> Fault:
         """What is wrong at `keys`, with its line."""
         return Fault(self.path.name, value_line(self.path, keys), found, hint)
 
@@ -58,9 +58,8 @@ def _known_tools(checked: CheckedTools) -> Iterator[Fault]:
     for place, tool in enumerate(checked.package.tools):
         at = ("tools", place)
         if times[tool.name] > 1:
-            yield checked.fault(
-                (*at, "name"), f"there are two tools `{printable(tool.name)}`", "describe each tool once"
-            )
+            found = f"there are two tools `{printable(tool.name)}`"
+            yield checked.fault((*at, "name"), found, "describe each tool once")
         if tool.tracer is not None and tool.tracer not in TOOLS:
             yield checked.fault((*at, "tracer"), "no suite has scripts for this tracer", _tracers())
         if tool.case is not None and tool.case not in cases:
@@ -70,15 +69,14 @@ def _known_tools(checked: CheckedTools) -> Iterator[Fault]:
 @rule("tools-form")
 def _tools_form(checked: CheckedTools) -> Iterator[Fault]:
     if checked.path.read_text(encoding="utf-8") != written(checked.package):
-        yield Fault(checked.path.name, None, "is not in its one form", "run `probe-effect tools --write`")
+        yield Fault(checked.path.name, None, "is not in its one form")
 
 
 @rule("explained-tools")
 def _explained_tools(checked: CheckedTools) -> Iterator[Fault]:
     for place, tool in enumerate(checked.package.tools):
         if not tool.probes and tool.remark is None:
-            found = f"`{printable(tool.name)}` has no probes, and no remark says why"
-            yield checked.fault(("tools", place), found, "add its probes, or a remark")
+            yield checked.fault(("tools", place), f"`{printable(tool.name)}` has no probes, and no remark says why")
 
 
 def _tracers() -> str:
@@ -99,7 +97,7 @@ class CheckedTranscripts:
     data: DataFolder
     shown: Sequence[Shown]
 
-    def fault(self, one: Shown, found: str, hint: str) -> Fault:
+    def fault(self, one: Shown, found: str, hint: str | None = None) -> Fault:
         """What is wrong with a transcript, in the file of its chapter."""
         return Fault(f"{one.chapter}.toml", None, f"`{printable(one.transcript.id)}` {found}", hint)
 
@@ -109,7 +107,7 @@ def _ids(checked: CheckedTranscripts) -> Iterator[Fault]:
     times = Counter(one.transcript.id for one in checked.shown)
     for one in checked.shown:
         if times[one.transcript.id] > 1:
-            yield checked.fault(one, "is the id of several", "give each its own id")
+            yield checked.fault(one, "is the id of several")
 
 
 @rule("transcript-recorded")
@@ -154,7 +152,7 @@ def _names(checked: CheckedExplanations) -> Iterator[Fault]:
         if unknown := named - known:
             found = f"`{one.id}` names what is not there: {', '.join(sorted(unknown))}"
             line = value_line(checked.file, (type(one).__name__.lower(), place))
-            yield Fault(checked.file.name, line, found, "mend the name, or add what it names")
+            yield Fault(checked.file.name, line, found)
 
 
 EXPLANATION_RULES = (_names,)

@@ -25,8 +25,6 @@ OF_KIND = {
 }
 """What each kind of change can happen to, and what to do about another."""
 
-CORRECT = 'append an entry of kind "corrected" to changes.toml, with the old and the new value'
-
 FIXED = {"results": 2, "releases": 1}
 """Folders whose things never change once they are there, and how deep a thing lies."""
 
@@ -97,14 +95,13 @@ def _exists(what: str, data: DataFolder) -> bool:
 
 @rule("append-only")
 def _append_only(files: TreeDifference) -> Iterator[Fault]:
-    hint = "restore it; add a new submission, or withdraw the old one in changes.toml"
     words = (("is added to", files.added), ("is changed in", files.changed), ("is gone from", files.gone))
     things = [f"{part}/{thing}/" for part, depth in FIXED.items() for thing in files.things(part, depth)]
     for prefix in things:
         if (files.base.root / prefix).is_dir():
             for what, paths in words:
                 for path in (one for one in paths if one.startswith(prefix)):
-                    yield Fault(path, None, f"{what} what is published, which stays as it is", hint)
+                    yield Fault(path, None, f"{what} what is published, which stays as it is")
 
 
 @rule("log-append-only")
@@ -114,8 +111,7 @@ def _kept_entries(files: TreeDifference) -> Iterator[Fault]:
         return
     for place, entry in enumerate(before):
         if place >= len(after) or after[place] != entry:
-            found = f"entry {place + 1}, of {entry.date}, is not as it was published"
-            yield Fault(CHANGES_FILE, None, found, "restore it, and append a new entry at the end")
+            yield Fault(CHANGES_FILE, None, f"entry {place + 1}, of {entry.date}, is not as it was published")
             return
 
 
@@ -133,7 +129,7 @@ def _told_corrections(files: TreeDifference) -> Iterator[Fault]:
             if now is None:
                 yield Fault(file, None, f"{shown} is gone, and somebody may have cited it", "restore it, or correct it")
             elif now.said != figure.said and f"{source}#{name}" not in told:
-                yield Fault(file, now.line, f"{shown} is corrected, and the change log does not say so", CORRECT)
+                yield Fault(file, now.line, f"{shown} is corrected, and the change log does not say so")
 
 
 def _log(data: DataFolder) -> tuple[Change, ...] | None:
@@ -155,8 +151,6 @@ DIFFERENCE_RULES = (_append_only, _kept_entries, _told_corrections)
 
 UNREADABLE = (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error)
 """What `zipfile` raises for an archive that is damaged, encrypted, or packed in a way that it does not know."""
-
-HINT = "a release stays as it was made; take its files from the repository's history, and make a new one"
 
 NOT_REGULAR = "is not a regular file"
 
@@ -190,8 +184,7 @@ def _release_files(checked: CheckedRelease) -> Iterator[Fault]:
 def _files(release: Release) -> Iterator[Fault]:
     found = {path.name for path in release.folder.iterdir()}
     for name in sorted(found ^ set(release.names)):
-        said = "is not a file of a release" if name in found else "is missing"
-        yield Fault(printable(name), None, said, HINT)
+        yield Fault(printable(name), None, "is not a file of a release" if name in found else "is missing")
     for path in release.folder.iterdir():
         if path.is_symlink() or not path.is_file():
             yield Fault(printable(path.name), None, NOT_REGULAR, "put the file itself here")
@@ -206,7 +199,7 @@ def _sums(release: Release) -> Iterator[Fault]:
         return  # told as missing already, or not readable as the list that it has to be
     for name, digest in wanted.items():
         if f"{digest}  {name}" not in lines:
-            yield Fault(SUMS, None, f"does not have the hash of {name}", HINT)
+            yield Fault(SUMS, None, f"does not have the hash of {name}")
 
 
 def _archive(release: Release) -> Iterator[Fault]:
@@ -216,12 +209,12 @@ def _archive(release: Release) -> Iterator[Fault]:
             for one in release.document.files:
                 member = f"{release.archive.stem}/data/{one.path}"
                 if member not in archive.NameToInfo:
-                    yield Fault(name, None, f"does not hold {one.path}", HINT)
+                    yield Fault(name, None, f"does not hold {one.path}")
                 elif not _same(archive, member, one):
-                    yield Fault(name, None, f"{one.path} is not as the manifest says", HINT)
+                    yield Fault(name, None, f"{one.path} is not as the manifest says")
     except UNREADABLE:
         if release.archive.exists():
-            yield Fault(name, None, "is not a sound zip archive", HINT)
+            yield Fault(name, None, "is not a sound zip archive")
 
 
 def _same(archive: zipfile.ZipFile, member: str, one: ReleasedFile) -> bool:

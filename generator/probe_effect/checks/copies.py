@@ -41,8 +41,7 @@ class Suspected:
 
     def faults(self, name: str) -> Iterator[Fault]:
         """One fault for each sign that the rule `name` found."""
-        hint = "submit each run once, as it was measured; say in the pull request how both were made"
-        yield from (Fault("samples.csv", None, words, hint, "warning") for found, words in self.found if found == name)
+        yield from (Fault("samples.csv", None, words) for found, words in self.found if found == name)
 
 
 SIGNS: tuple[Rule[Any], ...] = tuple(
@@ -56,8 +55,7 @@ def _two_signs(suspected: Suspected) -> Iterator[Fault]:
     named = list(dict.fromkeys(suspected.signs))
     if len(named) > 1 and not suspected.is_accepted:
         found = f"{len(named)} signs that this was not measured as it says: {', '.join(named)}"
-        hint = "measure it again; a maintainer who knows why it is so appends it to changes.toml with kind `accepted`"
-        yield Fault("samples.csv", None, found, hint)
+        yield Fault("samples.csv", None, found)
 
 
 COPIED_RULES = (*SIGNS, _two_signs)
@@ -110,8 +108,7 @@ def _duplicates(checked: CopiedRows) -> Iterator[Fault]:
     for folder, number in sorted(shared.items()):
         if number >= max(FEWEST_ROWS, MOST_SHARED_RATIO * len(own)):
             other = printable(f"{folder.parent.name}/{folder.name}")
-            found = f"{number} of {len(own)} rows are in {other} too"
-            yield Fault("samples.csv", None, found, "submit each run once; a second run has times of its own")
+            yield Fault("samples.csv", None, f"{number} of {len(own)} rows are in {other} too")
 
 
 DUPLICATE_RULES = (_duplicates,)

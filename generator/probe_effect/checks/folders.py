@@ -44,8 +44,7 @@ def _known_files(folder: Path, known: frozenset[str]) -> Iterator[Fault]:
             hint = "complete it with `probe-effect measure --resume`; the file goes then"
             yield Fault(shown, None, "says that the run is not complete", hint)
         elif path.name not in known:
-            hint = f"remove it; known are {', '.join(sorted(known))}"
-            yield Fault(shown, None, "is not a file of this folder", hint)
+            yield Fault(shown, None, "is not a file of this folder", f"remove it; known are {', '.join(sorted(known))}")
         elif not stat.S_ISREG(mode):
             yield Fault(shown, None, "is not a regular file", "put the file itself here, no link or folder")
         elif mode & 0o111:
@@ -171,17 +170,16 @@ def _unique_cases(checked: CheckedSuite) -> Iterator[Fault]:
     seen: set[str] = set()
     for case in checked.suite.cases:
         if case.id in seen:
-            yield _fault(f"there are two cases `{case.id}`", "give each case an id of its own")
+            yield _fault(f"there are two cases `{case.id}`")
         seen.add(case.id)
     for other in checked.known.values():
         if other.id == checked.suite.id:
             continue
         for case in (one for one in other.cases if one.id in seen):
-            found = f"case `{case.id}` is in suite `{other.id}` too"
-            yield _fault(found, "give it an id of its own, as in 01-usdt-control")
+            yield _fault(f"case `{case.id}` is in suite `{other.id}` too")
 
 
-def _fault(found: str, hint: str) -> Fault:
+def _fault(found: str, hint: str | None = None) -> Fault:
     return Fault("suite.toml", None, found, hint)
 
 

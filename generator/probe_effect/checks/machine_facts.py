@@ -36,26 +36,26 @@ def _machine_facts(checked: CheckedSubmission) -> Iterator[Fault]:
     yield from _name_faults(checked)
     memory_bytes = checked.document.machine.memory_bytes
     if memory_bytes == 0:
-        yield _sure(checked, "machine.memory_bytes", "a machine without memory")
+        yield checked.fault("machine.memory_bytes", "a machine without memory")
     elif memory_bytes is not None and not LEAST_MEMORY_BYTES <= memory_bytes <= MOST_MEMORY_BYTES:
         yield _perhaps(checked, "machine.memory_bytes", f"{memory_bytes} bytes of memory")
     run = checked.document.run
     if run.tracer_cpu is not None and run.tracer_cpu == run.workload_cpu:
-        yield _sure(checked, "run.tracer_cpu", "workload and tracer on one CPU, which is then not the tracer's own")
+        yield checked.fault("run.tracer_cpu", "workload and tracer on one CPU, which is then not the tracer's own")
 
 
 def _count_faults(checked: CheckedSubmission) -> Iterator[Fault]:
     machine = checked.document.machine
     if machine.threads == 0:
-        yield _sure(checked, "machine.threads", "a machine without a CPU")
+        yield checked.fault("machine.threads", "a machine without a CPU")
         return
     for key, count in (("sockets", machine.sockets), ("cores", machine.cores)):
         if count == 0:
-            yield _sure(checked, f"machine.{key}", f"a machine with 0 {key}")
+            yield checked.fault(f"machine.{key}", f"a machine with 0 {key}")
     if not machine.cores:
         return
     if machine.sockets and machine.sockets > machine.cores:
-        yield _sure(checked, "machine.sockets", f"{machine.sockets} sockets, but {machine.cores} cores")
+        yield checked.fault("machine.sockets", f"{machine.sockets} sockets, but {machine.cores} cores")
     if machine.threads > MOST_THREADS_PER_CORE * machine.cores:
         yield _perhaps(checked, "machine.threads", f"{machine.threads} threads on {machine.cores} cores")
     elif machine.smt is False and machine.threads > machine.cores:
@@ -76,10 +76,6 @@ def _name_faults(checked: CheckedSubmission) -> Iterator[Fault]:
             yield _perhaps(checked, "machine.cores", f"{machine.cores} cores, but the CPU's name says {named[1]}")
 
 
-def _sure(checked: CheckedSubmission, key: str, found: str) -> Fault:
-    return checked.fault(key, found, "let the tool write machine.json")
-
-
 def _perhaps(checked: CheckedSubmission, key: str, found: str) -> Fault:
     return checked.fault(key, found, "look at the machine, and say in the pull request why it is so", "warning")
 
@@ -98,8 +94,7 @@ def _kernel_facts(checked: CheckedSubmission) -> Iterator[Fault]:
             lacks = f"Linux {release[0]}.{release[1]} has no {need}"
         else:
             continue
-        hint = "look whether the recorded kernel is the one that ran"
-        yield Fault("samples.csv", line, f"case `{case}` was measured, but {lacks}", hint, "warning")
+        yield Fault("samples.csv", line, f"case `{case}` was measured, but {lacks}")
 
 
 def _used(checked: CheckedSubmission) -> dict[Need, tuple[int, str]]:
@@ -115,18 +110,16 @@ def _used(checked: CheckedSubmission) -> dict[Need, tuple[int, str]]:
 
 @rule("virtual-facts")
 def _virtual_facts(checked: CheckedSubmission) -> Iterator[Fault]:
-    hint = "look at `machine.virtualization`: a virtual machine is compared with others of its kind only"
     document = checked.document
     if document.machine.virtualization is None:
         for key, sign in _signs(checked):
-            yield checked.fault(key, f"bare metal, but {sign}", hint, "warning")
+            yield checked.fault(key, f"bare metal, but {sign}")
     named = (document.machine.cpu_model, document.machine.virtualization, document.run.packages.get("emulator"))
     if document.run.metric == "time" and any("TCG" in (name or "").upper() for name in named):
-        found, hint = "times of an emulated CPU, which say nothing of any machine", "leave it out: it was a rehearsal"
-        yield checked.fault("run.metric", found, hint)
+        found = "times of an emulated CPU, which say nothing of any machine"
+        yield checked.fault("run.metric", found, "leave it out: it was a rehearsal", "error")
     if document.run.metric == "instructions" and "emulator" not in document.run.packages:
-        found = "instructions of an emulated machine, but no emulator is named"
-        yield checked.fault("run.packages", found, hint, "warning")
+        yield checked.fault("run.packages", "instructions of an emulated machine, but no emulator is named")
 
 
 def _signs(checked: CheckedSubmission) -> Iterator[tuple[str, str]]:
@@ -148,14 +141,14 @@ def _signs(checked: CheckedSubmission) -> Iterator[tuple[str, str]]:
 
 @rule("hosted-facts")
 def _hosted_facts(checked: CheckedSubmission) -> Iterator[Fault]:
-    document, hint = checked.document, "measure with `--provenance hosted` on such a runner, and nowhere else"
+    document = checked.document
     if document.provenance.kind != HOSTED:
         if is_hosted(document.machine.id):
-            yield checked.fault("machine.id", "a hosted runner's, but `provenance.kind` is not", hint)
+            yield checked.fault("machine.id", "a hosted runner's, but `provenance.kind` is not")
     elif document.run.metric != "time" or document.machine.virtualization is None:
-        yield checked.fault("provenance.kind", "a hosted runner is a virtual machine that was timed", hint)
+        yield checked.fault("provenance.kind", "a hosted runner is a virtual machine that was timed")
     elif document.machine.id != (wanted := runner_id(document.machine, document.system)):
-        yield checked.fault("machine.id", f"image and CPU of the runner make `{wanted}`", hint)
+        yield checked.fault("machine.id", f"image and CPU of the runner make `{wanted}`")
 
 
 @rule("plain-names")
@@ -165,8 +158,7 @@ def _plain_names(checked: CheckedSubmission) -> Iterator[Fault]:
     texts = [(f"{part}.{key}", value) for part, facts in named.items() for key, value in facts]
     for key, value in [*texts, ("tools", document.tools)]:
         if found := next((sign for text in _texts(value) if (sign := MARKUP.search(text))), None):
-            hint = "let the tool write the name as the machine gives it; a page or GitHub would act upon this"
-            yield checked.fault(key, f"{key} holds `{printable(found[0])}`", hint)
+            yield checked.fault(key, f"{key} holds `{printable(found[0])}`")
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -187,9 +179,7 @@ def _program_runs(checked: CheckedSubmission) -> Iterator[Fault]:
         case = checked.suite.case(place.partition(" ")[0]) if checked.suite else None
         is_silent = case is not None and case.counted_by == "nothing"
         if not runs_add_up(runs) or (round(runs) == 0 and not is_silent):
-            found = f"{printable(place)}: {runs} runs of its programs for each event"
-            hint = "look for events that were missed, or for probes that fire at others too"
-            yield checked.fault("run.program_runs", found, hint, "warning")
+            yield checked.fault("run.program_runs", f"{printable(place)}: {runs} runs of its programs for each event")
 
 
 RULES = (_machine_facts, _kernel_facts, _virtual_facts, _hosted_facts, _plain_names, _program_runs)

@@ -48,7 +48,6 @@ DATE_RULES = (_dates,)
 
 
 FILE = "samples.csv"
-HINT = "complete the run with `probe-effect measure --resume`, or measure it again"
 SHOWN = 5
 
 
@@ -72,7 +71,7 @@ def _block_faults(checked: CheckedSubmission) -> Iterator[Fault]:
     if beyond is not None:
         yield Fault(FILE, beyond, f"a block beyond the {blocks} planned, which count from 0", "mend `run.blocks`")
     if missing := sorted(set(range(blocks)) - {sample.block for sample in checked.samples}):
-        yield Fault(FILE, None, f"{_named(missing)} of {blocks} planned has no row", HINT)
+        yield Fault(FILE, None, f"{_named(missing)} of {blocks} planned has no row")
 
 
 def _holes(subject: Key, rows: Sequence[tuple[int, Sample]], blocks: int) -> Iterator[Fault]:
@@ -92,7 +91,7 @@ def _holes(subject: Key, rows: Sequence[tuple[int, Sample]], blocks: int) -> Ite
             yield Fault(FILE, line, found, "keep the run that was made")
         seen.add(sample.block)
     if missing := sorted(set(range(blocks)) - seen):
-        yield Fault(FILE, first_line, f"{_words(subject)} has no row in {_named(missing)}", HINT)
+        yield Fault(FILE, first_line, f"{_words(subject)} has no row in {_named(missing)}")
 
 
 def _absent(checked: CheckedSubmission, subjects: Collection[Key]) -> Iterator[Fault]:
@@ -113,7 +112,7 @@ def _absent(checked: CheckedSubmission, subjects: Collection[Key]) -> Iterator[F
                 if tool and script_path(folder, case.id, tool.name, level=level)
             )
             for subject in (one for one in wanted if one not in subjects):
-                yield Fault(FILE, None, f"{_words(subject)} is neither measured nor skipped", HINT)
+                yield Fault(FILE, None, f"{_words(subject)} is neither measured nor skipped")
 
 
 def _words(subject: Key) -> str:

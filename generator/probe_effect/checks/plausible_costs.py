@@ -39,11 +39,11 @@ class JudgedSubmission:
         """The cases of its suite by id."""
         return {case.id: case for case in self.checked.suite.cases} if self.checked.suite else {}
 
-    def doubt(self, number: Number, found: str, hint: str) -> Fault:
-        """A warning about a number, at the first row of its case, tracer and level."""
+    def doubt(self, number: Number, found: str, hint: str | None = None) -> Fault:
+        """What is odd about a number, at the first row of its case, tracer and level."""
         rows = self.checked.lines()
         first = next((line for line, row in rows if (row.case, row.tracer, row.level) == number.key), None)
-        return Fault("samples.csv", first, f"case `{number.case}` with {number.tracer} {found}", hint, "warning")
+        return Fault("samples.csv", first, f"case `{number.case}` with {number.tracer} {found}", hint)
 
 
 @rule("baseline-range")
@@ -52,8 +52,7 @@ def _baseline_range(judged: JudgedSubmission) -> Iterator[Fault]:
     if baseline_ns is not None and not LEAST_NS <= baseline_ns <= MOST_NS:
         found = f"an untraced operation takes {units.duration(baseline_ns)}, expected {LEAST_NS} to {MOST_NS} ns"
         first = next((line for line, row in judged.checked.lines() if row.arm == "baseline"), None)
-        hint = "look whether `events` and `wall_ns` are of the same run, and whether the machine was emulated"
-        yield Fault("samples.csv", first, found, hint, "warning")
+        yield Fault("samples.csv", first, found)
 
 
 @rule("steady-baselines")
@@ -64,8 +63,7 @@ def _steady_baselines(judged: JudgedSubmission) -> Iterator[Fault]:
             at = "" if level is None else f" at level `{level}`"
             first = next(line for line, row in judged.checked.lines() if (row.arm, row.level) == ("baseline", level))
             said = f"baselines{at} differ by {units.percent(found.value)} from the first of a block to the second"
-            hint = "look what else ran; nothing that small can be measured there"
-            yield Fault("samples.csv", first, said, hint, "warning")
+            yield Fault("samples.csv", first, said)
 
 
 def _is_beyond(found: Estimate) -> bool:
@@ -80,8 +78,7 @@ def _negative_cost(judged: JudgedSubmission) -> Iterator[Fault]:
     builds = {case.id for case in judged.cases().values() if case.variant and suite and not suite.result_type.guides}
     for one in judged.submission.numbers:
         if one.cost is not None and one.distinguishable and one.cost.value < 0 and one.case not in builds:
-            hint = "look what differs between traced runs and baselines: frequency, placement, or the code's alignment"
-            yield judged.doubt(one, f"costs {units.duration(one.cost.value)}", hint)
+            yield judged.doubt(one, f"costs {units.duration(one.cost.value)}")
 
 
 @rule("probe-order")
@@ -123,8 +120,7 @@ def _below_system_call(judged: JudgedSubmission) -> Iterator[Fault]:
             continue
         if one.cost is not None and one.cost.high is not None and one.cost.high < call_ns:
             cost, call = units.duration(one.cost.value), units.duration(call_ns)
-            found = f"costs {cost}, less than a system call there ({call})"
-            yield judged.doubt(one, found, "look whether the probe fired at all")
+            yield judged.doubt(one, f"costs {cost}, less than a system call there ({call})")
 
 
 RULES = (_baseline_range, _steady_baselines, _negative_cost, _probe_order)

@@ -137,8 +137,7 @@ def _reconciled(checked: CheckedSubmission) -> Iterator[Fault]:
     for line, sample in checked.lines():
         if adds_up(sample) is False:
             found = f"{sample.case}: {sample.events} events made, {sample.seen} seen, {sample.lost or 0} lost"
-            hint = "the case is excluded from guidance; measure again while nothing else fires the probe"
-            yield Fault("samples.csv", line, found, hint, "warning")
+            yield Fault("samples.csv", line, found)
 
 
 UNKNOWN_NAME = frozenset({_known_cases.id, _known_tracers.id})
@@ -165,10 +164,9 @@ def _runs(checked: CheckedSubmission) -> Iterator[Fault]:
     for (block, position), line in found.items():
         if (block, position) not in timed:
             said = f"block {block}, position {position} is no run of samples.csv that was timed and ended well"
-            yield Fault(HISTOGRAM, line, said, "leave the file as the tool wrote it")
+            yield Fault(HISTOGRAM, line, said)
     for block, position in sorted(timed - found.keys()):
-        said = f"block {block}, position {position} has no row, and other runs have"
-        yield Fault(HISTOGRAM, None, said, "leave the file as the tool wrote it")
+        yield Fault(HISTOGRAM, None, f"block {block}, position {position} has no row, and other runs have")
 
 
 @rule("histogram-buckets")
@@ -196,7 +194,7 @@ def _operations(checked: CheckedSubmission) -> Iterator[Fault]:
         made = sample.operations or sample.events
         if place in counted and _is_timed(sample) and counted[place] != made:
             found = f"block {sample.block}, position {sample.position}: {counted[place]} operations in its buckets"
-            yield Fault(HISTOGRAM, last[place], f"{found}, {made} performed", "leave the file as the tool wrote it")
+            yield Fault(HISTOGRAM, last[place], f"{found}, {made} performed")
 
 
 def _is_timed(sample: Sample) -> bool:
@@ -216,7 +214,7 @@ def _scripts(checked: CheckedSubmission) -> Iterator[Fault]:
     for line, row in enumerate(checked.calibration, start=2):  # exact because a sound file has one line a row
         named = printable(f"{row.case} with {row.tracer}" + (f" at {row.level}" if row.level else ""))
         if row.key not in known:
-            yield Fault(CALIBRATION, line, f"{named} is not in samples.csv", "leave the file as the tool wrote it")
+            yield Fault(CALIBRATION, line, f"{named} is not in samples.csv")
         if (probe := row[:5]) in seen:
             yield Fault(CALIBRATION, line, f"{named} has this probe twice", "keep its first row")
         seen.add(probe)

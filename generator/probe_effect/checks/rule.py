@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from probe_effect.model import Problem, Sample, Severity
 from probe_effect.store.documents import value_line
@@ -18,8 +18,9 @@ from probe_effect.toml import beside
 
 T = TypeVar("T")
 
-WORDS: dict[str, dict[str, str]] = beside(__file__, "rules")
-"""Name of each rule to its `text`, and to an example that is `good` and one that is `bad`."""
+WORDS: dict[str, dict[str, Any]] = beside(__file__, "rules")
+"""Name of each rule to its `text`, to an example that is `good` and one that is `bad`; where most of its faults have
+the same, also to a `hint` and a `severity`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,9 @@ class Fault:
     file: str
     line: int | None
     message: str
-    hint: str
-    severity: Severity = "error"
+    hint: str | None = None
+    """None, as below: that of the rule."""
+    severity: Severity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,9 @@ class Rule(Generic[T]):
     """An example that keeps the rule, in a few words."""
     bad: str
     """An example that breaks it."""
+    hint: str = ""
+    """How to mend what it finds, and how grave that is, where a fault does not say."""
+    severity: Severity = "error"
 
 
 def rule(name: str) -> Callable[[Callable[[T], Iterator[Fault]]], Rule[T]]:
@@ -71,7 +76,7 @@ class CheckedSubmission:
     paths: Sequence[EventPath] = ()
     """What is executed for one event; empty where it was not recorded."""
 
-    def fault(self, key: str, found: str, hint: str, severity: Severity = "error") -> Fault:
+    def fault(self, key: str, found: str, hint: str | None = None, severity: Severity | None = None) -> Fault:
         """What is wrong with the value at the dotted `key` of `machine.json`, at the line where it begins."""
         line = value_line(self.submission.machine_file, key.split("."))
         return Fault("machine.json", line, found, hint, severity)
@@ -87,9 +92,11 @@ def broken(rules: Iterable[Rule[T]], subject: T, name: Callable[[str], str]) -> 
     `name` gives a file of the folder its shown name.
     """
     return [
-        Problem(fault.severity, name(fault.file), fault.line, None, rule.id, fault.message, fault.hint)
+        Problem(
+            one.severity or rule.severity, name(one.file), one.line, None, rule.id, one.message, one.hint or rule.hint
+        )
         for rule in rules
-        for fault in islice(rule.check(subject), MAX_PROBLEMS_PER_FILE)
+        for one in islice(rule.check(subject), MAX_PROBLEMS_PER_FILE)
     ]
 
 

@@ -60,20 +60,18 @@ KVM_MICROCODE = {"amd": "0x1000065", "intel": "0x1"}
 def _clock_digits(checked: CheckedSubmission) -> Iterator[Fault]:
     if checked.document.run.metric != "time":
         return
-    hint = "send the rows as the program wrote them"
     walls = [sample.wall_ns for sample in checked.samples if sample.wall_ns]
     if len(walls) >= LEAST_VALUES:
         if all(wall_ns % MICROSECOND_NS == 0 for wall_ns in walls):
-            found = f"all {len(walls)} wall times are whole microseconds; the clock counts nanoseconds"
-            yield Fault(FILE, None, found, hint, "warning")
+            yield Fault(FILE, None, f"all {len(walls)} wall times are whole microseconds; the clock counts nanoseconds")
         elif checked.document.system.clocksource in FINE_CLOCKS and (chance := _digits_chance(walls)) < LEAST_CHANCE:
             found = f"the last digits of {len(walls)} wall times come by chance with a probability of {chance:.1g}"
-            yield Fault(FILE, None, found, hint, "warning")
+            yield Fault(FILE, None, found)
     cpu_times = [time for sample in checked.samples for name in CPU_TIMES if (time := getattr(sample, name))]
     finer = sum(time % MICROSECOND_NS != 0 for time in cpu_times)
     if finer:
         found = f"{finer} of {len(cpu_times)} CPU times are no whole microseconds, in which the kernel counts them"
-        yield Fault(FILE, None, found, hint, "warning")
+        yield Fault(FILE, None, found)
 
 
 def _digits_chance(values: list[int]) -> float:
@@ -100,7 +98,7 @@ def _seed_order(checked: CheckedSubmission) -> Iterator[Fault]:
     ]
     if wrong:
         found = f"{len(wrong)} of {len(checked.samples)} runs are not where seed {run.seed} puts them"
-        yield Fault(FILE, wrong[0], found, "leave rows, places and seed as the program wrote them", "warning")
+        yield Fault(FILE, wrong[0], found)
 
 
 def order_of_seed(
@@ -137,15 +135,13 @@ def _time_span(checked: CheckedSubmission) -> Iterator[Fault]:
     started, ended = datetime.fromisoformat(run.started), datetime.fromisoformat(run.ended)
     span_s = (ended - started).total_seconds()
     if 0 <= span_s < total_s - CLOCK_SLACK_S:
-        found = f"the runs add up to {total_s:.0f} s, and the whole took {span_s:.0f} s"
-        yield checked.fault("run.ended", found, "leave times as the program wrote them", "warning")
+        yield checked.fault("run.ended", f"the runs add up to {total_s:.0f} s, and the whole took {span_s:.0f} s")
 
 
 @rule("maker-facts")
 def _maker_facts(checked: CheckedSubmission) -> Iterator[Fault]:
-    hint = "let the tool write machine.json"
     for key, found in (*_of_maker(checked), *_of_clock(checked)):
-        yield checked.fault(key, found, hint, "warning")
+        yield checked.fault(key, found)
 
 
 def _of_maker(checked: CheckedSubmission) -> Iterator[tuple[str, str]]:

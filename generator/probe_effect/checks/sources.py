@@ -37,23 +37,21 @@ class CheckedSource:
 def source_size(figures: Sequence[Figure]) -> Iterator[Fault]:
     """Asked before all others of a source."""
     if len(figures) > MAX_FIGURES:
-        yield Fault(FIGURES, None, f"holds more than {MAX_FIGURES} figures", "enter those that compare with ours")
+        yield Fault(FIGURES, None, f"holds more than {MAX_FIGURES} figures")
 
 
 @rule("source/folder-name")
 def _folder_name(checked: CheckedSource) -> Iterator[Fault]:
     if not re.fullmatch(SLUG, checked.folder.name):
-        found = f"folder `{printable(checked.folder.name)}` is not an id"
-        yield Fault(DOCUMENT, None, found, "name it with small letters and digits, joined by hyphens")
+        yield Fault(DOCUMENT, None, f"folder `{printable(checked.folder.name)}` is not an id")
 
 
 @rule("findable-source")
 def _findable_source(checked: CheckedSource) -> Iterator[Fault]:
     document = checked.document
     if all(said.strip().lower() in NOTHING for said in (document.title, document.author, document.where)):
-        found = "neither title, author nor place of the source is stated"
-        hint = "give the address or the printed place of the figures"
-        yield Fault(DOCUMENT, value_line(checked.folder / DOCUMENT, ["where"]), found, hint)
+        line = value_line(checked.folder / DOCUMENT, ["where"])
+        yield Fault(DOCUMENT, line, "neither title, author nor place of the source is stated")
 
 
 @rule("derived-figures")
