@@ -23,7 +23,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def version(data: Path) -> str:
-    return data_version(DataFolder(data)).text
+    return data_version(DataFolder(data))
 
 
 def test_it_is_the_day_of_the_newest_submission_and_a_digest(data: Path) -> None:
@@ -83,4 +83,4 @@ def test_nothing_dated_leaves_the_digest_alone(tmp_path: Path) -> None:
 def test_a_link_out_of_the_data_is_not_read(data: Path, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("not data")
     (data / "results" / MACHINE / "link").symlink_to(tmp_path / "secret")
-    assert not [one for one in data_files(DataFolder(data)) if one.path.endswith("link")]
+    assert not [one for one in data_files(DataFolder(data)) if one[0].endswith("link")]

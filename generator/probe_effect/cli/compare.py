@@ -183,5 +183,5 @@ def _catalogues(wanted: str, data: DataFolder, base_url: str) -> "Iterator[Catal
 
     machine = wanted.partition("/")[0]
     own = read_numbers(data, [files for files in data.submissions() if files.machine == machine])
-    yield replace(own, edition=Edition(data_version(data).text, base_url))
+    yield replace(own, edition=Edition(data_version(data), base_url))
     yield read_catalogue(data, base_url)

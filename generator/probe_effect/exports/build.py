@@ -80,7 +80,7 @@ def _build_site(places: BuildPlaces, options: SiteOptions) -> Iterator[str]:
 def fitted(options: SiteOptions, places: BuildPlaces) -> SiteOptions:
     """`options` with the version of the data, and with the guide only where its numbers are: in the checkout's data."""
     is_own = places.data.root.resolve() == (places.project / "data").resolve()
-    return replace(options, data_version=data_version(places.data).text, has_guide=is_own)
+    return replace(options, data_version=data_version(places.data), has_guide=is_own)
 
 
 def assemble_work(places: BuildPlaces, options: SiteOptions) -> Iterator[str]:

@@ -124,7 +124,9 @@ def make_release(data: DataFolder, catalogue: Catalogue, version: str, date: str
     Raises: UsageError when `version` is none, or was released before.
     """
     folder = _free_folder(data, version)
-    files = tuple(ReleasedFile(path=one.path, bytes=one.size_bytes, sha256=one.sha256) for one in data_files(data))
+    files = tuple(
+        ReleasedFile(path=name, bytes=path.stat().st_size, sha256=sha256(path)) for name, path in data_files(data)
+    )
     manifest = Manifest(schema_version=1, version=version, date=date, data_version=catalogue.version, files=files)
     release = Release(folder.with_name(f".{version}"), manifest)
     shutil.rmtree(release.folder, ignore_errors=True)

@@ -187,7 +187,7 @@ def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
         explanations=_sound(read_explanations(data), problems),
         claims=_sound(read_claims(data), problems),
         mechanisms=_sound(read_mechanisms(data), problems),
-        edition=Edition(data_version(data).text, site),
+        edition=Edition(data_version(data), site),
         releases=tuple(_sound(read_releases(data), problems)),
     )
     if problems:

@@ -8,7 +8,7 @@ from probe_effect.pages import addresses, citing
 from probe_effect.pages.markdown import page, render
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.beside_files import ChangeKind
-from probe_effect.store.release_file import Release, released_changes, released_sources, released_submissions
+from probe_effect.store.release_file import Release, released, released_changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +119,8 @@ def notes(release: Release, catalogue: Catalogue) -> str:
     place = catalogue.releases.index(release)
     before = catalogue.releases[place - 1] if place else None
     # Told from the files of both releases: a run may be older than the release before, and still be new in this.
-    known = (released_changes(before), released_submissions(before)) if before else ((), frozenset[str]())
-    new_submissions = released_submissions(release) - known[1]
+    known = (released_changes(before), released(before, "results", 2)) if before else ((), frozenset[str]())
+    new_submissions = released(release, "results", 2) - known[1]
     added = [one for one in entries(catalogue) if one.submission and one.submission.id in new_submissions]
     logged = [
         Entry(one.date, one.kind, one.what, one.why, one.old, one.new)
@@ -146,4 +146,4 @@ def files(release: Release) -> list[tuple[str, str, int]]:
 
 def held(release: Release) -> dict[str, int]:
     """How many submissions and sources a release holds."""
-    return {"submissions": len(released_submissions(release)), "sources": len(released_sources(release))}
+    return {"submissions": len(released(release, "results", 2)), "sources": len(released(release, "published", 1))}

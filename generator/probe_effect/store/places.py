@@ -124,7 +124,8 @@ def submissions_in(results: Path) -> list[SubmissionFolder]:
 
 def sha256(path: Path) -> str:
     """The SHA-256 of a file in hexadecimal digits."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def walk(folder: Path) -> list[Path]:

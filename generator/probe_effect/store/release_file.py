@@ -16,7 +16,7 @@ from pydantic import Field
 from probe_effect.model import Problem
 from probe_effect.store.beside_files import CHANGES_FILE, Change, ChangesFile, Day, read_changes
 from probe_effect.store.documents import Document, Text, read_document
-from probe_effect.store.places import DataFolder, walk
+from probe_effect.store.places import DataFolder, sha256, walk
 from probe_effect.store.tables import printable
 
 PARTS = ("results", "published", "suites")
@@ -27,58 +27,32 @@ DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?=-)")
 DIGEST_DIGITS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class DataVersion:
-    """One state of the data; `date` is empty while nothing dated is there."""
+def data_version(data: DataFolder) -> str:
+    """The version of what lies under `data`, `2026-11-21.3f2a9c1e`: the same wherever the same files lie.
 
-    date: str
-    digest: str
-
-    @property
-    def text(self) -> str:
-        """As it is printed: `2026-11-21.3f2a9c1e`."""
-        return ".".join(filter(None, (self.date, self.digest)))
-
-
-@dataclass(frozen=True, slots=True)
-class DataFile:
-    """One file of the data: its path relative to `data/`, its bytes counted and hashed."""
-
-    path: str
-    size_bytes: int
-    sha256: str
-
-
-def data_version(data: DataFolder) -> DataVersion:
-    """The version of what lies under `data`: the same wherever the same files lie.
-
-    Its day is that of the newest submission or of the newest entry in the change log.
+    Its day is that of the newest submission or of the newest entry in the change log; without either it has none.
     """
     found = [match[0] for one in data.submissions() if (match := DATED.match(one.folder.name))]
     document, _ = read_changes(data)
     dates = [change.date for change in document.changes] if document else []
-    listing = "".join(f"{one.sha256}  {one.path}\n" for one in data_files(data))
+    listing = "".join(f"{sha256(path)}  {name}\n" for name, path in data_files(data))
     digest = hashlib.sha256(listing.encode()).hexdigest()[:DIGEST_DIGITS]
-    return DataVersion(max([*found, *dates], default=""), digest)
+    return ".".join(filter(None, (max([*found, *dates], default=""), digest)))
 
 
-def data_files(data: DataFolder) -> Iterator[DataFile]:
-    """Every regular file of the data, by path; hidden ones are an editor's, not the data's."""
+def data_files(data: DataFolder) -> Iterator[tuple[str, Path]]:
+    """Every regular file of the data, by its path relative to `data/`; hidden ones are an editor's, not the data's."""
     found = {path.relative_to(data.root).as_posix(): path for part in PARTS for path in (data.root / part).rglob("*")}
     for name, path in sorted(found.items()):
         is_hidden = any(part.startswith(".") for part in name.split("/"))
         if path.is_file() and not path.is_symlink() and not is_hidden:
-            content = path.read_bytes()
-            yield DataFile(name, len(content), hashlib.sha256(content).hexdigest())
+            yield name, path
 
 
 def folders_digest(folders: Iterable[Path]) -> str:
     """A digest of every regular file of some folders, by their names and the files' paths in them."""
     files = ((folder, path) for folder in folders for path in walk(folder) if path.is_file() and not path.is_symlink())
-    lines = (
-        f"{folder.name} {path.relative_to(folder).as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}\n"
-        for folder, path in files
-    )
+    lines = (f"{folder.name} {path.relative_to(folder).as_posix()} {sha256(path)}\n" for folder, path in files)
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
@@ -134,8 +108,7 @@ def _content(path: Path) -> str:
         return f"link to {path.readlink()}"
     if not stat.S_ISREG(mode):
         return "not a regular file"
-    with path.open("rb") as file:
-        return f"{mode & 0o111:o} {hashlib.file_digest(file, 'sha256').hexdigest()}"
+    return f"{mode & 0o111:o} {sha256(path)}"
 
 
 VERSION = re.compile(r"[0-9]{4}\.(0[1-9]|1[0-2])(\.[1-9][0-9]{0,2})?")
@@ -148,15 +121,13 @@ TABLES = ("costs.csv", "counts.csv")
 MAX_MANIFEST_BYTES = 16 << 20
 """A manifest has a line for every file of the data."""
 
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-
 
 class ReleasedFile(Document):
     """One file in a release's archive."""
 
     path: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$")]
     bytes: Annotated[int, Field(ge=0)]
-    sha256: Sha256
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Manifest(Document):
@@ -220,16 +191,10 @@ def read_releases(data: DataFolder) -> tuple[list[Release], list[Problem]]:
     return releases, problems
 
 
-def released_submissions(release: Release) -> frozenset[str]:
-    """Ids of its submissions, `<machine>/<folder>`."""
+def released(release: Release, part: str, depth: int) -> frozenset[str]:
+    """What it has below `part`, by the first `depth` names: of `results` by 2 its submissions, `<machine>/<folder>`."""
     found = (one.path.split("/") for one in release.document.files)
-    return frozenset("/".join(parts[1:3]) for parts in found if parts[0] == "results")
-
-
-def released_sources(release: Release) -> frozenset[str]:
-    """Ids of its published sources."""
-    found = (one.path.split("/") for one in release.document.files)
-    return frozenset(parts[1] for parts in found if parts[0] == "published")
+    return frozenset("/".join(names[1 : depth + 1]) for names in found if names[0] == part)
 
 
 def released_changes(release: Release) -> tuple[Change, ...]:
