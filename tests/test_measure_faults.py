@@ -36,8 +36,9 @@ from probe_effect.measure.one_run import Limits, PlannedRun
 from probe_effect.measure.plan import written_rows
 from probe_effect.model import GIVE_UP_AFTER, Key
 from probe_effect.stats.run_order import baseline
+from probe_effect.store.further_tables import RunWriter
 from probe_effect.store.machine_file import write_machine_file
-from probe_effect.store.samples import SampleWriter, as_note, read_samples
+from probe_effect.store.samples import as_note, read_samples
 from probe_effect.tracers import tool
 from probe_effect.tracers.bpftrace import Bpftrace, BpftraceSession
 from probe_effect.workloads.loop import WorkloadFailed, parse
@@ -315,14 +316,14 @@ def test_whatever_part_of_the_last_row_is_on_disk_is_cut_off_and_the_run_is_made
     path = tmp_path / "samples.csv"
     written = many_blocks(2)
     runs = [PlannedRun(row.block, row.position, Key(row.case, row.tracer), row.arm) for row in written]
-    with SampleWriter(path) as writer:
+    with RunWriter(path) as writer:
         for row in written:
             writer.write(row)
     text = path.read_bytes()
     last = text.rstrip(b"\n").rfind(b"\n") + 1
     for end in range(last, len(text)):
         path.write_bytes(text[:end])
-        with SampleWriter(path) as writer:
+        with RunWriter(path) as writer:
             assert written_rows(path, runs) == written[:-1]
             writer.write(written[-1])
         assert path.read_bytes() == text
@@ -331,7 +332,7 @@ def test_whatever_part_of_the_last_row_is_on_disk_is_cut_off_and_the_run_is_made
 def test_a_header_that_is_torn_is_written_anew(tmp_path: Path) -> None:
     path = tmp_path / "samples.csv"
     path.write_text("block,posi", encoding="utf-8")
-    with SampleWriter(path) as writer:
+    with RunWriter(path) as writer:
         writer.write(baseline_row(0, 0))
     assert read_samples(path, "samples.csv") == ([baseline_row(0, 0)], [])
 

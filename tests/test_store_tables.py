@@ -15,7 +15,8 @@ from builders import baseline_row, many_blocks, write_samples
 from probe_effect.errors import HostNotReady
 from probe_effect.model import Sample
 from probe_effect.store import tables
-from probe_effect.store.samples import SAMPLE_COLUMNS, SampleWriter, as_note, read_samples
+from probe_effect.store.further_tables import RunWriter
+from probe_effect.store.samples import SAMPLE_COLUMNS, as_note, read_samples
 from probe_effect.store.tables import FORMULA_SIGNS, Column, TableReader, cell_fault, csv_line, printable
 
 if TYPE_CHECKING:
@@ -311,20 +312,20 @@ def test_what_the_writer_writes_is_read_back_equal(
 
 def test_the_writer_continues_a_file_without_a_second_header(path: Path) -> None:
     for row in many_blocks(2):
-        with SampleWriter(path) as writer:
+        with RunWriter(path) as writer:
             writer.write(row)
     assert read_samples(path, "samples.csv") == (many_blocks(2), [])
 
 
 def test_the_writer_leaves_a_file_of_other_columns_alone_and_says_what_to_do(path: Path) -> None:
     path.write_text("block,position\n0,0\n")
-    with pytest.raises(HostNotReady, match=r"(?s)another version of probe-effect.*--resume"), SampleWriter(path):
+    with pytest.raises(HostNotReady, match=r"(?s)another version of probe-effect.*--resume"), RunWriter(path):
         pass
     assert path.read_text() == "block,position\n0,0\n"
 
 
 def test_each_row_is_on_disk_before_the_next_run(path: Path) -> None:
-    with SampleWriter(path) as writer:
+    with RunWriter(path) as writer:
         writer.write(baseline_row(0, 0))
         assert read_samples(path, "samples.csv")[0] == [baseline_row(0, 0)]
 

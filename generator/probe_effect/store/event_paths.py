@@ -4,12 +4,11 @@ It is beside `samples.csv` of a count. The rows of one event are a tree in the o
 entered first: each row is a function, and its callers are the rows above it of lower depths.
 """
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from probe_effect.model import Key, Problem
 from probe_effect.store.samples import TableWriter
@@ -95,28 +94,21 @@ def read_paths(path: Path, file: str) -> tuple[list[EventPath], list[Problem]]:
 
     `file` is the name that problems give, usually relative to the data folder.
     """
-    if not os.path.lexists(path):
-        return [], []
-    reader = TableReader(file, "paths", PATH_COLUMNS)
+    reader = TableReader(file, "paths", PATH_COLUMNS, may_be_absent=True)
     groups: dict[Key, list[Row]] = {}
     for row in reader.read(path):
-        groups.setdefault(_key(row), []).append(row)
+        groups.setdefault(Key(*(row.cells[name] for name in Key._fields)), []).append(row)
     if reader.problems:
         return [], reader.problems
     problems = [problem for rows in groups.values() for problem in _faults(rows, file)]
     return ([] if problems else [_event(key, rows) for key, rows in groups.items()]), problems
 
 
-def _key(row: Row) -> Key:
-    case, tracer, level = (row.cells[name] for name in Key._fields)
-    return Key(str(case), str(tracer), None if level is None else str(level))
-
-
 def _faults(rows: Sequence[Row], file: str) -> Iterable[Problem]:
     """What keeps rows from being a tree, if anything: its top is the program, and callers are above what they call."""
     before = -1
     for row in rows:
-        depth: Any = row.cells["depth"]
+        depth = row.cells["depth"]
         if depth > before + 1 or (depth == 0) != (before == -1):
             wanted = f"from 1 to {before + 1}" if before >= 0 else "0"
             hint = "a row's callers are above it; record the run again with --paths"
@@ -134,11 +126,10 @@ def _event(key: Key, rows: Sequence[Row]) -> EventPath:
     stacks: dict[Stack, Classes] = {}
     stack: Stack = ()
     for row in rows:
-        cells: dict[str, Any] = dict(row.cells)
-        stack = (*stack[: cells["depth"]], str(cells["function"]))
-        classes = Classes(*(cells[name] for name in Classes._fields))
+        stack = (*stack[: row.cells["depth"]], row.cells["function"])
+        classes = Classes(*(row.cells[name] for name in Classes._fields))
         stacks[stack] = stacks.get(stack, Classes()).plus(classes)
-    first: dict[str, Any] = dict(rows[0].cells)
+    first = rows[0].cells
     beside = [one.rsplit(" ", 1) for one in (first["beside"] or "").split(BESIDE) if " " in one]
     known = {name: float(number) for name, number in beside}
     return EventPath(key, stacks, first["alike"], first["recorded"], float(first["counted"]), known)

@@ -7,7 +7,6 @@ ends with the time of the longest, so that the maximum is exact.
 written at once.
 """
 
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -16,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from probe_effect.model import Bucket, Estimate, Key, Problem, Sample
-from probe_effect.store.samples import SampleWriter, TableWriter
-from probe_effect.store.tables import Cell, TableReader, read_columns
+from probe_effect.store.samples import SAMPLE_COLUMNS, TableWriter
+from probe_effect.store.tables import TableReader, read_columns
 
 HISTOGRAM = "histogram.csv"
 
@@ -54,11 +53,8 @@ def read_histogram(path: Path, file: str) -> tuple[list[HistogramRow], list[Prob
 
     `file` is the name that problems give, usually relative to the data folder.
     """
-    if not os.path.lexists(path):
-        return [], []
-    reader = TableReader(file, "histogram", HISTOGRAM_COLUMNS)
-    rows: Iterable[dict[str, Any]] = (dict(row.cells) for row in reader.read(path))
-    return [HistogramRow(**row) for row in rows], reader.problems
+    reader = TableReader(file, "histogram", HISTOGRAM_COLUMNS, may_be_absent=True)
+    return [HistogramRow(**row.cells) for row in reader.read(path)], reader.problems
 
 
 def with_histograms(samples: Iterable[Sample], rows: Iterable[HistogramRow]) -> list[Sample]:
@@ -74,7 +70,7 @@ def with_histograms(samples: Iterable[Sample], rows: Iterable[HistogramRow]) -> 
     ]
 
 
-class RunWriter(SampleWriter):
+class RunWriter(TableWriter):
     """Appends runs to a `samples.csv`, and what they say of single operations to the `histogram.csv` beside it.
 
     The row of a run is written last: a run without one is made again, and what `histogram.csv` has of it already is
@@ -82,7 +78,7 @@ class RunWriter(SampleWriter):
     """
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path)
+        super().__init__(path, SAMPLE_COLUMNS)
         self._beside = path.with_name(HISTOGRAM)
 
     def __enter__(self) -> Self:
@@ -104,7 +100,12 @@ class RunWriter(SampleWriter):
         if sample.histogram:
             with TableWriter(self._beside, HISTOGRAM_COLUMNS) as table:
                 table.put((sample.block, sample.position, *bucket) for bucket in sample.histogram)
-        super().write(sample)
+        self.put([[getattr(sample, column.name) for column in SAMPLE_COLUMNS]])
+
+    def drop_from(self, block: int) -> None:
+        """Drop the rows of a block, which is the last one. Raises: HostNotReady."""
+        header, *rows = self._path.read_bytes().splitlines(keepends=True)
+        self.cut(len(header) + sum(len(row) for row in rows if int(row.split(b",", 1)[0]) < block))
 
 
 def _place(line: bytes) -> tuple[bytes, ...]:
@@ -150,27 +151,25 @@ def read_calibration(path: Path, file: str) -> tuple[list[ProbeCalibration], lis
 
     `file` is the name that problems give, usually relative to the data folder.
     """
-    if not os.path.lexists(path):
-        return [], []
-    reader = TableReader(file, "calibration", CALIBRATION_COLUMNS)
+    reader = TableReader(file, "calibration", CALIBRATION_COLUMNS, may_be_absent=True)
     found = []
     for row in reader.read(path):
         figures = {name: _figures(row.cells, name) for name in ("cost", "call")}
         if fault := _fault(row.cells, figures):
             reader.problems.append(Problem("error", file, row.line, None, "calibration/row", *fault))
             continue
-        values: dict[str, Any] = {name: row.cells[name] for name in WORDS}
+        values = {name: row.cells[name] for name in WORDS}
         values |= {name: Estimate(value, *ends) for name, (value, *ends) in figures.items() if value is not None}
         found.append(ProbeCalibration(**values))
     return found, reader.problems
 
 
-def _figures(cells: Mapping[str, Cell], name: str) -> list[float | None]:
+def _figures(cells: Mapping[str, Any], name: str) -> list[float | None]:
     """A value and its ends."""
     return [None if (cell := cells[f"{name}_{end}ns"]) is None else float(cell) for end in ENDS]
 
 
-def _fault(cells: Mapping[str, Cell], figures: Mapping[str, Sequence[float | None]]) -> tuple[str, str] | None:
+def _fault(cells: Mapping[str, Any], figures: Mapping[str, Sequence[float | None]]) -> tuple[str, str] | None:
     """What the cells of a row say that cannot be, and how to mend it."""
     for name, (value, low, high) in figures.items():
         if (low is None) != (high is None) or (value is None and low is not None):

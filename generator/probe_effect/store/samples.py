@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Self, get_args
 
 from probe_effect.errors import HostNotReady
 from probe_effect.model import NO_TRACER, Arm, Problem, Sample, Status
@@ -110,8 +110,7 @@ def read_samples(path: Path, file: str) -> tuple[list[Sample], list[Problem]]:
     for row in reader.read(path):
         if reader.is_full(row.line):
             break
-        cells: dict[str, Any] = dict(row.cells)
-        sample = Sample(**cells)
+        sample = Sample(**row.cells)
         place = (sample.block, sample.position)
         if place in taken:
             message = f"block {place[0]}, position {place[1]} is already in line {taken[place]}"
@@ -146,22 +145,6 @@ def _row_problems(sample: Sample, file: str, line: int) -> Iterable[Problem]:
     for broken, message, hint in rules:
         if broken:
             yield Problem("error", file, line, None, "samples/row", message, hint)
-
-
-class SampleWriter(TableWriter):
-    """Appends rows to a `samples.csv`; each is on disk, written and synced, before `write` returns."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, SAMPLE_COLUMNS)
-
-    def write(self, sample: Sample) -> None:
-        """Append one row, whole or not at all. Raises: HostNotReady when the disk is full or gone."""
-        self.put([[getattr(sample, column.name) for column in SAMPLE_COLUMNS]])
-
-    def drop_from(self, block: int) -> None:
-        """Drop the rows of a block, which is the last one. Raises: HostNotReady."""
-        header, *rows = self._path.read_bytes().splitlines(keepends=True)
-        self.cut(len(header) + sum(len(row) for row in rows if int(row.split(b",", 1)[0]) < block))
 
 
 OWN_FOLDER = re.compile(r"""(?<![\w./~-])/(?!(?:sys|proc|dev|usr|lib\w*|s?bin|etc|boot)/)(?:[^\s/'"`:,;()\[\]]+/)+""")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -138,8 +138,4 @@ def read_source(path: Path, file: str) -> tuple[SourceFile | None, list[Problem]
 def read_figures(path: Path, file: str) -> tuple[list[Figure], list[Problem]]:
     """The sound rows of a `figures.csv`, and every problem found in it."""
     reader = TableReader(file, "figures", FIGURE_COLUMNS)
-    figures: list[Figure] = []
-    for row in reader.read(path):
-        cells: dict[str, Any] = dict(row.cells)
-        figures.append(Figure(line=row.line, **cells))
-    return figures, reader.problems
+    return [Figure(line=row.line, **row.cells) for row in reader.read(path)], reader.problems

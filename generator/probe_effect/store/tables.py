@@ -8,6 +8,7 @@ Format: RFC 4180 with LF line ends, UTF-8, a header, no blank lines.
 import csv
 import errno
 import io
+import os
 import re
 import stat
 from _csv import Reader as Lines
@@ -63,37 +64,32 @@ class Column:
 
 def read_columns(table: str, **choices: tuple[str, ...]) -> tuple[Column, ...]:
     """The columns of a table as `columns.toml` has them; `choices` are those of a column that code knows."""
-    file = beside(__file__, "columns")
-    return tuple(
-        _column(name, own | ({"choices": choices[name]} if name in choices else {}))
-        for name, own in file[table].items()
-    )
-
-
-def _column(name: str, own: dict[str, Any]) -> Column:
-    bounds = {"minimum": None} if own.pop("signed", False) else {}
-    return Column(name, **own | bounds | {"choices": tuple(own.get("choices", ()))})
+    found = []
+    for name, own in beside(__file__, "columns")[table].items():
+        bounds = {"minimum": None} if own.pop("signed", False) else {}
+        found.append(Column(name, **own | bounds | {"choices": choices.get(name, tuple(own.get("choices", ())))}))
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One data row: its cells by column name, and its line."""
+    """One data row: its cells by column name, each a `Cell`, and its line."""
 
     line: int
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, Any]
 
 
 class TableReader:
     """Reads one table and gathers its problems; a bad row is left out, the others are kept."""
 
-    def __init__(self, file: str, rule: str, columns: Sequence[Column]) -> None:
-        self.file, self.rule = file, rule
+    def __init__(self, file: str, rule: str, columns: Sequence[Column], *, may_be_absent: bool = False) -> None:
+        self.file, self.rule, self.may_be_absent = file, rule, may_be_absent
         self.columns = {column.name: column for column in columns}
         self.problems: list[Problem] = []
 
     def read(self, path: Path) -> list[Row]:
         """Every sound row of the file at `path`; what is wrong with the others is in `problems`."""
-        text = self._text(path)
+        text = None if self.may_be_absent and not os.path.lexists(path) else self._text(path)
         if text is None:
             return []
         lines = csv.reader(io.StringIO(text, newline=""), strict=True)
