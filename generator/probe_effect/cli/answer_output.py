@@ -16,6 +16,7 @@ from probe_effect.answer.evidence import Evidence
 from probe_effect.answer.question import Question
 from probe_effect.answer.words import WORDS
 from probe_effect.cli import output
+from probe_effect.cli.tables import show_section, show_table, show_text
 from probe_effect.model import interval_json, spread_json, thresholds_json
 from probe_effect.numbers import names
 from probe_effect.pages.results import view_of
@@ -27,8 +28,6 @@ from probe_effect.store.suite_file import Suite
 
 def show(answer: ScriptAnswer) -> None:
     """Print the answer on stdout."""
-    from probe_effect.cli.tables import show_section, show_table, show_text
-
     advice = answer.advice
     show_text(script_words.headline(answer) + "\n")
     if recommendation := script_words.recommendation(advice) or script_words.limits(advice):
@@ -86,8 +85,6 @@ def run(question: Question, data: DataFolder, output_format: str, *, is_here: bo
 
 
 def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:
-    from probe_effect.cli.tables import show_section
-
     nearest = said.headline
     if nearest is None:
         output.product(sentences.no_machine(said) + "\n")
@@ -202,8 +199,6 @@ def show_summary(submission: Submission, suite: Suite | None) -> None:
 
     `suite`: what was run, as it is today; None where it is gone.
     """
-    from probe_effect.cli.tables import show_table
-
     output.product(f"{submission.id}: {names.machine_name(submission)}")
     output.product(f"{_head(submission)}\n")
     has_levels = any(one.level for one in submission.numbers)

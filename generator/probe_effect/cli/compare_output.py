@@ -5,6 +5,7 @@ from typing import Any
 
 from probe_effect import units
 from probe_effect.cli import output
+from probe_effect.cli.tables import show_section, show_table
 from probe_effect.compare.compared import Compared, failures, tracers_by_case
 from probe_effect.compare.comparison import Comparison, Outcome, expected_by_chance, largest, outcomes
 from probe_effect.model import Key, interval_json, spread_json
@@ -82,8 +83,6 @@ def show(found: Compared, *, paths: bool = False) -> None:
 
     `paths`: also the functions of which an event does not execute the same, as far as that was recorded.
     """
-    from probe_effect.cli.tables import show_section, show_table
-
     titles = (
         (f"cost, {found.first}", f"cost, {found.second}", "difference (95 %)", "ratio (95 %)")
         if found.is_time

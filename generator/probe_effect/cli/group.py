@@ -24,37 +24,30 @@ NOT_HERE = "Not here: needs the part `site` of the package."
 
 
 class Unread(click.Command):
-    """A command that is not imported yet: its name and the first sentence of its help.
+    """A command that is not imported yet, as `commands.toml` lists it: its name and the first sentence of its help.
 
-    `module` is the one in this package that has it, where that is not called as it is.
+    `module` is the one in this package that has it, where that is not called as it is. One `of_site` needs the part
+    `site`; where that is not installed, it says so, and is one that refuses.
     """
 
-    def __init__(self, name: str, sentence: str, module: str | None = None) -> None:
+    def __init__(self, name: str, sentence: str, module: str | None = None, *, of_site: bool = False) -> None:
         super().__init__(name, help=sentence)
-        self.module = module or name
+        self.module, self.of_site = module or name, of_site
 
-    def read(self) -> click.Command:
-        """The command itself."""
-        found = vars(import_module(f"{__package__}.{self.module}")).values()
-        return next(one for one in found if isinstance(one, click.Command) and one.name == self.name)
-
-
-class UnreadOfSite(Unread):
-    """One that needs the part `site`; where that is not installed, it says so, and is one that refuses."""
-
-    def read(self) -> click.Command:
-        """The command itself, or the one that refuses."""
-        missing = _missing()
-        return _refusing(str(self.name), missing) if missing else super().read()
+    def missing(self) -> str | None:
+        """The first of what it needs that is not installed."""
+        return next((part for part in SITE_PART if self.of_site and find_spec(part) is None), None)
 
     def get_short_help_str(self, limit: int = 45) -> str:
         """What it does, or that it is not here."""
-        return NOT_HERE if _missing() else super().get_short_help_str(limit)
+        return NOT_HERE if self.missing() else super().get_short_help_str(limit)
 
-
-def unread(name: str, sentence: str, module: str | None = None, *, of_site: bool = False) -> Unread:
-    """A command as `commands.toml` lists it."""
-    return (UnreadOfSite if of_site else Unread)(name, sentence, module)
+    def read(self) -> click.Command:
+        """The command itself, or the one that refuses."""
+        if missing := self.missing():
+            return _refusing(str(self.name), missing)
+        found = vars(import_module(f"{__package__}.{self.module}")).values()
+        return next(one for one in found if isinstance(one, click.Command) and one.name == self.name)
 
 
 class LazyGroup(click.Group):
@@ -78,11 +71,6 @@ class LazyGroup(click.Group):
                 formatter.write_dl([(str(one.name).ljust(width), one.get_short_help_str(MOST_SIGNS)) for one in some])
 
 
-def _missing() -> str | None:
-    """The first of what the part `site` brings that is not installed."""
-    return next((name for name in SITE_PART if find_spec(name) is None), None)
-
-
 def _refusing(name: str, missing: str) -> click.Command:
     def refuse(**_: object) -> NoReturn:
         raise HostNotReady(
@@ -99,9 +87,9 @@ def _refusing(name: str, missing: str) -> click.Command:
     )
 
 
-LISTED = beside(__file__, "commands")
-
-COMMANDS = {group: [unread(**command) for command in commands] for group, commands in LISTED.items()}
+COMMANDS = {
+    group: [Unread(**command) for command in commands] for group, commands in beside(__file__, "commands").items()
+}
 """By what they are for: a command is listed without being imported."""
 
 

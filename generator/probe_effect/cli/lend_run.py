@@ -70,8 +70,7 @@ def run(
         except TimeIsOver as over:
             output.say(str(over))
     if not (made := [folder for folder in _complete(results) if folder not in before]):
-        msg = "nothing was measured to its end; the reasons are above"
-        raise HostNotReady(msg)
+        raise HostNotReady("nothing was measured to its end; the reasons are above")
     _propose([*made, *data_words(data)], asks=asks)
 
 
@@ -103,8 +102,7 @@ def _chosen(turns: Sequence[SuiteTurn], begun: Sequence[str], minutes: int) -> l
         raise HostNotReady(msg)
     least = min(turns, key=lambda one: one.quick_s)
     needs = f"the shortest plan, of {least.suite}, takes {least.quick_s / MINUTE_S:.1f} min"
-    msg = f"nothing fits into {minutes} min: {needs}"
-    raise HostNotReady(msg)
+    raise HostNotReady(f"nothing fits into {minutes} min: {needs}")
 
 
 def _measure(

@@ -3,7 +3,7 @@
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from operator import attrgetter
 
 from rich.console import Console
@@ -63,35 +63,27 @@ def show_cut_short(console: Console, submissions: Iterable[SubmissionFolder]) ->
 
 @contextmanager
 def display(console: Console) -> Iterator[Callable[[Progress], None]]:
-    """A function that shows progress on `console`."""
-    if not console.is_terminal:
-        yield _PlainLines(console)
-        return
+    """A function that shows progress on `console`: in a line that changes on a terminal, else a line for each step.
+
+    Each run that did not end well has a line of its own.
+    """
     # No thread redraws in between: it would run, and write, while a run is timed.
-    with Live(console=console, auto_refresh=False, transient=True) as live:
+    live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
+    last = ""
 
-        def show(progress: Progress) -> None:
-            if notice := _notice(progress):
-                console.print(notice, markup=False)
-            live.update(Text(_status(progress)), refresh=True)
-
-        yield show
-
-
-class _PlainLines:
-    """A line for each trial, for each block, and for each run that did not end well."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._last = ""
-
-    def __call__(self, progress: Progress) -> None:
+    def show(progress: Progress) -> None:
+        nonlocal last
         if notice := _notice(progress):
-            self._console.print(notice, markup=False)
+            console.print(notice, markup=False)
         line = _headline(progress)
-        if line != self._last and progress.phase != "done":
-            self._console.print(line + time_left(progress.left_s), markup=False)
-        self._last = line
+        if live:
+            live.update(Text(_status(progress)), refresh=True)
+        elif line != last and progress.phase != "done":
+            console.print(line + time_left(progress.left_s), markup=False)
+        last = line
+
+    with live or nullcontext():
+        yield show
 
 
 def _headline(progress: Progress) -> str:

@@ -182,8 +182,7 @@ def try_script(
 
     texts = [*((text, text) for text in programs), *((str(path), script_text(path)) for path in files)]
     if not 1 <= len(texts) <= MOST_SCRIPTS:
-        msg = f"{len(texts)} scripts: expected one or two, as files or with -e, and then -- and the command"
-        raise UsageError(msg)
+        raise UsageError(f"{len(texts)} scripts: expected one or two, as files or with -e, and then -- and the command")
     scripts = tuple(TrialScript(label, *text) for label, text in zip("AB", texts, strict=False))
     seed = secrets.randbelow(2**32) if seed is None else seed
     settings = TrialSettings(scripts=scripts, command=context.meta[COMMAND], seed=seed, **options)

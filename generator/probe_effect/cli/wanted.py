@@ -70,8 +70,6 @@ def suites(data_path: Path | None, output_format: str) -> None:
         output.product_json({"cases": rows})
         return
 
-    from probe_effect.cli.tables import show_section, show_table
-
     reasons = list(dict.fromkeys(row["missing"] for row in rows if row["missing"]))
     marks = {None: "yes"} | {reason: f"no [{number}]" for number, reason in enumerate(reasons, 1)}
     cells = ([row["suite"], row["case"], row["tracer"], marks[row["missing"]]] for row in rows)

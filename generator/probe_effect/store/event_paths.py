@@ -116,8 +116,7 @@ def _faults(rows: Sequence[Row], file: str) -> Iterable[Problem]:
             return
         if depth == 0 and None in (row.cells[name] for name in ("alike", "recorded", "counted")):
             hint = "the first row of an event says of how many it is, and what the run counted"
-            message = "alike, recorded or counted is empty"
-            yield Problem("error", file, row.line, None, "paths/event", message, hint)
+            yield Problem("error", file, row.line, None, "paths/event", "alike, recorded or counted is empty", hint)
             return
         before = depth
 
