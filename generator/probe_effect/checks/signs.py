@@ -15,6 +15,7 @@ from probe_effect.model import Arm, Key, Sample
 from probe_effect.stats import run_order
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.suite_file import Suite
+from probe_effect.toml import beside
 
 FILE = "samples.csv"
 
@@ -26,34 +27,16 @@ MICROSECOND_NS = 1000
 LEAST_CHANCE = 1e-6
 """Of digits that a clock has made; one of a hundred thousand honest submissions is beyond it in any of ten digits."""
 
-FINE_CLOCKS = frozenset({"tsc", "kvm-clock"})
-"""Clocks of which every nanosecond comes up."""
-
 CPU_TIMES = ("user_ns", "sys_ns", "tracer_cpu_ns")
 
 CLOCK_SLACK_S = 2.0
 """`started` and `ended` are whole seconds."""
 
-MEMORY_CLOCKS = frozenset({"hpet", "acpi_pm"})
-REGISTER_CLOCKS = frozenset({"tsc", "arch_sys_counter"})
 SLOWEST_REGISTER_NS, FASTEST_DEVICE_NS = 400.0, 100.0
 """A register is read in some tens of nanoseconds, a device's counter in about a microsecond: our choice, well apart."""
 
-MAKERS = {
-    "intel": re.compile(r"\b(intel|xeon|pentium|celeron)\b", re.IGNORECASE),
-    "amd": re.compile(r"\b(amd|epyc|ryzen)\b", re.IGNORECASE),
-}
-
-OF_OTHERS = {
-    "intel": frozenset({"spec_rstack_overflow", "tsa"}),
-    "amd": frozenset(
-        {"mds", "tsx_async_abort", "l1tf", "meltdown", "srbds", "gather_data_sampling", "reg_file_data_sampling"}
-    ),
-}
-"""Maker to the vulnerabilities that only the other's CPUs have (Linux, arch/x86/kernel/cpu/common.c)."""
-
-KVM_MICROCODE = {"amd": "0x1000065", "intel": "0x1"}
-"""What KVM shows a guest as the revision of its microcode (Linux, arch/x86/kvm/svm/svm.c and vmx/vmx.c)."""
+KNOWN = beside(__file__)
+CLOCKS, MAKERS = KNOWN["clocks"], KNOWN["makers"]
 
 
 @rule("clock-digits")
@@ -64,7 +47,7 @@ def _clock_digits(checked: CheckedSubmission) -> Iterator[Fault]:
     if len(walls) >= LEAST_VALUES:
         if all(wall_ns % MICROSECOND_NS == 0 for wall_ns in walls):
             yield Fault(FILE, None, f"all {len(walls)} wall times are whole microseconds; the clock counts nanoseconds")
-        elif checked.document.system.clocksource in FINE_CLOCKS and (chance := _digits_chance(walls)) < LEAST_CHANCE:
+        elif checked.document.system.clocksource in CLOCKS["fine"] and (chance := _digits_chance(walls)) < LEAST_CHANCE:
             found = f"the last digits of {len(walls)} wall times come by chance with a probability of {chance:.1g}"
             yield Fault(FILE, None, found)
     cpu_times = [time for sample in checked.samples for name in CPU_TIMES if (time := getattr(sample, name))]
@@ -147,25 +130,26 @@ def _maker_facts(checked: CheckedSubmission) -> Iterator[Fault]:
 def _of_maker(checked: CheckedSubmission) -> Iterator[tuple[str, str]]:
     document = checked.document
     machine = document.machine
-    makers = [maker for maker, word in MAKERS.items() if word.search(machine.cpu_model or "")]
+    name_of_cpu, is_of_kvm = machine.cpu_model or "", machine.microcode == MAKERS["amd"]["kvm_microcode"]
+    makers = [maker for maker, own in MAKERS.items() if re.search(own["words"], name_of_cpu, re.IGNORECASE)]
     if len(makers) == 1:
         for name, said in document.system.vulnerabilities.items():
-            if name in OF_OTHERS[makers[0]] and said != "Not affected":
+            if name in MAKERS[makers[0]]["of_others"] and said != "Not affected":
                 yield "system.vulnerabilities", f"`{name}`: no CPU with `{makers[0]}` in its name is affected"
-        if machine.microcode == KVM_MICROCODE["amd"] and makers == ["intel"]:
+        if is_of_kvm and makers == ["intel"]:
             yield "machine.microcode", f"microcode {machine.microcode} is what KVM shows guests on AMD's CPUs"
-    if machine.microcode == KVM_MICROCODE["amd"] and machine.virtualization is None:
+    if is_of_kvm and machine.virtualization is None:
         yield "machine.microcode", f"bare metal, but microcode {machine.microcode} is what KVM shows a guest"
 
 
 def _of_clock(checked: CheckedSubmission) -> Iterator[tuple[str, str]]:
-    system = checked.document.system
+    machine, system = checked.document.machine, checked.document.system
     source, read_ns = system.clocksource, system.clock_read_ns
-    if read_ns is None or not read_ns:
+    if not read_ns:
         return
-    if source in REGISTER_CLOCKS and read_ns > SLOWEST_REGISTER_NS and checked.document.machine.virtualization is None:
+    if source in CLOCKS["registers"] and read_ns > SLOWEST_REGISTER_NS and machine.virtualization is None:
         yield "system.clock_read_ns", f"{read_ns:.0f} ns to read `{source}`, which is a register"
-    if source in MEMORY_CLOCKS and read_ns < FASTEST_DEVICE_NS:
+    if source in CLOCKS["devices"] and read_ns < FASTEST_DEVICE_NS:
         yield "system.clock_read_ns", f"{read_ns:.0f} ns to read `{source}`, which is a device"
 
 

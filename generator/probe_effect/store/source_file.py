@@ -11,30 +11,15 @@ from pydantic import Field, model_validator
 from probe_effect.model import Problem
 from probe_effect.store.documents import Document, Slug, Text, read_document
 from probe_effect.store.tables import TableReader, read_columns
+from probe_effect.toml import beside
 
 Grade = Literal["S", "F", "X", "M"]
 
-GRADES = {
-    "S": "the whole document was read",
-    "F": "the repository file was read whole",
-    "X": "known only from an excerpt: the figure was seen, the rest of the page was not",
-    "D": "derived by arithmetic from a quoted figure",
-    "M": "general knowledge, not verified against a source",
-}
+KNOWN = beside(__file__)
 
-UNIT_SCALE = {
-    "ns": Fraction(1),
-    "us": Fraction(10**3),
-    "ms": Fraction(10**6),
-    "s": Fraction(10**9),
-    "percent": Fraction(1, 100),
-    "ratio": Fraction(1),
-    "count": Fraction(1),
-    "bytes": Fraction(1),
-    "MB": Fraction(10**6),
-    "hz": Fraction(1),
-    "GHz": Fraction(10**9),
-}
+GRADES: dict[str, str] = KNOWN["grades"]
+
+UNIT_SCALE = {unit: Fraction(scale) for unit, scale in KNOWN["units"].items()}
 """Unit of a figure to its size in the base unit: ns for times, a ratio for per cents, bytes, events/s."""
 
 FIGURE_COLUMNS = read_columns("figures", unit=tuple(UNIT_SCALE))

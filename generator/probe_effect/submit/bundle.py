@@ -18,6 +18,7 @@ from probe_effect.host import ROOT, read_text
 from probe_effect.model import Problem
 from probe_effect.store.machine_file import MachineFile, Submitter, read_machine_file, write_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder
+from probe_effect.toml import beside
 
 IN_REPOSITORY = "data/results"
 
@@ -132,24 +133,8 @@ def _copy(path: Path, target: Path) -> None:
 
 RULE = "private"
 
-SAYS_NOTHING = frozenset(
-    "root admin administrator user guest nobody daemon test localhost localdomain local host home linux freebsd "
-    "debian ubuntu fedora arch alpine vagrant runner pi ec2-user build builder bench benchmark".split()
-)
-"""Names of users and hosts that identify no one."""
-
-FILLED_BY_NOBODY = re.compile(
-    "none|unknown|default.string|n/?a|not.(specified|applicable|available|present)"
-    "|to.be.filled.*|system.*number|[0x. -]+"
-)
-SHORTEST = {"user name": 3, "host name": 3, "serial number": 5}
-
-SERIALS = (
-    *(f"sys/class/dmi/id/{name}_serial" for name in ("product", "board", "chassis")),
-    "sys/class/dmi/id/product_uuid",
-    "proc/device-tree/serial-number",
-    "etc/machine-id",
-)
+KNOWN = beside(__file__)
+SHORTEST: dict[str, int] = KNOWN["shortest"]
 
 HARDWARE_ADDRESS = re.compile(r"(?<![0-9a-f:])[0-9a-f]{2}(:[0-9a-f]{2}){5}(?![0-9a-f:])", re.IGNORECASE)
 HOME_FOLDER = re.compile(r"/(home|Users)/[^/\s\"']+")
@@ -246,7 +231,7 @@ def _shown(text: str) -> Iterator[str]:
 
 
 def _serials(root: Path) -> Iterator[str]:
-    for path in SERIALS:
+    for path in KNOWN["serials"]:
         if text := read_text(root, path):
             yield text.strip("\0 ")
     if found := re.search(r"^Serial\s*: (\w+)$", read_text(root, "proc/cpuinfo") or "", re.MULTILINE):
@@ -256,6 +241,6 @@ def _serials(root: Path) -> Iterator[str]:
 def _tells(mark: Mark) -> bool:
     """Whether the text identifies this machine or user, and no others."""
     text = mark.text.strip().lower()
-    if text in SAYS_NOTHING or text in {"", "/", "/root"} or FILLED_BY_NOBODY.fullmatch(text):
+    if text in {"", "/", "/root", *KNOWN["says_nothing"]} or re.fullmatch(KNOWN["filled_by_nobody"], text):
         return False
     return len(text) >= SHORTEST.get(mark.kind, 1)
