@@ -22,6 +22,7 @@ from probe_effect.checks.signs import has_fixed_operations, order_of_seed
 from probe_effect.errors import BadData, UsageError
 from probe_effect.model import Bucket, Key
 from probe_effect.stats.run_order import baseline
+from probe_effect.store.documents import write_document
 from probe_effect.store.further_tables import HISTOGRAM_COLUMNS, bucket_around, read_histogram, with_histograms
 from probe_effect.store.machine_file import (
     MOMENT_FORM,
@@ -29,7 +30,6 @@ from probe_effect.store.machine_file import (
     Provenance,
     Submitter,
     read_machine_file,
-    write_machine_file,
 )
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.samples import SAMPLE_COLUMNS, TableWriter, read_samples
@@ -176,7 +176,7 @@ def write(given: Given, files: SubmissionFolder) -> None:
     if buckets:
         with TableWriter(files.histogram, HISTOGRAM_COLUMNS) as table:
             table.put(buckets)
-    write_machine_file(files.machine_file, given.document)
+    write_document(files.machine_file, given.document)
 
 
 def resampled(like: Given, speed: float, random: np.random.Generator) -> tuple[Sample, ...]:

@@ -23,8 +23,8 @@ from probe_effect.checks.signs import order_of_seed
 from probe_effect.stats.run_order import SINCE
 from probe_effect.stats.shared_noise import noise_table, shared_noise
 from probe_effect.store.beside_files import CHANGES_FILE
+from probe_effect.store.documents import write_document
 from probe_effect.store.kept import NOWHERE, Kept
-from probe_effect.store.machine_file import write_machine_file
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import known_suites
 
@@ -142,7 +142,7 @@ def write(data: Path, given: Given) -> Path:
     """The submission on disk, under its own machine's name."""
     folder = data / "results" / given.document.machine.id / f"{given.document.run.started[:10]}-per-event"
     folder.mkdir(parents=True)
-    write_machine_file(folder / "machine.json", given.document)
+    write_document(folder / "machine.json", given.document)
     write_samples(folder / "samples.csv", given.rows)
     return folder
 

@@ -36,8 +36,8 @@ from probe_effect.measure.one_run import Limits, PlannedRun
 from probe_effect.measure.plan import written_rows
 from probe_effect.model import GIVE_UP_AFTER, Key
 from probe_effect.stats.run_order import baseline
+from probe_effect.store.documents import write_document
 from probe_effect.store.further_tables import RunWriter
-from probe_effect.store.machine_file import write_machine_file
 from probe_effect.store.samples import as_note, read_samples
 from probe_effect.tracers import tool
 from probe_effect.tracers.bpftrace import Bpftrace, BpftraceSession
@@ -264,10 +264,10 @@ def places(found: list[Sample]) -> list[tuple[int, int, str, str, str]]:
 
 def test_a_document_that_has_no_room_leaves_the_one_before_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "machine.json"
-    write_machine_file(path, machine_document())
+    write_document(path, machine_document())
     before = path.read_bytes()
     with pytest.raises(HostNotReady, match="cannot be written: File too large"), largest_file(100):
-        write_machine_file(path, machine_document(run__blocks=9))
+        write_document(path, machine_document(run__blocks=9))
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
 

@@ -31,7 +31,7 @@ from probe_effect.machine import kernel
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.plan import plan
 from probe_effect.model import GIVE_UP_AFTER, Estimate
-from probe_effect.store.machine_file import write_machine_file
+from probe_effect.store.documents import write_document
 from probe_effect.store.plan_file import read_plan_file
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.registry import with_paths
@@ -270,14 +270,14 @@ def changed_tool(project: FakeProject, _: pytest.MonkeyPatch) -> None:
     place = project.data.submissions()[-1]
     found = document(place)
     older = found.provenance.model_copy(update={"tool": "probe-effect 0.0.9"})
-    write_machine_file(place.machine_file, found.model_copy(update={"provenance": older}))
+    write_document(place.machine_file, found.model_copy(update={"provenance": older}))
 
 
 def changed_clock(project: FakeProject, _: pytest.MonkeyPatch) -> None:
     place = project.data.submissions()[-1]
     found = document(place)
     later = found.run.model_copy(update={"started": "2999-01-01T00:00:00Z"})
-    write_machine_file(place.machine_file, found.model_copy(update={"run": later}))
+    write_document(place.machine_file, found.model_copy(update={"run": later}))
 
 
 @pytest.mark.parametrize(

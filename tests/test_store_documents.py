@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from builders import changed, machine_document, machine_values, source_toml
 from probe_effect.store import documents
-from probe_effect.store.machine_file import MachineFile, read_machine_file, write_machine_file
+from probe_effect.store.documents import write_document
+from probe_effect.store.machine_file import MachineFile, read_machine_file
 from probe_effect.store.source_file import read_source
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def test_a_sound_machine_file_is_read(path: Path) -> None:
 
 def test_what_is_written_is_read_back_equal(path: Path) -> None:
     document = machine_document(machine__virtualization="kvm", run__load_before=None, system__boot_flags=[])
-    write_machine_file(path, document)
+    write_document(path, document)
     assert read_machine_file(path, "machine.json") == (document, [])
     assert path.read_bytes().endswith(b"}\n")
 

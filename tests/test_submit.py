@@ -572,7 +572,7 @@ def test_a_credit_that_cannot_be_written_says_so(clone: Clone, monkeypatch: pyte
         msg = "machine.json: cannot be written: Permission denied"
         raise HostNotReady(msg)
 
-    monkeypatch.setattr("probe_effect.submit.bundle.write_machine_file", refuse)
+    monkeypatch.setattr("probe_effect.submit.bundle.write_document", refuse)
     with pytest.raises(HostNotReady, match="Permission denied"):
         submit(clone, "--remote", clone.bare, "--name", "Ada")
 

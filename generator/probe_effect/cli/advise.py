@@ -8,7 +8,7 @@ import click
 
 from probe_effect.answer.question import rate_from, share_from
 from probe_effect.cli import output
-from probe_effect.cli.data_options import data_folder, data_option, script_text
+from probe_effect.cli.data_options import PATH, data_folder, data_option, script_text
 from probe_effect.errors import UsageError
 
 LONGEST_S = 3600.0
@@ -18,7 +18,7 @@ LONGEST_S = 3600.0
 @click.argument("words", nargs=-1, metavar="[SCRIPT] [-- COMMAND...]")
 @click.option("-e", "program", metavar="PROGRAM", help="The script, or a command line of perf, strace or py-spy.")
 @click.option("--pid", type=click.IntRange(min=1), help="Count the events of this process.")
-@click.option("--cgroup", type=click.Path(path_type=Path), help="Count those of the processes in this cgroup.")
+@click.option("--cgroup", type=PATH, help="Count those of the processes in this cgroup.")
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0.01, max=LONGEST_S),

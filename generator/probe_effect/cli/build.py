@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from probe_effect.cli import output
-from probe_effect.cli.data_options import data_folder, data_option
+from probe_effect.cli.data_options import PATH, data_folder, data_option
 from probe_effect.errors import BadData, UsageError
 from probe_effect.store.places import project_or_error
 
@@ -26,9 +26,7 @@ def _shard(text: str) -> tuple[int, int]:
 
 @click.command()
 @data_option
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Where the site goes. [default: build/site of the checkout]"
-)
+@click.option("--out", type=PATH, help="Where the site goes. [default: build/site of the checkout]")
 @repository_option
 @click.option("--base-url", default="/", help="Address of the site, where links must be absolute.")
 @click.option(

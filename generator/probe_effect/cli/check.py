@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from probe_effect.cli import output
-from probe_effect.cli.data_options import data_folder, data_option, given_folders, kept
+from probe_effect.cli.data_options import PATH, data_folder, data_option, given_folders, kept
 from probe_effect.model import Problem
 from probe_effect.review.revisions import states
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[DIR]...")
+@click.argument("folders", nargs=-1, type=PATH, metavar="[DIR]...")
 @data_option
 @output.format_of(
     "text", "json", "github", to="For people, for programs, or as the annotations of a workflow on GitHub."
@@ -77,8 +77,8 @@ def _show(problems: Sequence[Problem], fixed: "Sequence[Fixed]", output_format: 
 @output.format_of(
     "text", "markdown", "json", "github", to="For people, a page of GitHub's, programs, or as a workflow's annotations."
 )
-@click.option("--report", type=click.Path(path_type=Path), help="Write it as JSON into this file too.")
-@click.option("--summary", type=click.Path(path_type=Path), help="Append it as Markdown to this file too.")
+@click.option("--report", type=PATH, help="Write it as JSON into this file too.")
+@click.option("--summary", type=PATH, help="Append it as Markdown to this file too.")
 @click.pass_context
 def review(
     context: click.Context,
@@ -110,7 +110,7 @@ def review(
 
 
 @click.command("review-comment")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @click.option("--commit", help="The commit that was reviewed, in place of what FILE says.")
 @click.option("--run", help="Address of the workflow's run that made FILE, to link to.")
 def review_comment(file: Path, commit: str | None, run: str | None) -> None:
@@ -128,7 +128,7 @@ def review_comment(file: Path, commit: str | None, run: str | None) -> None:
 
 
 @click.command()
-@click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[DIR]...")
+@click.argument("folders", nargs=-1, type=PATH, metavar="[DIR]...")
 @click.option("--name", help="Name to credit, shown on the pages of your machine.")
 @click.option("--no-name", "nameless", is_flag=True, help="Credit nobody, and ask nothing.")
 @click.option("--remote", metavar="REPOSITORY", help="Push the branch there, by name or address, and do no more.")

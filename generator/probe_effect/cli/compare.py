@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from probe_effect.cli import output
-from probe_effect.cli.data_options import data_folder, data_option, given_folders
+from probe_effect.cli.data_options import PATH, data_folder, data_option, given_folders
 from probe_effect.errors import BadData, UsageError
 from probe_effect.store.places import DataFolder, SubmissionFolder
 
@@ -95,7 +95,7 @@ def compare(
 
 
 @click.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
+@click.argument("folders", nargs=-1, required=True, type=PATH, metavar="DIR...")
 @data_option
 @output.format_option
 def summarise(folders: tuple[Path, ...], data_path: Path | None, output_format: str) -> None:

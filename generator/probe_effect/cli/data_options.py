@@ -13,10 +13,12 @@ from probe_effect.store.places import OWN_FOLDER, PACKAGED, DataFolder, find_pro
 if TYPE_CHECKING:
     from probe_effect.store.machine_file import Submitter
 
+PATH = click.Path(path_type=Path)
+
 data_option = click.option(
     "--data",
     "data_path",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help=f"The data folder. [default: data/ of the checkout around the working folder, else {OWN_FOLDER}/data, else, "
     "for what only asks, the data that came with the program]",
 )

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from probe_effect.cli import output
-from probe_effect.cli.data_options import credited, data_folder, data_option
+from probe_effect.cli.data_options import PATH, credited, data_folder, data_option
 from probe_effect.cli.measure import AUTHORS
 
 
@@ -15,7 +15,7 @@ from probe_effect.cli.measure import AUTHORS
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @click.option("--quiet-machine", "is_quiet", is_flag=True, help="Set governor and turbo, and put them back at the end.")
 @click.option("--restore", is_flag=True, help="Only put back what a killed `lend --quiet-machine` has set.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for results. [default: results/ of the data]")
+@click.option("--out", type=PATH, help="Folder for results. [default: results/ of the data]")
 @click.option("--name", help="Name to credit in the submission.")
 @click.option("--url", help="Web address to credit, starting with https://.")
 @click.option("--provenance", type=click.Choice(AUTHORS), default="third-party", help="Who runs it.")

@@ -7,7 +7,7 @@ from typing import Unpack, get_args
 import click
 from click.core import ParameterSource
 
-from probe_effect.cli.data_options import data_folder, data_option
+from probe_effect.cli.data_options import PATH, data_folder, data_option
 from probe_effect.cli.measure_settings import (
     BLOCKS,
     LABORATORIES,
@@ -73,7 +73,7 @@ FLEET_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 @click.option("--paths", is_flag=True, help="With --vm: record too what one event executes, by function (paths.csv).")
 @click.option(
     "--source",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="DIR",
     help="The source tree that suites which build one are to build. In copies of it are run: `make clean` once, and "
     "for each run `make -j` with a job for each CPU. [default: the suite's project, fetched from Debian]",
@@ -83,7 +83,7 @@ FLEET_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
     default=True,
     help="Whether scripts are timed in a loop before they run over programs. [default: they are]",
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for results. [default: results/ of the data]")
+@click.option("--out", type=PATH, help="Folder for results. [default: results/ of the data]")
 @click.option("--name", help="Name to credit in the submission.")
 @click.option("--url", help="Web address to credit, starting with https://.")
 @click.option("--provenance", "author", type=click.Choice(AUTHORS), default="third-party", help="Who runs it.")
@@ -157,9 +157,7 @@ def _check_fleet_name(name: str, author: str) -> None:
 @click.argument("name", type=click.Choice(list(LABORATORIES)), metavar="|".join(LABORATORIES))
 @click.option("--blocks", type=click.IntRange(1, 1000), default=20, show_default=True, help="Rounds.")
 @click.option("--seed", type=click.IntRange(0, 2**53), help="Seed of the random order. [default: a fresh one]")
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Keep the rows in this folder, as a submission. [default: none kept]"
-)
+@click.option("--out", type=PATH, help="Keep the rows in this folder, as a submission. [default: none kept]")
 @data_option
 def lab(name: str, blocks: int, seed: int | None, out: Path | None, data_path: Path | None) -> None:
     """Repeat an experiment that others published: looper, dd or usdt. It takes less than two minutes.

@@ -9,7 +9,7 @@ import click
 
 from probe_effect.answer.question import SAMPLED, Combination, Question, asked_from, rate_from, share_from
 from probe_effect.cli import output
-from probe_effect.cli.data_options import data_folder, data_option, script_text
+from probe_effect.cli.data_options import PATH, data_folder, data_option, script_text
 from probe_effect.errors import UsageError
 from probe_effect.numbers.names import tool_of
 
@@ -136,7 +136,7 @@ class BehindDashes(click.Command):
 
 
 @click.command("try", cls=BehindDashes)
-@click.argument("files", nargs=-1, metavar="[SCRIPT] -- COMMAND...", type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, metavar="[SCRIPT] -- COMMAND...", type=PATH)
 @click.option("-e", "programs", metavar="PROGRAM", multiple=True, help="The script itself, or a tool's command line.")
 @click.option("--pairs", type=click.IntRange(1, MOST_PAIRS), default=10, show_default=True, help="6 for an interval.")
 @click.option("--prepare", metavar="CMD", help="A shell command before each run, such as one that fills caches.")
@@ -146,7 +146,7 @@ class BehindDashes(click.Command):
 )
 @click.option("--seed", type=int, help="Of the order of the runs. [default: another one each time]")
 @click.option("--tracer", default="bpftrace", metavar="PATH", help="The bpftrace that runs SCRIPT.")
-@click.option("--output", "plot", type=click.Path(path_type=Path), help="Write a Vega-Lite spec of the runs to a file.")
+@click.option("--output", "plot", type=PATH, help="Write a Vega-Lite spec of the runs to a file.")
 @data_option
 @output.format_of("text", "json", "csv", to="For people or programs.")
 @click.pass_context

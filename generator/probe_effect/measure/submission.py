@@ -13,7 +13,7 @@ from pathlib import Path
 from probe_effect.errors import HostNotReady
 from probe_effect.machine.busy import load_average
 from probe_effect.store.documents import write_document
-from probe_effect.store.machine_file import MOMENT_FORM, MachineFile, write_machine_file
+from probe_effect.store.machine_file import MOMENT_FORM, MachineFile
 from probe_effect.store.places import SubmissionFolder
 from probe_effect.store.plan_file import PlanFile
 
@@ -49,7 +49,7 @@ class OpenSubmission:
 
     def write(self) -> None:
         """Write the document as it is so far. Raises: HostNotReady."""
-        write_machine_file(self.place.machine_file, self.document)
+        write_document(self.place.machine_file, self.document)
 
     def close(self, **facts: object) -> SubmissionFolder:
         """Record when the run ended and how busy the machine was then; `facts` are further keys of `run`.
@@ -59,7 +59,7 @@ class OpenSubmission:
         load_after = None if self.document.run.load_before is None else load_average()
         ended = {"ended": self.clock.moment(), "load_after": load_after} | facts
         run = self.document.run.model_copy(update=ended)
-        write_machine_file(self.place.machine_file, self.document.model_copy(update={"run": run}))
+        write_document(self.place.machine_file, self.document.model_copy(update={"run": run}))
         self.place.plan_file.unlink()
         return self.place
 

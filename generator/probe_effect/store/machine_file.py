@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 
 from probe_effect.model import Metric, Problem
-from probe_effect.store.documents import Document, Slug, Text, read_document, without, write_document
+from probe_effect.store.documents import Document, Slug, Text, read_document, without
 from probe_effect.store.tables import FORMULA_START
 
 BoundedCount = Annotated[int, Field(ge=0, le=2**53)]
@@ -174,11 +174,6 @@ class MachineFile(Document):
 def read_machine_file(path: Path, file: str) -> tuple[MachineFile | None, list[Problem]]:
     """The document at `path`, or None with every problem found."""
     return read_document(path, file, "machine", MachineFile)
-
-
-def write_machine_file(path: Path, document: MachineFile) -> None:
-    """Write `document` as the data format wants it. Raises: HostNotReady when it cannot be written."""
-    write_document(path, document)
 
 
 NOISE = re.compile(r"\((r|tm|c)\)|\b(cpu|processor|\d+-core)\b|@.*|with .* graphics", re.IGNORECASE)

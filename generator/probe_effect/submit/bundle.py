@@ -16,7 +16,8 @@ from pathlib import Path
 from probe_effect.errors import BadData, HostNotReady, ProbeEffectError, UsageError
 from probe_effect.host import ROOT, read_text
 from probe_effect.model import Problem
-from probe_effect.store.machine_file import MachineFile, Submitter, read_machine_file, write_machine_file
+from probe_effect.store.documents import write_document
+from probe_effect.store.machine_file import MachineFile, Submitter, read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.toml import beside
 
@@ -55,7 +56,7 @@ class Item:
     def save(self) -> None:
         """Write the changed documents. Raises: HostNotReady."""
         if self.is_changed:
-            write_machine_file(self.submission.machine_file, self.document)
+            write_document(self.submission.machine_file, self.document)
 
 
 @dataclass(frozen=True, slots=True)
