@@ -15,26 +15,11 @@ from probe_effect.store.release_file import TreeDifference
 from probe_effect.store.tables import MAX_FILE_BYTES, regular_size
 
 
-@dataclass(frozen=True, slots=True)
-class NewProblems:
-    """What is wrong in the new state, and what the step from the old one to it breaks."""
-
-    of_state: tuple[Problem, ...]
-    of_change: tuple[Problem, ...]
-
-    @property
-    def all(self) -> tuple[Problem, ...]:
-        """Errors first."""
-        return tuple(sorted((*self.of_change, *self.of_state), key=lambda one: one.severity != "error"))
-
-
-def new_problems(files: TreeDifference) -> NewProblems:
-    """The problems of the new state that the old one has not."""
+def new_problems(files: TreeDifference) -> tuple[tuple[Problem, ...], list[Problem]]:
+    """The problems of the new state that the old one has not, and those of the step from one to the other."""
     old = {_same(problem) for problem in check_all(files.base)}
-    return NewProblems(
-        _of_what_changed([problem for problem in check_all(files.head) if _same(problem) not in old], files),
-        tuple(broken(DIFFERENCE_RULES, files, names_in(files.head.root, files.head))),
-    )
+    new = [problem for problem in check_all(files.head) if _same(problem) not in old]
+    return _of_what_changed(new, files), broken(DIFFERENCE_RULES, files, names_in(files.head.root, files.head))
 
 
 def _of_what_changed(problems: Sequence[Problem], files: TreeDifference) -> tuple[Problem, ...]:

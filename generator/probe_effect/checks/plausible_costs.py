@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from probe_effect import units
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
-from probe_effect.model import Estimate
 from probe_effect.reduce.rows import baselines
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.estimates import is_below
@@ -59,17 +58,13 @@ def _baseline_range(judged: JudgedSubmission) -> Iterator[Fault]:
 def _steady_baselines(judged: JudgedSubmission) -> Iterator[Fault]:
     for level, baseline in baselines(judged.checked.samples).items():
         found = baseline.drift_within()
-        if found is not None and _is_beyond(found):
+        _, low, high = found or (None, None, None)
+        # The whole interval is beyond: among many levels, some values are by chance.
+        if found and low is not None and high is not None and (low > MOST_DRIFT_RATIO or high < -MOST_DRIFT_RATIO):
             at = "" if level is None else f" at level `{level}`"
             first = next(line for line, row in judged.checked.lines() if (row.arm, row.level) == ("baseline", level))
             said = f"baselines{at} differ by {units.percent(found.value)} from the first of a block to the second"
             yield Fault("samples.csv", first, said)
-
-
-def _is_beyond(found: Estimate) -> bool:
-    """Whether the whole interval is: among many levels, some are beyond by chance."""
-    _, low, high = found
-    return low is not None and high is not None and (low > MOST_DRIFT_RATIO or high < -MOST_DRIFT_RATIO)
 
 
 @rule("negative-cost")

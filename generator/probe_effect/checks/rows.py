@@ -66,28 +66,19 @@ def _known_tracers(checked: CheckedSubmission) -> Iterator[Fault]:
 
 @rule("metric")
 def _metric(checked: CheckedSubmission) -> Iterator[Fault]:
-    of_metric = _of_counts if checked.document.run.metric == "instructions" else _of_times
+    is_count = checked.document.run.metric == "instructions"
     untimed = {"check", "traced"} if _is_of_tracer(checked) else {"check"}
     for line, sample in checked.lines():
         is_timed = sample.status == "ok" and sample.arm not in untimed
-        for found, hint in of_metric(sample, is_timed=is_timed):
-            yield Fault("samples.csv", line, found, hint)
-
-
-def _of_counts(sample: Sample, *, is_timed: bool) -> Iterator[tuple[str, str]]:
-    filled = [name for name in TIMES if getattr(sample, name) is not None]
-    if filled:
-        found = f"metric `instructions`, but a row with {', '.join(filled)}"
-        yield found, "leave times empty: those of an emulated machine mean nothing"
-    if is_timed and not sample.instructions:
-        found = "metric `instructions`, but an `ok` run without `instructions`"
-        yield found, "set status to failed when they are not known"
-
-
-def _of_times(sample: Sample, *, is_timed: bool) -> Iterator[tuple[str, str]]:
-    if is_timed and not sample.wall_ns:
-        found = "metric `time`, but an `ok` run without `wall_ns`"
-        yield found, "set run.metric to `instructions` where no times were taken"
+        if is_count and (filled := [name for name in TIMES if getattr(sample, name) is not None]):
+            found = f"metric `instructions`, but a row with {', '.join(filled)}"
+            yield Fault("samples.csv", line, found, "leave times empty: those of an emulated machine mean nothing")
+        if is_count and is_timed and not sample.instructions:
+            found = "metric `instructions`, but an `ok` run without `instructions`"
+            yield Fault("samples.csv", line, found, "set status to failed when they are not known")
+        if not is_count and is_timed and not sample.wall_ns:
+            found = "metric `time`, but an `ok` run without `wall_ns`"
+            yield Fault("samples.csv", line, found, "set run.metric to `instructions` where no times were taken")
 
 
 def _is_of_tracer(checked: CheckedSubmission) -> bool:

@@ -102,42 +102,27 @@ def measure(*, out: Path | None, data_path: Path | None, **options: Unpack[Measu
         raise click.UsageError("--provenance hosted is of times of the runner itself; a machine of --vm is no runner")
     if options["paths"] and not counts(options):
         raise click.UsageError("--paths records what an emulator executes: it goes with --vm, without --vm-accel")
-    if options["vm"] == NEW:
-        _check_new(click.get_current_context())
-    elif options["resume"]:
-        _check_resumable(click.get_current_context())
+    context = click.get_current_context()
+    given = {name for name in options if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if options["vm"] == NEW and given & {"resume", "tracers", "cases", "source", "accelerator"}:
+        msg = "--vm new decides on tracers and cases by what was counted before; what was cut short is counted again"
+        raise click.UsageError(msg)
+    if options["resume"] and given - {"suites", "resume", "vm", "architecture", "accelerator", "paths"}:
+        raise click.UsageError(
+            "--resume takes suites, --vm, --arch and --out: what is measured, how and for whom, is in what it continues"
+        )
     data = data_folder(data_path, may_be_new=True)
 
     if options["vm"] == NEW:
         from probe_effect.cli.measure_run import run_new
 
-        is_named = "architecture" in _given(click.get_current_context())
-        run_new(data, out or data.results, options, [options["architecture"]] if is_named else list(ARCHITECTURES))
+        named = [options["architecture"]] if "architecture" in given else list(ARCHITECTURES)
+        run_new(data, out or data.results, options, named)
         return
 
     from probe_effect.cli.measure_run import run
 
     run(data, out or data.results, options)
-
-
-def _given(context: click.Context) -> set[str]:
-    """The options that were given."""
-    return {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-
-
-def _check_new(context: click.Context) -> None:
-    """Raise click.UsageError for an option that `new` decides itself."""
-    if _given(context) & {"resume", "tracers", "cases", "source", "accelerator"}:
-        msg = "--vm new decides on tracers and cases by what was counted before; what was cut short is counted again"
-        raise click.UsageError(msg)
-
-
-def _check_resumable(context: click.Context) -> None:
-    """Raise click.UsageError unless every option given is one that the plan has not already."""
-    if _given(context) - {"suites", "resume", "out", "data_path", "vm", "architecture", "accelerator", "paths"}:
-        raise click.UsageError(
-            "--resume takes suites, --vm, --arch and --out: what is measured, how and for whom, is in what it continues"
-        )
 
 
 def _check_fleet_name(name: str, author: str) -> None:
@@ -148,9 +133,6 @@ def _check_fleet_name(name: str, author: str) -> None:
     if not FLEET_NAME.fullmatch(name):
         msg = f"--fleet-name: expected small letters, digits and single hyphens, as in .github/fleet.json; got {name!r}"
         raise click.UsageError(msg)
-
-
-"""Rounds: some twenty seconds, and an interval that is no wider than it must be."""
 
 
 @click.command()

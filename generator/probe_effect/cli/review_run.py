@@ -78,10 +78,11 @@ def comment(file: Path, commit: str | None, run: str | None) -> None:
 def _found(base: State, head: State) -> tuple[ReviewReport, Sequence[Problem]]:
     """The review, and all problems that it tells in groups."""
     files = difference(base.data, head.data)
-    new = new_problems(files)
+    of_state, of_change = new_problems(files)
+    errors_first = sorted((*of_change, *of_state), key=lambda one: one.severity != "error")
     refused = {one.file for one in head.refused}  # were not taken over, so that they seem to be missing
-    problems = (*head.refused, *(one for one in new.all if one.file not in refused))
-    found = review_of(read_catalogue(base.data), head.data, files, _unsound(new.of_state))
+    problems = (*head.refused, *(one for one in errors_first if one.file not in refused))
+    found = review_of(read_catalogue(base.data), head.data, files, _unsound(of_state))
     return report_of(found, problems, base.name, head.name), problems
 
 

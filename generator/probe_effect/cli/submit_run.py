@@ -32,13 +32,6 @@ from probe_effect.submit.bundle import (
 from probe_effect.submit.github import Step
 
 
-def tell_dry_run(bundles: Sequence[SubmissionBundle], checkout: Path | None) -> None:
-    """Print what would be made."""
-    for bundle in bundles:
-        output.product(bundle.branch if checkout else f"{OWN_FOLDER}/data/results/{bundle.machine}")
-    output.say("nothing was changed")
-
-
 def send(
     bundles: Sequence[SubmissionBundle], data: DataFolder, checkout: Path | None, remote: str | None, *, here: bool
 ) -> None:
@@ -135,7 +128,9 @@ def run(folders: Sequence[Path], data: DataFolder, options: SubmitOptions) -> No
     credits_ = [item.credit for one in bundles for item in one.items]
     _show_persons(credits_, branches.author(checkout) if checkout else None, len(marks))
     if options["dry_run"]:
-        tell_dry_run(bundles, checkout)
+        for bundle in bundles:
+            output.product(bundle.branch if checkout else f"{OWN_FOLDER}/data/results/{bundle.machine}")
+        output.say("nothing was changed")
         return
     if asks and not options["yes"]:
         click.confirm("Go on?", default=True, abort=True, err=True)

@@ -12,7 +12,7 @@ from probe_effect.guide.commands import CommandOutput, faults, run, unmet, versi
 from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.machine import collect
 from probe_effect.numbers.index import grouped_by
-from probe_effect.scripts.script import ScriptProbe, read_script
+from probe_effect.scripts.script import read_script
 from probe_effect.store.documents import write_document
 from probe_effect.store.places import DataFolder
 from probe_effect.store.transcripts import (
@@ -75,18 +75,16 @@ def probes_of(text: str) -> tuple[ToolProbes, ...]:
     """The probes of a script, in groups that do the same, in its order. Raises: ScriptError."""
     fired = (probe for probe in read_script(text).probes if probe.kind not in ONCE)
     groups = grouped_by(fired, attrgetter("kind", "actions", "has_filter", "timing", "unknown"))
-    return tuple(_group(probes) for probes in groups.values())
-
-
-def _group(probes: list[ScriptProbe]) -> ToolProbes:
-    first = probes[0]
-    return ToolProbes(
-        attach=tuple(one.attach for one in probes),
-        kind=first.kind,
-        actions=first.actions,
-        filter=first.has_filter,
-        timing=first.timing,
-        unknown=first.unknown,
+    return tuple(
+        ToolProbes(
+            attach=tuple(one.attach for one in probes),
+            kind=kind,
+            actions=actions,
+            filter=has_filter,
+            timing=timing,
+            unknown=unknown,
+        )
+        for (kind, actions, has_filter, timing, unknown), probes in groups.items()
     )
 
 

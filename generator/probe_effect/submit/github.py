@@ -89,8 +89,10 @@ def send(bundle: SubmissionBundle, branch: Branch, upstream: Repository, checkou
     owner = head.partition(":")[0] if ":" in head else upstream.owner
     words = ("pr", "list", "--repo", upstream.web, "--state", "open", "--head", branch.name)
     found = json.loads(gh(checkout)(*words, "--json", "url,headRepositoryOwner") or "[]")
-    known = next((str(one["url"]) for one in found if one["headRepositoryOwner"]["login"] == owner), None)
-    return known or _new_request(bundle, upstream, head, checkout, body)
+    if known := next((str(one["url"]) for one in found if one["headRepositoryOwner"]["login"] == owner), None):
+        return known
+    request = ("--repo", upstream.web, "--head", head, "--title", bundle.title, "--body-file", "-")
+    return gh(checkout)("pr", "create", *request, text=body).splitlines()[-1]
 
 
 def installed_from() -> Repository | None:
@@ -137,11 +139,6 @@ def _push_to_fork(branch: Branch, upstream: Repository, checkout: Path) -> Repos
         else:
             break
     return fork
-
-
-def _new_request(bundle: SubmissionBundle, upstream: Repository, head: str, checkout: Path, body: str) -> str:
-    words = ("pr", "create", "--repo", upstream.web, "--head", head, "--title", bundle.title, "--body-file", "-")
-    return gh(checkout)(*words, text=body).splitlines()[-1]
 
 
 def _asked(checkout: Path, repository: Repository, *words: str) -> dict[str, Any]:
