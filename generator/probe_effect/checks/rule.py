@@ -87,10 +87,7 @@ class CheckedSubmission:
 
 
 def broken(rules: Iterable[Rule[T]], subject: T, name: Callable[[str], str]) -> list[Problem]:
-    """Every problem of the subject by some rules, in their order; of each rule as many as one file may have.
-
-    `name` gives a file of the folder its shown name.
-    """
+    """Every problem of the subject by some rules; of each as many as one file may have. `name` shows a file."""
     return [
         Problem(
             one.severity or rule.severity, name(one.file), one.line, None, rule.id, one.message, one.hint or rule.hint

@@ -67,10 +67,7 @@ MOST_NEIGHBOURS = 10
 
 
 def run(question: Question, data: DataFolder, output_format: str, *, is_here: bool = False) -> bool:
-    """Print the answer; whether there is guidance.
-
-    Raises: UsageError for a name that the data does not have; HostNotReady where `is_here` and nothing can be timed.
-    """
+    """Print the answer; whether there is guidance. Raises: UsageError; HostNotReady where nothing can be timed here."""
     costs, said = predicted(question, data, this_machine())
     timed = predicted_here(costs, question) if is_here else []
     if output_format == "json":
@@ -195,10 +192,7 @@ def _count_json(one: Number) -> dict[str, Any]:
 
 
 def show_summary(submission: Submission, suite: Suite | None) -> None:
-    """The table on stdout, then what must be known before a number is used, and why a case has none.
-
-    `suite`: what was run, as it is today; None where it is gone.
-    """
+    """The table on stdout, then what must be known before a number is used; `suite` is as it is today."""
     output.product(f"{submission.id}: {names.machine_name(submission)}")
     output.product(f"{_head(submission)}\n")
     has_levels = any(one.level for one in submission.numbers)

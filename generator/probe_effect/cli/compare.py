@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 
 
 def _percent(text: str) -> float:
-    """A share in per cent, with or without its sign, as a ratio: 0.02 for `2%`, `2` and `2.0 %`.
-
-    Raises: click.BadParameter for anything but a plain number that is not negative.
-    """
+    """A share in per cent as a ratio: 0.02 for `2%`, `2` and `2.0 %`. Raises: click.BadParameter for anything else."""
     found = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?%?", text.strip(), re.ASCII)
     if found is None:
         raise click.BadParameter(f"{text!r} is not a percentage. Expected one such as 2%, 2 or 0.5%.")

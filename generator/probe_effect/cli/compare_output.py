@@ -79,10 +79,7 @@ def _count_json(found: Comparison) -> dict[str, Any]:
 
 
 def show(found: Compared, *, paths: bool = False) -> None:
-    """The comparison for people: a table, what it comes to, what differs besides, and what has no counterpart.
-
-    `paths`: also the functions of which an event does not execute the same, as far as that was recorded.
-    """
+    """A table, what it comes to, what differs besides, and what has no counterpart; with `paths` the functions too."""
     titles = (
         (f"cost, {found.first}", f"cost, {found.second}", "difference (95 %)", "ratio (95 %)")
         if found.is_time

@@ -25,12 +25,9 @@ data_option = click.option(
 
 
 def data_folder(given: Path | None, *, may_be_new: bool = False, only_asks: bool = False) -> DataFolder:
-    """The data folder. Raises: UsageError when there is none.
+    """The data folder, as the user gives it or the one around. Raises: UsageError when there is none.
 
-    Args:
-        given: by the user.
-        may_be_new: outside a checkout, whether a command can do without one, because it makes what it needs.
-        only_asks: outside of both, whether the data that came with the program will do.
+    Outside a checkout one that `may_be_new` is made, and for what `only_asks` the data that came with the program do.
     """
     root = given or _around(Path.cwd().resolve(), may_be_new=may_be_new, only_asks=only_asks)
     if not root.is_dir() and (given or not may_be_new):

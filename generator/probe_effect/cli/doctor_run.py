@@ -44,10 +44,7 @@ def run(data: DataFolder, output_format: str) -> bool:
 
 
 def mount() -> None:
-    """Mount what is missing of tracefs and debugfs, for everybody, and say it.
-
-    Raises: HostNotReady where we may not.
-    """
+    """Mount what is missing of tracefs and debugfs, for everybody, and say it. Raises: HostNotReady."""
     try:
         new = mount_for_good()
     except OSError as refusal:

@@ -45,10 +45,7 @@ def run(
     dry_run: bool,
     is_quiet: bool,
 ) -> None:
-    """Lend this machine; `credit` has words for `measure`.
-
-    Raises: HostNotReady where nothing fits or runs; BadData; Interrupted, with all rows kept.
-    """
+    """Lend this machine; `credit` has words for `measure`. Raises: HostNotReady, BadData, Interrupted."""
     mount_for_our_time()
     begun = _begun(results)
     turns = _turns(data, results, begun)

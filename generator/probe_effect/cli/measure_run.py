@@ -53,10 +53,7 @@ from probe_effect.store.suite_file import tools_of
 
 
 def run(data: DataFolder, results: Path, options: MeasureOptions) -> None:
-    """Measure, or continue what was cut short; where no time can be taken in a guest, count its instructions instead.
-
-    Raises: UsageError, HostNotReady.
-    """
+    """Measure or continue; where a guest takes no times, count its instructions. Raises: UsageError, HostNotReady."""
     mount_for_our_time()
     try:
         _run(data, results, options)

@@ -33,10 +33,7 @@ def say(text: str) -> None:
 
 
 def show_problems(problems: Iterable[Problem]) -> None:
-    """Each problem on stderr.
-
-    `file:line:column: severity: message [rule]`, the form that editors jump to, and how to mend it.
-    """
+    """Each problem on stderr, in the form that editors jump to, and how to mend it."""
     for problem in problems:
         place = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part is not None)
         say(f"{place}: {problem.severity}: {problem.message} [{problem.rule}]\n    {problem.hint}")

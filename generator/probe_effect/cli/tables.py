@@ -18,10 +18,7 @@ MORE = "…"
 
 
 def console() -> Console:
-    """Stdout, as wide as the terminal; a pipe gets the rows of tables whole.
-
-    rich honours NO_COLOR, FORCE_COLOR and a missing terminal by itself.
-    """
+    """Stdout, as wide as the terminal; a pipe gets the rows of tables whole."""
     found = Console(highlight=False)
     if not found.is_terminal:
         found.width = MIN_TABLE_WIDTH
@@ -43,15 +40,10 @@ def show_table(
 def table_of(
     labels: Sequence[str], values: Sequence[str], rows: Iterable[Sequence[str]], remarks: Sequence[str] = ()
 ) -> Table:
-    """The same table, for the caller to show, as wide as the terminal.
+    """The same table, for the caller to show, as wide as the terminal: `labels`, `values` and `remarks` are titles.
 
-    Where it does not fit, names in the first column are cut in the middle. Where that is not enough, each row has two
-    lines: its labels on the first, the rest below them.
-
-    Args:
-        labels: titles of the first columns, written from the left.
-        values: titles of those behind them, written to the right, digits below each other.
-        remarks: titles of the last columns, written from the left again.
+    Only `values` are written to the right. Where it does not fit, names in the first column are cut in the middle;
+    where that is not enough, each row has two lines: its labels on the first, the rest below them.
     """
     titles, cells = [*labels, *values, *remarks], [list(row) for row in rows]
     wide = [max(map(cell_len, column)) for column in zip(titles, *cells, strict=True)]
@@ -98,10 +90,7 @@ def _cut(name: str, room: int) -> str:
 
 
 def show_section(title: str, rows: Iterable[Sequence[str]], *, aside: bool = False) -> None:
-    """A title and its rows on stdout; nothing when there are none. The last cell of a row is the one that is folded.
-
-    `aside`: to stderr instead, where the section is not the product.
-    """
+    """A title and its rows, if any, on stdout, `aside` on stderr. The last cell of a row is the one that is folded."""
     narrow = _narrow(aside=aside)
     table = Table.grid(padding=(0, 2, 0, 0), pad_edge=False)
     for row in rows:

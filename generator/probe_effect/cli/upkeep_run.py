@@ -36,15 +36,9 @@ ONCE = frozenset({"begin", "end"})
 
 
 def renewed(data: DataFolder, scripts: Path | None, version: str | None) -> Iterator[tuple[Path, str]]:
-    """Each file of `data/tools` with its text as it has to be.
+    """Each file of `data/tools` with its text as it has to be, by the installed scripts or others of some version.
 
-    Args:
-        data: the data folder.
-        scripts: where the scripts lie; where the document says by default.
-        version: of the package that they are of; the installed one by default.
-
-    Raises: BadData for an unsound document; HostNotReady where a package is not installed; UsageError where the
-        document and the folder have different tools.
+    Raises: BadData; HostNotReady where a package is not installed; UsageError where the folder has other tools.
     """
     for path in tool_files(data):
         package, problems = read_tools(path, data.relative(path))
@@ -102,11 +96,7 @@ def installed_version(package: ToolPackage) -> str:
 
 
 def run_all(data: DataFolder, ids: Sequence[str], *, write: bool) -> int:
-    """Run those with `ids`, or all, and return the exit status: 0 where each could be shown.
-
-    Raises: BadData for an unsound document; UsageError for an id that there is not; HostNotReady where a record
-        cannot be written.
-    """
+    """Run some, or all: 0 where each could be shown, else 1. Raises: BadData, UsageError, HostNotReady."""
     mount_for_our_time()
     shown, problems = read_transcripts(data)
     if problems:

@@ -90,10 +90,7 @@ def added(traced: EventPath, untraced: EventPath) -> dict[Stack, Classes]:
 
 
 def read_paths(path: Path, file: str) -> tuple[list[EventPath], list[Problem]]:
-    """The events of a `paths.csv`, and every problem found in it; nothing where there is no file.
-
-    `file` is the name that problems give, usually relative to the data folder.
-    """
+    """The events of a `paths.csv`, and every problem found in it; nothing where there is none."""
     reader = TableReader(file, "paths", PATH_COLUMNS, may_be_absent=True)
     groups: dict[Key, list[Row]] = {}
     for row in reader.read(path):

@@ -49,10 +49,7 @@ def bucket_around(time_ns: int) -> tuple[int, int]:
 
 
 def read_histogram(path: Path, file: str) -> tuple[list[HistogramRow], list[Problem]]:
-    """The sound rows of a `histogram.csv`, and every problem found in it; nothing where there is none.
-
-    `file` is the name that problems give, usually relative to the data folder.
-    """
+    """The sound rows of a `histogram.csv`, and every problem found in it; nothing where there is none."""
     reader = TableReader(file, "histogram", HISTOGRAM_COLUMNS, may_be_absent=True)
     return [HistogramRow(**row.cells) for row in reader.read(path)], reader.problems
 
@@ -147,10 +144,7 @@ WORDS = ("case", "tracer", "level", "probe", "mechanism", "note")
 
 
 def read_calibration(path: Path, file: str) -> tuple[list[ProbeCalibration], list[Problem]]:
-    """The sound rows of a `calibration.csv`, and every problem found in it; nothing where there is no file.
-
-    `file` is the name that problems give, usually relative to the data folder.
-    """
+    """The sound rows of a `calibration.csv`, and every problem found in it; nothing where there is none."""
     reader = TableReader(file, "calibration", CALIBRATION_COLUMNS, may_be_absent=True)
     found = []
     for row in reader.read(path):

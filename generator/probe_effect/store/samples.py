@@ -100,10 +100,7 @@ TIMES = tuple(column.name for column in SAMPLE_COLUMNS if column.name.endswith("
 
 
 def read_samples(path: Path, file: str) -> tuple[list[Sample], list[Problem]]:
-    """The sound rows of a `samples.csv`, and every problem found in it.
-
-    `file` is the name that problems give, usually relative to the data folder.
-    """
+    """The sound rows of a `samples.csv`, and every problem found in it; `file` is the name that problems give."""
     reader = TableReader(file, "samples", SAMPLE_COLUMNS)
     samples: list[Sample] = []
     taken: dict[tuple[int, int], int] = {}

@@ -33,10 +33,7 @@ class FolderProgram:
     """Further variables of the program's environment."""
 
     def __call__(self, *words: str | Path, text: str = "") -> str:
-        """The program's output, without the last newline; `text` is its standard input.
-
-        Raises: HostNotReady when it is not installed; Refused when it fails.
-        """
+        """What it prints for `text` as its input, without the last newline. Raises: HostNotReady, Refused."""
         found = shutil.which(self.name)
         if found is None:
             raise HostNotReady(
