@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import wrap
@@ -42,10 +41,15 @@ def run(data: DataFolder, laboratory: Laboratory, blocks: int, seed: int | None,
     work = resolve(folder, suite, ready, laboratory.cases)
     show_leftovers(progress)
     show_skipped(progress, work)
-    with _results(out) as results:
-        settings = _settings(laboratory, results, blocks, secrets.randbits(32) if seed is None else seed)
-        with display(progress) as tell, interruptible():
-            place = measure_suite(work, settings, Testbed(), tell)
+    with TemporaryDirectory(prefix="probe-effect-lab-") as passing:
+        settings = _settings(laboratory, out or Path(passing), blocks, secrets.randbits(32) if seed is None else seed)
+        try:
+            with display(progress) as tell, interruptible():
+                place = measure_suite(work, settings, Testbed(), tell)
+        except Interrupted as stop:
+            if out is not None:
+                raise
+            raise Interrupted("stopped; no rows are kept without --out") from stop
         problems: list[Problem] = []
         submissions = read_submissions([place], data, problems)
         if problems:
@@ -55,19 +59,6 @@ def run(data: DataFolder, laboratory: Laboratory, blocks: int, seed: int | None,
         if out is not None:
             hand_to_sudo_user(place.folder)
             output.product(f"\nThe rows are in {place.folder}")
-
-
-@contextmanager
-def _results(out: Path | None) -> Iterator[Path]:
-    """The folder for results: that one, or one that is gone afterwards. Raises: Interrupted, with what became of it."""
-    if out is not None:
-        yield out
-        return
-    with TemporaryDirectory(prefix="probe-effect-lab-") as folder:
-        try:
-            yield Path(folder)
-        except Interrupted as stop:
-            raise Interrupted("stopped; no rows are kept without --out") from stop
 
 
 def _settings(laboratory: Laboratory, results: Path, blocks: int, seed: int) -> Settings:

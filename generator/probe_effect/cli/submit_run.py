@@ -27,7 +27,6 @@ from probe_effect.submit.bundle import (
     lay_out,
     marks_of_host,
     read_bundles,
-    unpublished,
 )
 from probe_effect.submit.github import Step
 
@@ -180,7 +179,9 @@ def _named(folders: Sequence[Path]) -> list[SubmissionFolder]:
 def _found(data: DataFolder, checkout: Path | None) -> list[SubmissionFolder]:
     """What is complete and not published yet."""
     base = branches.published(checkout, branches.local_base(checkout)) if checkout else set()
-    complete, unfinished = unpublished(data, base)
+    found = [one for one in data.submissions() if one.id not in base]
+    unfinished = [one for one in found if one.plan_file.exists()]
+    complete = [one for one in found if one not in unfinished]
     for one in unfinished:
         output.say(f"left out: {one.folder} is not complete; to go on with it: {command_to_go_on(one)}")
     if not complete and (unfinished or not base):

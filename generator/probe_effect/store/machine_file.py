@@ -10,12 +10,12 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from pathlib import Path
+from functools import partial
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from probe_effect.model import Metric, Problem
+from probe_effect.model import Metric
 from probe_effect.store.documents import Document, Slug, Text, read_document, without
 from probe_effect.store.tables import FORMULA_START
 
@@ -171,9 +171,7 @@ class MachineFile(Document):
     provenance: Provenance
 
 
-def read_machine_file(path: Path, file: str) -> tuple[MachineFile | None, list[Problem]]:
-    """The document at `path`, or None with every problem found."""
-    return read_document(path, file, "machine", MachineFile)
+read_machine_file = partial(read_document, rule="machine", model=MachineFile)
 
 
 NOISE = re.compile(r"\((r|tm|c)\)|\b(cpu|processor|\d+-core)\b|@.*|with .* graphics", re.IGNORECASE)

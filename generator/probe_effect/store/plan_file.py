@@ -4,12 +4,12 @@ With it a run that was cut short continues the same plan: the same cases, order 
 submission does not, so `check` refuses a folder that still has one.
 """
 
-from pathlib import Path
+from functools import partial
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from probe_effect.model import Problem, Status
+from probe_effect.model import Status
 from probe_effect.store.documents import Document, Slug, Text, read_document
 
 
@@ -48,6 +48,4 @@ class PlanFile(Document):
     is_quick: bool = Field(description="Whether runs are short.")
 
 
-def read_plan_file(path: Path, file: str) -> tuple[PlanFile | None, list[Problem]]:
-    """The document at `path`, or None with every problem found."""
-    return read_document(path, file, "plan", PlanFile)
+read_plan_file = partial(read_document, rule="plan", model=PlanFile)

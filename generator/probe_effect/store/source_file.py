@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -115,9 +116,7 @@ class Figure:
         return self.value, self.unit, self.printed, self.cost_ns
 
 
-def read_source(path: Path, file: str) -> tuple[SourceFile | None, list[Problem]]:
-    """The `source.toml` at `path`, or None with every problem found."""
-    return read_document(path, file, "source", SourceFile)
+read_source = partial(read_document, rule="source", model=SourceFile)
 
 
 def read_figures(path: Path, file: str) -> tuple[list[Figure], list[Problem]]:

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -77,9 +78,7 @@ def tool_files(data: DataFolder) -> list[Path]:
     return sorted((data.root / "tools").glob("*.toml"))
 
 
-def read_tools(path: Path, file: str) -> tuple[ToolPackage | None, list[Problem]]:
-    """The package at `path`, or None with every problem found; `file` is the name that problems give."""
-    return read_document(path, file, "tools", ToolPackage)
+read_tools = partial(read_document, rule="tools", model=ToolPackage)
 
 
 def written(package: ToolPackage) -> str:

@@ -83,12 +83,6 @@ class SubmissionBundle:
         return f"Results of {self.machine}: {', '.join(suites)}"
 
 
-def unpublished(data: DataFolder, published: Collection[str]) -> tuple[list[SubmissionFolder], list[SubmissionFolder]]:
-    """The complete and the incomplete submissions under `data`, by their ids, without the `published` ones."""
-    found = [one for one in data.submissions() if one.id not in published]
-    return [one for one in found if not one.plan_file.exists()], [one for one in found if one.plan_file.exists()]
-
-
 def read_bundles(submissions: Iterable[SubmissionFolder], data: DataFolder) -> list[SubmissionBundle]:
     """A bundle for each machine, in the order of the folders. Raises: BadData, UsageError."""
     by_target: dict[str, Item] = {}
