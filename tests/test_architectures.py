@@ -17,7 +17,7 @@ from probe_effect.compare.kernels import CountedCase, between_kernels, matrices
 from probe_effect.exports.facts import facts
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages.agreement import only, sentences
+from probe_effect.pages.kernels_page import write_all
 from probe_effect.store.beside_files import Explanation
 from probe_effect.store.places import DataFolder
 from test_kernels_page import seen
@@ -131,11 +131,12 @@ def test_cases_of_two_architectures_compare_by_their_share_of_an_untraced_operat
     catalogue = read(tmp_path)
     (found,) = beside(matrices(catalogue))
     assert (found.series, found.tracer, len(found.pairs)) == ("6.12", "libbpf 1.1", 4)
-    said = sentences(found)
-    assert said[0] == "An untraced operation takes 1\u202f500 instructions on x86-64 and 1\u202f500 on arm64."
+    page = seen(write_all(catalogue)["kernel-architectures.md"])
+    said = [line for line in page.splitlines() if line.endswith(".")]
+    assert said[0] == "An untraced operation takes 1 500 instructions on x86-64 and 1 500 on arm64."
     assert said[1] == "4 cases were counted on both; the rank correlation of their two orders is 1.00."
     assert "“Kprobe”" not in said[2]
-    assert only(found, catalogue.titles) == ["On Linux 6.12 counted on x86-64 alone: “Fentry”."]
+    assert said[-1] == "On Linux 6.12 counted on x86-64 alone: “Fentry”."
 
 
 def test_architectures_without_a_kernel_and_a_tracer_in_common_stand_beside_nothing(tmp_path: Path) -> None:

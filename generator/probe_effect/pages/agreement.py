@@ -1,17 +1,12 @@
-"""Counts and costs beside each other in words: published and measured ones, and those of two architectures."""
+"""Published costs beside measured ones, in words."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from probe_effect import units
 from probe_effect.compare.agreement import CountedOrder, Order, Pairing
-from probe_effect.compare.counts import ArchitecturePair, share
-from probe_effect.compare.kernels import CountedCase
 from probe_effect.model import Estimate
-from probe_effect.numbers import names
 from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.published import DERIVED_MARK, PUBLISHED_MARK
-from probe_effect.pages import instructions
-from probe_effect.reduce.submission import Number
 from probe_effect.stats.trends import MIN_PAIRS, Correlation
 from probe_effect.store.source_file import Figure
 
@@ -76,64 +71,3 @@ def tau(found: Correlation) -> str:
 def chance(order: Order | CountedOrder) -> str:
     """How likely so much order would be if the two lists had nothing to do with each other."""
     return units.percent(order.correlation.p_value if order.correlation else None)
-
-
-MOST_SAID = 3
-"""Cases whose shares lie furthest apart that are told in a sentence."""
-
-
-def sides(found: ArchitecturePair) -> tuple[str, str]:
-    """The names of both architectures."""
-    first, second = (names.architecture(one.architecture) for one in found.matrices)
-    return first, second
-
-
-def where(found: ArchitecturePair) -> str:
-    """The kernel and the tracer that both have."""
-    return f"Linux {found.series} with {instructions.short(found.tracer)}"
-
-
-def sentences(found: ArchitecturePair) -> list[str]:
-    """The two untraced operations, the order of the cases, and the shares that lie furthest apart."""
-    said = [_untraced(found), _order(found)]
-    return [one for one in said if one] + [_apart(found, pair) for pair in found.furthest(MOST_SAID)]
-
-
-def only(found: ArchitecturePair, titles: Mapping[str, str]) -> list[str]:
-    """Which cases were counted on one of the two alone, with whichever tracer."""
-    return [
-        f"On Linux {found.series} counted on {side} alone: {', '.join(_title(row, titles) for row in rows)}."
-        for side, rows in zip(sides(found), found.only, strict=True)
-        if rows
-    ]
-
-
-def cells(pair: Sequence[Number]) -> list[tuple[Number, str, str]]:
-    """For each side its count, and what share of its untraced operation that is."""
-    return [(one, instructions.cell(one), instructions.share(one)) for one in pair]
-
-
-def _untraced(found: ArchitecturePair) -> str | None:
-    first, second = found.pairs[0]
-    if first.baseline is None or second.baseline is None:
-        return None
-    one, other = (units.count(number.baseline.value) for number in (first, second) if number.baseline)
-    here, there = sides(found)
-    return f"An untraced operation takes {one} instructions on {here} and {other} on {there}."
-
-
-def _order(found: ArchitecturePair) -> str:
-    both = f"{units.count(len(found.pairs))} cases were counted on both"
-    if found.correlation is None:
-        return f"{both}: too few to compare their order."
-    return f"{both}; the rank correlation of their two orders is {tau(found.correlation)}."
-
-
-def _apart(found: ArchitecturePair, pair: tuple[Number, Number]) -> str:
-    first, second = (units.percent(share(one)) for one in pair)
-    here, there = sides(found)
-    return f"{instructions.subject(pair[0])} adds {first} of an untraced operation on {here}, and {second} on {there}."
-
-
-def _title(row: CountedCase, titles: Mapping[str, str]) -> str:
-    return f"{names.quoted(titles.get(row.case, row.case))}{names.at_level(row.level)}"

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
-from probe_effect import units
 from probe_effect.answer.from_counts import FEWEST_POINTS
-from probe_effect.answer.printed_times import TimedKernel, timed_kernels
+from probe_effect.answer.printed_times import timed_kernels
 from probe_effect.compare.agreement import CountedOrder, counted_orders
 from probe_effect.compare.comparison import Comparison
 from probe_effect.compare.counts import beside, explanation_of
@@ -23,7 +22,7 @@ from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import grouped_by, newest_first
 from probe_effect.numbers.published import DERIVED_MARK
 from probe_effect.numbers.shown import FIRST_SUITE
-from probe_effect.pages import agreement, instructions
+from probe_effect.pages import instructions
 from probe_effect.pages.architecture_page import plain_tracer
 from probe_effect.pages.kernel_changes import changes, short_names
 from probe_effect.pages.markdown import render
@@ -56,15 +55,15 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
             "architectures": list(dict.fromkeys(one.architecture for one in found)),
         },
         "findings": {"told": told(catalogue, found)},
-        "architectures": {"pairs": beside(found), "words": agreement},
+        "architectures": {"pairs": beside(found)},
         "orders": {"orders": orders(catalogue, found)},
         "machines": {"machines": machines(catalogue), "tracers": tracers},
         "published-times": {
             "timed": timed,
             "names_of_timed": kernel_names(one.kernel for one in timed),
-            "order": order_of_times,
             "mark": DERIVED_MARK,
-            "why_no_model": why_no_model(timed),
+            "cases": len({pair.count.case for one in timed for pair in one.pairs}),
+            "fewest": {"cases of a model": FEWEST_POINTS, "pairs of an order": MIN_PAIRS},
         },
     }
     shared = {"kernels": names_of_all(found), "titles": catalogue.titles}
@@ -138,25 +137,3 @@ def orders(catalogue: Catalogue, found: Sequence[Matrix]) -> list[list[tuple[Cou
     """The orders that can be set against each other, each with its architecture; together by source and platform."""
     each = ((one, suite.architecture) for suite in found for one in counted_orders(catalogue, suite))
     return list(grouped_by(each, lambda pair: (pair[0].source.id, pair[0].platform)).values())
-
-
-def order_of_times(one: TimedKernel) -> str:
-    """Whether published times of arm64 and counts put the cases in the same order, pair by pair, in a sentence."""
-    alike, every = one.alike()
-    if not every:
-        return "One case has no order."
-    few = f"; a rank correlation takes {MIN_PAIRS} cases" if len(one.pairs) < MIN_PAIRS else ""
-    return (
-        f"Of {units.count(every)} pairs of cases, {units.count(alike)} have the same order by time and by count{few}."
-    )
-
-
-def why_no_model(timed: Sequence[TimedKernel]) -> str | None:
-    """That too few cases have both a time and a count for a model of time; None where there are enough."""
-    cases = {pair.count.case for one in timed for pair in one.pairs}
-    if not timed or len(cases) >= FEWEST_POINTS:
-        return None
-    return (
-        f"{len(cases)} cases have a time and a count, and a model of time is fitted from {FEWEST_POINTS} on, "
-        "so none is fitted for arm64."
-    )
