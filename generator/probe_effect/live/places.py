@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import read_text
@@ -19,31 +20,15 @@ from probe_effect.host.symbols import find_function, library_of, mapped_files, m
 from probe_effect.live.attach_points import parts
 from probe_effect.live.static_probes import static_probes
 from probe_effect.model import Need
+from probe_effect.toml import beside
 
-NEEDS: dict[str, Need] = {
-    "kprobe": "kprobe",
-    "kretprobe": "kprobe",
-    "fentry": "fentry",
-    "fexit": "fentry",
-    "uprobe": "uprobe",
-    "uretprobe": "uprobe",
-    "usdt": "uprobe",
-}
+_FACTS: dict[str, Any] = beside(__file__)
+NEEDS: dict[str, Need] = _FACTS["needs"]
 """What the kernel must have for each kind of probe."""
-
 KERNEL_FUNCTIONS = ("kprobe", "kretprobe", "fentry", "fexit")
 
-AS_TRACEPOINTS = {
-    "page-faults": "exceptions:page_fault_*",
-    "faults": "exceptions:page_fault_*",
-    "context-switches": "sched:sched_switch",
-    "cs": "sched:sched_switch",
-    "cpu-migrations": "sched:sched_migrate_task",
-}
-"""Events that the kernel counts itself (`software:` of bpftrace) to the static probes that fire with them.
-
-Source: include/uapi/linux/perf_event.h, enum perf_sw_ids; arch/x86/mm/fault.c, kernel/sched/core.c.
-"""
+AS_TRACEPOINTS: dict[str, str] = _FACTS["software"]
+"""Events that the kernel counts itself to the static probes that fire with them."""
 
 
 class NotHere(ProbeEffectError):
