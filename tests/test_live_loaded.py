@@ -45,7 +45,7 @@ def counting(program: Path) -> Iterator[Attachments]:
 def test_before_the_kernel_named_perf_links_their_events_are_asked_and_nothing_is_taken_for_samples() -> None:
     """Of two links, the event of one is held by somebody who can be asked."""
     assert bpf_links._perf_event(-1, bytearray(bpf_links.INFO_BYTES)) == ([], 1)
-    program = bpf_objects.BpfProgram(id=7, kind=bpf.KPROBE, name="x", tag="", runs=0, run_ns=0)
+    program = bpf_objects.BpfProgram(id=7, kind="kprobe", name="x", runs=0, run_ns=0)
     place = bpf_links.place("uprobe", "/bin/x", 16)
     links, held = [bpf_links.Attached(7, (), 1)] * 2, Holders(attached=[bpf_links.Attached(7, (place,))])
     (found,) = loaded._programs([program], links, held)

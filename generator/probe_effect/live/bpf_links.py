@@ -11,29 +11,21 @@ import struct
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from probe_effect.host import ROOT
 from probe_effect.host.symbols import FIRST_BYTES
 from probe_effect.live import bpf, bpf_objects
 from probe_effect.live.places import Place
+from probe_effect.toml import beside
 
 KERNEL = "sys/kernel/btf/vmlinux"
 
 FUNCTION, TYPEDEF = 12, 8
 
 HEAD_BYTES = 12
-BYTES_BEHIND = {
-    1: (4, 0),
-    3: (12, 0),
-    4: (0, 12),
-    5: (0, 12),
-    6: (0, 8),
-    13: (0, 8),
-    14: (4, 0),
-    15: (0, 12),
-    17: (4, 0),
-    19: (0, 12),
-}
+_FACTS: Any = beside(__file__, "bpf")
+BYTES_BEHIND: dict[int, list[int]] = {int(kind): sizes for kind, sizes in _FACTS["types"].items()}
 """Kind to the bytes behind a type's head: once, and for each of its members."""
 
 
@@ -61,7 +53,7 @@ def names(data: bytes) -> dict[int, str]:
         if kind in {FUNCTION, TYPEDEF}:
             begin = end + name
             found[number] = data[begin : data.index(b"\0", begin)].decode(errors="replace")
-        once, each = BYTES_BEHIND.get(kind, (0, 0))
+        once, each = BYTES_BEHIND.get(kind, [0, 0])
         at += HEAD_BYTES + once + each * (info & 0xFFFF)
     return found
 
@@ -70,20 +62,11 @@ TASK_FD_QUERY = 20
 """BPF_TASK_FD_QUERY."""
 
 RAW_TRACEPOINT, TRACING, PERF_EVENT, KPROBE_MULTI, UPROBE_MULTI = 1, 2, 7, 8, 12
-LINK_NAMES = (
-    "unspec raw_tracepoint tracing cgroup iter netns xdp perf_event kprobe_multi struct_ops netfilter tcx uprobe_multi "
-    "netkit sockmap"
-).split()
-"""enum bpf_link_type, by number."""
+LINK_NAMES, QUERIED, PERF_LINKED = (_FACTS[name].split() for name in ("links", "queried", "perf_linked"))
+"""enum bpf_link_type, bpf_task_fd_type and bpf_perf_event_type, by number."""
 
 FENTRY, FEXIT = 24, 25
 """enum bpf_attach_type: BPF_TRACE_FENTRY, BPF_TRACE_FEXIT."""
-
-QUERIED = ("raw-tracepoint", "tracepoint", "kprobe", "kretprobe", "uprobe", "uretprobe")
-"""enum bpf_task_fd_type, by number, in the words of the suites."""
-
-PERF_LINKED = ("", "uprobe", "uretprobe", "kprobe", "kretprobe", "tracepoint")
-"""enum bpf_perf_event_type, by number; what has no word here is an event that samples."""
 
 INFO_BYTES = 64
 NAME_BYTES = 4096

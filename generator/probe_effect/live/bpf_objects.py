@@ -13,6 +13,7 @@ from statistics import median
 from typing import TypeVar
 
 from probe_effect.live import bpf, bpf_program
+from probe_effect.toml import beside
 
 Found = TypeVar("Found")
 
@@ -22,14 +23,8 @@ PROGRAM_NEXT, PROGRAM_BY_ID, GET_INFO, LINK_BY_ID, LINK_NEXT = 11, 13, 15, 30, 3
 PROGRAM_INFO_BYTES = 232
 
 
-KINDS = (
-    "unspec socket_filter kprobe sched_cls sched_act tracepoint xdp perf_event cgroup_skb cgroup_sock lwt_in lwt_out "
-    "lwt_xmit sock_ops sk_skb cgroup_device sk_msg raw_tracepoint cgroup_sock_addr lwt_seg6local lirc_mode2 "
-    "sk_reuseport flow_dissector cgroup_sysctl raw_tracepoint_writable cgroup_sockopt tracing struct_ops ext lsm "
-    "sk_lookup syscall netfilter"
-).split()
+KINDS: list[str] = beside(__file__, "bpf")["programs"].split()
 """enum bpf_prog_type, by number."""
-PERF_EVENT = KINDS.index("perf_event")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,16 +32,11 @@ class BpfProgram:
     """A loaded program. `runs` and `run_ns` grow only while statistics are switched on."""
 
     id: int
-    kind: int
+    kind: str
+    """As bpftool writes it; of one newer than our list its number."""
     name: str
-    tag: str
     runs: int
     run_ns: int
-
-
-def kind_name(kind: int) -> str:
-    """The name of a type of programs, as bpftool writes it; of one newer than this list its number."""
-    return KINDS[kind] if kind < len(KINDS) else f"type {kind}"
 
 
 def programs() -> list[BpfProgram]:
@@ -61,9 +51,8 @@ def program(fd: int) -> BpfProgram:
     run_ns, runs = struct.unpack_from("=2Q", info, 192)
     return BpfProgram(
         id=number,
-        kind=kind,
+        kind=KINDS[kind] if kind < len(KINDS) else f"type {kind}",
         name=text(info[64:80]),
-        tag=info[8:16].hex(),
         runs=runs,
         run_ns=run_ns,
     )

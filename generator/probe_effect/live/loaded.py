@@ -132,7 +132,7 @@ def _programs(programs: Iterable[BpfProgram], links: Iterable[Attached], held: H
             key=("bpf", program.id),
             sort="bpf",
             id=program.id,
-            kind=bpf_objects.kind_name(program.kind),
+            kind=program.kind,
             name=program.name,
             owners=tuple(sorted(held.of_program.get(program.id, ()))),
             places=tuple(named | queried[program.id]) or samples,
@@ -144,7 +144,7 @@ def _programs(programs: Iterable[BpfProgram], links: Iterable[Attached], held: H
 
 def _unlinked(program: BpfProgram) -> tuple[Place, ...]:
     """Of a program of perf events the kernel tells no place: it samples."""
-    return (Place(kind="profile", name="samples"),) if program.kind == bpf_objects.PERF_EVENT else ()
+    return (Place(kind="profile", name="samples"),) if program.kind == "perf_event" else ()
 
 
 def _in_tracefs() -> Iterator[Loaded]:
