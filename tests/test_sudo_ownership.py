@@ -47,25 +47,36 @@ def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Given:
     return found
 
 
-def test_the_folder_its_files_and_what_was_made_on_the_way_are_handed_over(submission: Path, given: Given) -> None:
-    hand_to_sudo_user(submission, SUDO)
+def handed(submission: Path, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "environ", variables)
+    hand_to_sudo_user(submission)
+
+
+def test_the_folder_its_files_and_what_was_made_on_the_way_are_handed_over(
+    submission: Path, given: Given, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handed(submission, SUDO, monkeypatch)
     names = ["home/own", "home/own/results", "home/own/results/machine", "home/own/results/machine/run"]
     assert given == dict.fromkeys([*names, "home/own/results/machine/run/samples.csv"], (1000, 1001))
 
 
-def test_where_nothing_above_is_theirs_the_folder_alone_is_handed_over(submission: Path, given: Given) -> None:
-    hand_to_sudo_user(submission, {"SUDO_UID": "77", "SUDO_GID": "77"})
+def test_where_nothing_above_is_theirs_the_folder_alone_is_handed_over(
+    submission: Path, given: Given, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handed(submission, {"SUDO_UID": "77", "SUDO_GID": "77"}, monkeypatch)
     folder = "home/own/results/machine/run"
     assert set(given) == {folder, f"{folder}/samples.csv"}
 
 
 @pytest.mark.parametrize("variables", [{}, {"SUDO_UID": "1000"}, SUDO | {"SUDO_GID": "x"}])
-def test_without_sudo_nothing_changes_hands(submission: Path, given: Given, variables: dict[str, str]) -> None:
-    hand_to_sudo_user(submission, variables)
+def test_without_sudo_nothing_changes_hands(
+    submission: Path, given: Given, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handed(submission, variables, monkeypatch)
     assert given == {}
 
 
 def test_who_is_not_root_hands_nothing_over(submission: Path, given: Given, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    hand_to_sudo_user(submission, SUDO)
+    handed(submission, SUDO, monkeypatch)
     assert given == {}

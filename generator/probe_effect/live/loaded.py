@@ -149,28 +149,25 @@ def _unlinked(program: BpfProgram) -> tuple[Place, ...]:
 
 def _in_tracefs() -> Iterator[Loaded]:
     """Everything that is on in ftrace. Events without a count of their own are one row, counted by their buffer."""
-    found, buffers = tracefs.switched_on()
-    for one in found:
-        if one.events is not None:
+    for instance in tracefs.switched_on():
+        for one in instance.on:
+            if one.events is not None:
+                yield Loaded(
+                    key=("ftrace", instance.name, one.place),
+                    sort="ftrace",
+                    kind=one.place.kind,
+                    name=one.name,
+                    places=(one.place,),
+                    events=one.events,
+                )
+        if places := tuple(one.place for one in instance.on if one.events is None):
             yield Loaded(
-                key=("ftrace", one.instance, one.place),
-                sort="ftrace",
-                kind=one.place.kind,
-                name=one.name,
-                places=(one.place,),
-                events=one.events,
-            )
-    for buffer in buffers:
-        of_buffer = [one for one in found if one.instance == buffer.instance]
-        places = tuple(one.place for one in of_buffer if one.events is None)
-        if places:
-            yield Loaded(
-                key=("buffer", buffer.instance),
+                key=("buffer", instance.name),
                 sort="ftrace",
                 kind="buffer",
-                name=buffer.instance or "ftrace",
+                name=instance.name or "ftrace",
                 places=places,
-                events=buffer.events - sum(one.events or 0 for one in of_buffer),
+                events=instance.written - sum(one.events or 0 for one in instance.on),
             )
 
 

@@ -30,39 +30,32 @@ TRACERS = {"function": "function-tracer", "function_graph": "function-graph"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchedOn:
-    """A tracer, an event or a probe that is on. `instance`: of which part of ftrace, empty for the main one.
+    """A tracer, an event or a probe that is on. `events`: how often it fired; None if the kernel does not count it."""
 
-    `events`: how often it fired until now; None if the kernel does not count it by itself.
-    """
-
-    instance: str
     name: str
     place: Place
     events: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Buffer:
-    """The records written into the buffer of an instance until now, from all that is on in it."""
+class TracingInstance:
+    """A part of ftrace, the main one without a name: what is on in it, and how many records all that has written."""
 
-    instance: str
-    events: int
+    name: str
+    on: list[SwitchedOn]
+    written: int
 
 
-def switched_on() -> tuple[list[SwitchedOn], list[Buffer]]:
-    """What is on in each instance of ftrace, and how much it has written; nothing where tracefs is not mounted."""
+def switched_on() -> Iterator[TracingInstance]:
+    """The instances of ftrace in which anything is on; none where tracefs is not mounted."""
     folder = tracefs_folder(ROOT)
     if folder is None:
-        return [], []
+        return
     probes = dict(_probes(folder))
-    found, buffers = [], []
     for name, instance in _instances(folder):
-        here = list(_on(name, instance, probes))
-        found += here
-        if here:
+        if here := list(_on(instance, probes)):
             stats = (read_text(path, "stats") or "" for path in instance.glob("per_cpu/cpu*"))
-            buffers.append(Buffer(name, sum(int(number) for text in stats for number in WRITTEN.findall(text))))
-    return found, buffers
+            yield TracingInstance(name, here, sum(int(number) for text in stats for number in WRITTEN.findall(text)))
 
 
 def _instances(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -73,14 +66,14 @@ def _instances(folder: Path) -> Iterator[tuple[str, Path]]:
         return
 
 
-def _on(instance: str, folder: Path, probes: dict[str, tuple[Place, int | None]]) -> Iterator[SwitchedOn]:
+def _on(folder: Path, probes: dict[str, tuple[Place, int | None]]) -> Iterator[SwitchedOn]:
     tracer = read_text(folder, "current_tracer") or NO_TRACER
     if tracer != NO_TRACER:
         where = Place(kind=TRACERS.get(tracer, tracer), name=tracer)
-        yield SwitchedOn(instance=instance, name=tracer, place=where, events=None)
+        yield SwitchedOn(name=tracer, place=where, events=None)
     for event in (read_text(folder, "set_event") or "").split():
         where, hits = probes[event] if event in probes else (place("tracepoint", event, 0), None)
-        yield SwitchedOn(instance=instance, name=event, place=where, events=hits)
+        yield SwitchedOn(name=event, place=where, events=hits)
 
 
 def _probes(folder: Path) -> Iterator[tuple[str, tuple[Place, int | None]]]:

@@ -4,7 +4,6 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -111,18 +110,16 @@ def _fresh_folder(parent: Path, name: str) -> Path:
     raise AssertionError
 
 
-def hand_to_sudo_user(folder: Path, environment: Mapping[str, str] | None = None) -> None:
+def hand_to_sudo_user(folder: Path) -> None:
     """Give a submission's folder to the user who called `sudo`, so that they can read, credit and send it.
 
     The parent folders that were made for it become theirs too, up to the nearest that is theirs already. Without sudo
     this does nothing.
     """
-    variables = os.environ if environment is None else environment
-    if os.geteuid() != 0 or not (
-        variables.get("SUDO_UID", "").isdecimal() and variables.get("SUDO_GID", "").isdecimal()
-    ):
+    ids = [os.environ.get(name, "") for name in ("SUDO_UID", "SUDO_GID")]
+    if os.geteuid() != 0 or not all(number.isdecimal() for number in ids):
         return
-    user, group = int(variables["SUDO_UID"]), int(variables["SUDO_GID"])
+    user, group = map(int, ids)
     for path in (*_on_the_way(folder.resolve(), user), folder, *folder.iterdir()):
         os.chown(path, user, group, follow_symlinks=False)
 
