@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from probe_effect.machine.busy import SINCE_BOOT, CpuTimes, busy_ratio, cpu_times, steal_ratio
 from probe_effect.machine.cpu import throttles
 from probe_effect.machine.kernel import CLOCK_FOLDER
-from probe_effect.machine.warnings import MachineWarning, high_load, warnings
+from probe_effect.machine.warnings import MachineWarning, warnings
 from probe_effect.store.documents import Slug
 
 if TYPE_CHECKING:
@@ -144,10 +144,11 @@ def test_throttles_of_all_cores_are_added_up(tmp_path: Path) -> None:
     assert throttles(tmp_path) == 7
 
 
-def test_load_is_judged_by_the_number_of_cpus() -> None:
-    assert high_load(2.0, 4) is None
-    assert high_load(2.1, 4) is not None
-    assert high_load(None, 4) is None
+def test_load_is_judged_by_the_number_of_cpus(tmp_path: Path) -> None:
+    put(tmp_path, f"{CPUS}/online", "0-3")
+    assert warnings(tmp_path, load=2.0) == ()
+    assert only(warnings(tmp_path, load=2.1)).id == "load"
+    assert warnings(tmp_path, load=None) == ()
 
 
 def test_the_sibling_of_the_workloads_cpu_is_named_and_a_busy_one_is_a_warning_of_its_own(tmp_path: Path) -> None:
@@ -187,6 +188,6 @@ def test_every_warning_has_an_id_that_the_record_takes_and_says_all_three_things
     put(tmp_path, "proc/cpuinfo", GUEST)
     found = warnings(tmp_path, cpu=0, load=1e6, clock_read_ns=999.0, steal=0.5, sibling_busy=1.0)
     names = [one.id for one in found]
-    assert names == ["governor", "turbo", "smt-sibling", "smt", "load", "steal", "clock", "virtual"]
+    assert names == ["governor", "turbo", "virtual", "smt-sibling", "smt", "load", "steal", "clock"]
     assert TypeAdapter(tuple[Slug, ...]).validate_python(tuple(names)) == tuple(names)
     assert all(one.found and one.why and one.advice for one in found)

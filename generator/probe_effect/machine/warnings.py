@@ -1,4 +1,4 @@
-"""Conditions that make a machine's times vary, or differ from those of other machines: one function for each.
+"""Conditions that make a machine's times vary, or differ from those of other machines.
 
 No warning judges a result: the baseline, the noise floor and the interval are measured as they are. If pyperf's
 `system tune` mends a setting it is recommended, because it also restores the setting (pyperf, "Tune the system for
@@ -10,13 +10,14 @@ perf (kernel.perf_event_max_sample_rate) limits events that are sampled by time;
 ours, are not throttled (`perf_swevent_event` in kernel/events/core.c).
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from probe_effect import units
 from probe_effect.host import ROOT, read_text
-from probe_effect.machine import cpu, kernel
 from probe_effect.machine import cpu as cpus
+from probe_effect.machine import kernel
 from probe_effect.toml import beside
 
 STEAL_LIMIT_RATIO = 0.01
@@ -66,80 +67,65 @@ def warnings(
         sibling_busy: share of time in which the busiest sibling of the CPU was busy (`busy.busy_ratio`).
         throttles: how often the CPU was slowed for its heat during the run (`cpu.throttles`).
     """
-    found = (
-        governor_not_performance(root),
-        turbo_on(root),
-        on_battery(root),
-        _warning("throttled", throttles=throttles) if throttles else None,
-        sibling_is_busy(root, cpu, sibling_busy),
-        smt_on(root, cpu),
-        high_load(load, cpus.threads(root)),
-        high_steal(steal),
-        slow_clock(root, clock_read_ns),
-        is_virtual(root),
+    siblings = "" if cpu is None else ", ".join(map(str, sorted(cpus.siblings(root, cpu) - {cpu})))
+    core = {"siblings": siblings, "cpu": cpu, "folder": cpus.CPU_FOLDER}
+    return (
+        *_lasting(root),
+        *_of_core(root, core, sibling_busy),
+        *_passing(load, cpus.threads(root), steal, throttles),
+        *_slow_clock(root, clock_read_ns),
     )
-    return tuple(warning for warning in found if warning is not None)
 
 
-def governor_not_performance(root: Path) -> MachineWarning | None:
-    """The frequency of a CPU follows its load."""
+def _lasting(root: Path) -> Iterator[MachineWarning]:
+    """How the machine is set, and whether it is one."""
     governor = cpus.governor(root)
-    return None if governor in {None, "performance"} else _warning("governor", governor=governor)
+    if governor not in {None, "performance"}:
+        yield _warning("governor", governor=governor)
+    if cpus.turbo(root):
+        found = _warning("turbo", boost=BOOST)
+        yield found if read_text(root, BOOST) else replace(found, advice=WORDS["governor"]["advice"])
+    if _is_discharging(root):
+        yield _warning("battery")
+    if hypervisor := cpus.virtualization(root):
+        yield _warning("nested" if cpus.nested(root) else "virtual", hypervisor=hypervisor, flag=cpus.NESTED_FLAG)
 
 
-def turbo_on(root: Path) -> MachineWarning | None:
-    """The CPU exceeds its base frequency while it is cool enough."""
-    if not cpus.turbo(root):
-        return None
-    found = _warning("turbo", boost=BOOST)
-    return found if read_text(root, BOOST) else replace(found, advice=WORDS["governor"]["advice"])
-
-
-def on_battery(root: Path) -> MachineWarning | None:
-    """A battery of the machine, and not of a device, is discharging (Documentation/ABI/testing/sysfs-class-power)."""
+def _is_discharging(root: Path) -> bool:
+    """Whether a battery of the machine, and not of a device, is (Documentation/ABI/testing/sysfs-class-power)."""
     places = [f"sys/class/power_supply/{path.name}" for path in (root / "sys/class/power_supply").glob("*")]
     own = (one for one in places if read_text(root, f"{one}/scope") != "Device")
-    is_discharging = any(read_text(root, f"{one}/status") == "Discharging" for one in own)
-    return _warning("battery") if is_discharging else None
+    return any(read_text(root, f"{one}/status") == "Discharging" for one in own)
 
 
-def sibling_is_busy(root: Path, cpu: int | None, busy: float | None) -> MachineWarning | None:
-    """Another program runs on the core of the workload."""
-    siblings = _siblings(root, cpu)
-    if not siblings or busy is None or busy <= SIBLING_LIMIT_RATIO:
-        return None
-    return _warning("smt-sibling", siblings=siblings, cpu=cpu, busy=units.percent(busy), folder=cpus.CPU_FOLDER)
+def _of_core(root: Path, core: Mapping[str, object], busy: float | None) -> Iterator[MachineWarning]:
+    """What shares the core of the workload's CPU."""
+    if core["siblings"] and busy is not None and busy > SIBLING_LIMIT_RATIO:
+        yield _warning("smt-sibling", busy=units.percent(busy), **core)
+    if cpus.smt(root):
+        whose = "; CPU {siblings} shares the core of the workload's CPU {cpu}" if core["siblings"] else ""
+        yield _warning("smt", whose=whose.format(**core), **core)
 
 
-def smt_on(root: Path, cpu: int | None) -> MachineWarning | None:
-    """CPUs are threads that share cores."""
-    if not cpus.smt(root):
-        return None
-    siblings = _siblings(root, cpu)
-    whose = f"; CPU {siblings} shares the core of the workload's CPU {cpu}" if siblings else ""
-    return _warning("smt", whose=whose, folder=cpus.CPU_FOLDER)
+def _passing(
+    load: float | None, threads: int, steal: float | None, throttles: float | None
+) -> Iterator[MachineWarning]:
+    """What others do meanwhile, and what heat does."""
+    if throttles:
+        yield _warning("throttled", throttles=throttles)
+    if load is not None and load > threads * LOAD_LIMIT_RATIO:
+        yield _warning("load", load=load, threads=threads)
+    if steal is not None and steal > STEAL_LIMIT_RATIO:
+        yield _warning("steal", steal=units.percent(steal))
 
 
-def high_load(load: float | None, threads: int) -> MachineWarning | None:
-    """Other programs run. `threads` is the number of logical CPUs."""
-    if load is None or load <= threads * LOAD_LIMIT_RATIO:
-        return None
-    return _warning("load", load=load, threads=threads)
-
-
-def high_steal(steal: float | None) -> MachineWarning | None:
-    """The hypervisor let others run in our time."""
-    return None if steal is None or steal <= STEAL_LIMIT_RATIO else _warning("steal", steal=units.percent(steal))
-
-
-def slow_clock(root: Path, clock_read_ns: float | None) -> MachineWarning | None:
+def _slow_clock(root: Path, clock_read_ns: float | None) -> Iterator[MachineWarning]:
     """Reading the time is slow: the workload reads it twice in a run, a tracer often at each event."""
     source = kernel.clocksource(root)
     is_slow = clock_read_ns is not None and clock_read_ns > CLOCK_READ_LIMIT_NS
-    if not is_slow and (source is None or source in FAST_CLOCKS):
-        return None
-    reads = f", and a read takes {units.duration(clock_read_ns)}" if is_slow else ""
-    return _warning("clock", source=source or "not known", reads=reads, advice=_clock_advice(root, source))
+    if is_slow or (source is not None and source not in FAST_CLOCKS):
+        reads = f", and a read takes {units.duration(clock_read_ns)}" if is_slow else ""
+        yield _warning("clock", source=source or "not known", reads=reads, advice=_clock_advice(root, source))
 
 
 def _clock_advice(root: Path, source: str | None) -> str:
@@ -154,20 +140,5 @@ def _clock_advice(root: Path, source: str | None) -> str:
     return f"dmesg says why not {better}; where nothing speaks against it: {switch}"
 
 
-def is_virtual(root: Path) -> MachineWarning | None:
-    """The machine is a guest: of a hypervisor on hardware, as far as is known, or of another guest."""
-    hypervisor = cpu.virtualization(root)
-    if hypervisor is None:
-        return None
-    if cpu.nested(root):
-        return _warning("nested", hypervisor=hypervisor, flag=cpu.NESTED_FLAG)
-    return _warning("virtual", hypervisor=hypervisor)
-
-
 def _warning(name: str, **facts: object) -> MachineWarning:
     return MachineWarning(name, **{part: text.format(**facts) for part, text in WORDS[name].items()})
-
-
-def _siblings(root: Path, cpu: int | None) -> str:
-    """The CPUs that share a core with `cpu`, as text; empty when there are none."""
-    return "" if cpu is None else ", ".join(str(one) for one in sorted(cpus.siblings(root, cpu) - {cpu}))
