@@ -90,7 +90,7 @@ class EmulatedMachine(Testbed):
         if not self._tracers:
             for one in self._survey()["tracers"]:
                 tool, said = one.pop("tool"), TracerState(**one)
-                self._tracers[said.tracer] = GuestTracer(said.tracer, tool, said)
+                self._tracers[said.tracer] = GuestTracer(id=said.tracer, tool=tool, said=said)
         return self._tracers
 
     def cpus(self, work: Work) -> tuple[int, int | None]:

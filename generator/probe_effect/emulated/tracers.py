@@ -7,7 +7,6 @@ import tarfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
 from probe_effect.emulated.debian import PACKAGE, RELEASE, DebianRelease, locked, made_whole
 from probe_effect.errors import HostNotReady, UsageError
@@ -16,7 +15,7 @@ from probe_effect.model import Need
 from probe_effect.store.suite_file import Project, tools_of
 from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.libbpf import CLANG
-from probe_effect.tracers.protocol import Counting, TracerState
+from probe_effect.tracers.protocol import Tracer, TracerState
 
 FROM_ELSEWHERE = re.compile(rf"(?P<tracer>[a-z-]+)=(?P<package>{PACKAGE.pattern})/(?P<release>{RELEASE.pattern})")
 
@@ -97,11 +96,9 @@ def offered(suites: Iterable[Path], *, quick: bool) -> list[Wanted]:
 
 
 @dataclass(frozen=True, slots=True)
-class GuestTracer:
-    """A tracer as it described itself inside; it runs only there."""
+class GuestTracer(Tracer):
+    """A tracer as it described itself inside; it runs only there, and the program inside makes its sessions."""
 
-    id: str
-    tool: str
     said: TracerState
 
     def available(self) -> str | None:
@@ -115,10 +112,6 @@ class GuestTracer:
     def missing(self, need: Need) -> str | None:
         """None when kernel and tool offer what a case needs, else why not."""
         return self.said.lacks.get(need)
-
-    def session(self, script: Path, counting: Counting, program: Path) -> NoReturn:
-        """Never: the program inside makes its sessions."""
-        raise NotImplementedError
 
 
 FOLDER = "projects"

@@ -11,15 +11,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from probe_effect.host import ROOT
-from probe_effect.host.kernel import missing
-from probe_effect.model import Need
-from probe_effect.tracers.protocol import Counting, Report, TracerFailed
+from probe_effect.tracers.protocol import Counting, Report, Session, Tracer, TracerFailed
 from probe_effect.tracers.tool import Tool, ToolSession, absent, version_line
 
 
 @dataclass(frozen=True, slots=True)
-class Dormant:
+class Dormant(Tracer):
     """The tracer that is none; `program` is a profiler that is installed apart, and started by the workload."""
 
     id: str = "dormant"
@@ -27,7 +24,6 @@ class Dormant:
     says: str = "no tool"
     program: str = ""
     advice: str = ""
-    root: Path = ROOT
 
     def available(self) -> str | None:
         """None when it can run here, else what is not installed and what to do."""
@@ -37,33 +33,9 @@ class Dormant:
         """What the program prints of itself; without one, words in the place of a version."""
         return version_line(self.program) if self.program else self.says
 
-    def missing(self, need: Need) -> str | None:
-        """None when the kernel offers `need` to the workload, else why not."""
-        return missing(need, self.root)
-
-    def session(self, script: Path, counting: Counting, program: Path) -> "DormantSession":  # noqa: ARG002 (as all have)
+    def session(self, script: Path, counting: Counting, program: Path) -> Session:  # noqa: ARG002 (as all have)
         """A run of the workload alone."""
-        return DormantSession()
-
-
-class DormantSession:
-    """Nothing watches, so nothing is started, counted or ended."""
-
-    prefix: tuple[str, ...] = ()
-
-    def attach(self, pid: int) -> None:
-        """Nothing."""
-
-    def ready(self, timeout_s: float) -> None:
-        """At once: there is no probe that would have to be live."""
-
-    def stop(self, timeout_s: float) -> Report:
-        """A report in which nothing is known: nothing was counted, used or timed."""
-        del timeout_s
-        return Report()
-
-    def end(self) -> None:
-        """Nothing."""
+        return Session()
 
 
 ONLY_INSIDE = "auditing is measured with --vm only: once on, it slows whatever starts later, until the next boot"

@@ -23,18 +23,17 @@ from probe_effect.tracers.arguments import read_script
 from probe_effect.tracers.dynamic_events import DynamicEvents, is_orphan, kernels_words, remove, tracefs
 from probe_effect.tracers.ftrace_script import Event, FtraceScript, parse_script
 from probe_effect.tracers.proc import wait_for_workload
-from probe_effect.tracers.protocol import Counting, Report, TracerFailed
+from probe_effect.tracers.protocol import Counting, Report, Session, Tracer, TracerFailed
 from probe_effect.tracers.tool import not_root
 
 INSTANCE_PREFIX = "probe-effect-"
 
 
 @dataclass(frozen=True, slots=True)
-class Ftrace:
-    """The tracer; `root` is where it looks for the kernel's files."""
+class Ftrace(Tracer):
+    """The tracer."""
 
     id: str = "ftrace"
-    root: Path = ROOT
     tool: str = "ftrace"
 
     def available(self) -> str | None:
@@ -72,10 +71,8 @@ class Ftrace:
         return f"this kernel has {name} only for the whole system, not for an instance that leaves others alone"
 
 
-class FtraceSession:
+class FtraceSession(Session):
     """One instance at work."""
-
-    prefix: tuple[str, ...] = ()
 
     def __init__(self, script: FtraceScript, program: Path, root: Path) -> None:
         self._script, self._program = script, program

@@ -17,10 +17,9 @@ from pathlib import Path
 
 from probe_effect.compilers import MACHINE, Compiler, Sysroot, c_compiler, compiled
 from probe_effect.errors import ProbeEffectError
-from probe_effect.host import ROOT, read_text
-from probe_effect.host.kernel import missing, tracefs_missing
-from probe_effect.model import Need
-from probe_effect.tracers.protocol import Counting, TracerFailed
+from probe_effect.host import read_text
+from probe_effect.host.kernel import tracefs_missing
+from probe_effect.tracers.protocol import Counting, Tracer, TracerFailed
 from probe_effect.tracers.tool import ToolSession, absent, not_root, version_line
 
 HERE = Path(__file__).resolve().parent
@@ -40,15 +39,14 @@ PREBUILT_COMPILER = "compiler"
 
 
 @dataclass(frozen=True, slots=True)
-class Libbpf:
+class Libbpf(Tracer):
     """The tracer.
 
-    `cache` is where compiled programs are kept, `root` is where it looks for the system's files, and `prebuilt` is a
-    folder that `prebuild` made, from which everything is taken where it is given.
+    `cache` is where compiled programs are kept, and `prebuilt` is a folder that `prebuild` made, from which everything
+    is taken where it is given.
     """
 
     cache: Path | None = None
-    root: Path = ROOT
     prebuilt: Path | None = None
     id: str = "libbpf"
     tool: str = "libbpf"
@@ -67,10 +65,6 @@ class Libbpf:
             return None
         compiler = read_text(self.prebuilt, PREBUILT_COMPILER) if self.prebuilt else version_line(CLANG)
         return f"{library}, {compiler}" if library and compiler else library
-
-    def missing(self, need: Need) -> str | None:
-        """None when the kernel offers `need`, else why not."""
-        return missing(need, self.root)
 
     def session(self, script: Path, counting: Counting, program: Path) -> "LibbpfSession":
         """One run of the BPF program `script`. Raises: TracerFailed with the compiler's words when it refuses it."""

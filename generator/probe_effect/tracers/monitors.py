@@ -29,7 +29,7 @@ from probe_effect.processes import Child, Ended, is_readable
 from probe_effect.tracers import perf_output
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.proc import peak_rss_bytes, processes, wait_for_workload
-from probe_effect.tracers.protocol import Counting, Report, TracerFailed
+from probe_effect.tracers.protocol import Counting, Report, Tracer, TracerFailed
 from probe_effect.tracers.tool import Tool, ToolSession, version_line
 
 REFRESHES = 10
@@ -220,7 +220,7 @@ class Monitor(Tool):
 
 
 @dataclass(frozen=True, slots=True)
-class ProcReader:
+class ProcReader(Tracer):
     """The lower bound: a program that reads what these tools read, and does nothing with it."""
 
     cache: Path | None = None

@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from probe_effect.errors import ProbeEffectError
+from probe_effect.host import ROOT
+from probe_effect.host.kernel import missing
 from probe_effect.model import Need
 
 Counting = Literal["maps", "lines", "nothing", "itself", "calls"]
@@ -57,12 +59,11 @@ class TracerState:
     """Facility to the reason why this tracer cannot use it there; asked only of a tracer that can run."""
 
 
-class Session(Protocol):
-    """One tracer at one run. `end` it always; after `stop` that only tidies up."""
+class Session:
+    """One tracer at one run, here one that is none. `end` it always; after `stop` that only tidies up."""
 
-    @property
-    def prefix(self) -> tuple[str, ...]:
-        """Words before the workload's command, for a tool that starts what it watches; else nothing."""
+    prefix: tuple[str, ...] = ()
+    """Words before the workload's command, for a tool that starts what it watches; else nothing."""
 
     def attach(self, pid: int) -> None:
         """Start to watch. The workload, or the tool that wraps it, runs as `pid` and waits. Raises: TracerFailed."""
@@ -72,36 +73,41 @@ class Session(Protocol):
 
     def stop(self, timeout_s: float) -> Report:
         """After the workload's end: have the tool flush and exit, and hand back what it says. Raises: TracerFailed."""
+        del timeout_s
+        return Report()
 
     def end(self) -> None:
         """Leave nothing behind: no process, no probe, no file. Whatever happened before, and however often."""
 
 
-class Tracer(Protocol):
-    """A tool that watches."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tracer:
+    """A tool that watches; `root` is where it looks for the kernel's files."""
 
-    @property
-    def id(self) -> str:
-        """Its id in the data: `bpftrace`, or `bpftrace-0-23-2` for a second version beside it."""
-
-    @property
-    def tool(self) -> str:
-        """Whose scripts it takes: `bpftrace` for either version."""
+    id: str
+    """Its id in the data: `bpftrace`, or `bpftrace-0-23-2` for a second version beside it."""
+    tool: str
+    """Whose scripts it takes: `bpftrace` for either version."""
+    root: Path = ROOT
 
     def available(self) -> str | None:
         """None when it can run here, else why not and what to do."""
+        return None
 
     def version(self) -> str | None:
         """Its version as it prints it; None when it does not."""
+        return None
 
     def missing(self, need: Need) -> str | None:
         """None when kernel and tool offer what a case needs, else why not, from themselves."""
+        return missing(need, self.root)
 
     def session(self, script: Path, counting: Counting, program: Path) -> Session:
         """A session for one run of the workload `program`.
 
         What the tool starts inherits the CPUs that the caller may use. Raises: TracerFailed.
         """
+        raise NotImplementedError
 
 
 def state_of(tracer: Tracer, needs: Iterable[Need]) -> TracerState:

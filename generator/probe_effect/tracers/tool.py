@@ -27,7 +27,7 @@ from probe_effect.processes import Child, Ended
 from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.packages import install_advice
 from probe_effect.tracers.proc import is_gone, may_trace, peak_rss_bytes
-from probe_effect.tracers.protocol import Counting, Report, TracerFailed
+from probe_effect.tracers.protocol import Counting, Report, Session, Tracer, TracerFailed
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (a fresh folder of our own is made inside)
 WORK_PREFIX = "probe-effect-"
@@ -40,13 +40,10 @@ MAX_COMPLAINT_LINES = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
-    """Base of tracers that are programs: `program` is the command, `root` where it looks for the kernel's files."""
+class Tool(Tracer):
+    """Base of tracers that are programs: `program` is the command."""
 
     program: str
-    id: str
-    tool: str
-    root: Path = ROOT
     sees: ClassVar[str] = ""
     """What it watches, for a tool that watches nothing by a facility of the kernel."""
 
@@ -85,13 +82,12 @@ class WorkFolder:
         self._folder.cleanup()
 
 
-class ToolSession(ABC):
+class ToolSession(Session, ABC):
     """Base of sessions with a tool. A subclass says which command, or which prefix, which proof, and which count.
 
     A tool with a `prefix` starts the workload itself: it ends with it, and its time is known from the workload's end.
     """
 
-    prefix: tuple[str, ...] = ()
     name: str
     """The tool's name in messages."""
     stop_signal: signal.Signals = signal.SIGTERM
