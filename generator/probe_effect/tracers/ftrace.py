@@ -125,12 +125,13 @@ class FtraceSession(Session):
         del timeout_s
         asked_ns = time.monotonic_ns()
         self._instance.write("tracing_on", "0")
-        counts, records = self._instance.counts(self._cpus), self._script.records_per_event
+        kept, lost, kept_bytes = self._instance.counts(self._cpus)
+        records = self._script.records_per_event
         self._remove()
         return Report(
-            seen=counts.kept // records if records else None,
-            lost=counts.lost // records if records else None,
-            output_bytes=counts.kept_bytes,
+            seen=kept // records if records else None,
+            lost=lost // records if records else None,
+            output_bytes=kept_bytes,
             attach_ns=self._attach_ns,
             detach_ns=time.monotonic_ns() - asked_ns,
             probes=None if self._script.tracer else len(self._events),
@@ -147,16 +148,6 @@ class FtraceSession(Session):
             self._instance.remove()
         finally:  # after the instance, which uses them
             self._probes.remove()
-
-
-@dataclass(frozen=True, slots=True)
-class RingBufferCounts:
-    """What the ring buffers of some CPUs counted."""
-
-    kept: int
-    """Records in the buffer, and those that were read from it."""
-    lost: int
-    kept_bytes: int
 
 
 class Instance:
@@ -208,15 +199,16 @@ class Instance:
             raise TracerFailed(f"{folder} has no event that matches {pattern}")
         return found
 
-    def counts(self, cpus: Collection[int]) -> RingBufferCounts:
-        """Counts of those CPUs: where the workload ran, and little else did. Raises: TracerFailed."""
+    def counts(self, cpus: Collection[int]) -> tuple[int, int, int]:
+        """(records in the buffers or read from them, those lost, bytes in them) of CPUs on which the workload ran.
+
+        Raises: TracerFailed.
+        """
         stats = [_stats(self.read(f"per_cpu/cpu{cpu}/stats") or "") for cpu in cpus]
         try:
-            return RingBufferCounts(
-                kept=sum(stat["entries"] + stat["read events"] for stat in stats),
-                lost=sum(stat["overrun"] + stat["commit overrun"] + stat["dropped events"] for stat in stats),
-                kept_bytes=sum(stat["bytes"] for stat in stats),
-            )
+            kept = sum(stat["entries"] + stat["read events"] for stat in stats)
+            lost = sum(stat["overrun"] + stat["commit overrun"] + stat["dropped events"] for stat in stats)
+            return kept, lost, sum(stat["bytes"] for stat in stats)
         except KeyError as error:
             raise TracerFailed(f"{self.folder}/per_cpu/*/stats: expected a line {error}") from error
 

@@ -66,8 +66,8 @@ class TraceCmdSession(ProbingSession):
 
     def count(self) -> tuple[int, int]:
         """(events that the ring buffer handed out, events that it lost), of the workload's CPUs."""
-        counts = self._instance.counts(self._cpus)
-        return counts.kept, counts.lost
+        kept, lost, _ = self._instance.counts(self._cpus)
+        return kept, lost
 
     def clear(self) -> None:
         """Remove the instance, and after it the probes that it uses. Raises: TracerFailed when one is in use."""
