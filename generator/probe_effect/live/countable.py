@@ -4,30 +4,20 @@ import platform
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from system_calls import NoSuchSystemCall, NotSupportedSystemCall, syscalls
 
+from probe_effect.toml import beside
+
 ENDS = ("sys_enter", "sys_exit")
 
-NUMBER_OFFSETS = {"x86_64": 120, "aarch64": 280, "riscv64": 136}
-"""Where `struct pt_regs` has a call's number, bytes: orig_ax, syscallno and a7 (arch/*/include/asm/ptrace.h).
-
-It is what the kernel's own trace_sys_exit reads (syscall_get_nr in arch/*/include/asm/syscall.h).
-"""
-
-ARCHITECTURES = {"aarch64": "arm64"}
-"""Machine to its name in the library, where these differ."""
-
-NAMED_OTHERWISE = {
-    "newstat": "stat",
-    "newfstat": "fstat",
-    "newlstat": "lstat",
-    "newuname": "uname",
-    "umount": "umount2",
-    "sendfile64": "sendfile",
-}
-"""Functions of the kernel, from which its tracepoints have their names, to their calls (arch/*/syscalls/*.tbl)."""
+_FACTS: Any = beside(__file__)
+NUMBER_OFFSETS: dict[str, int] = _FACTS["number_offsets"]
+"""Where the kernel's registers have a call's number, bytes, by machine."""
+ARCHITECTURES: dict[str, str] = _FACTS["architectures"]
+NAMED_OTHERWISE: dict[str, str] = _FACTS["named_otherwise"]
+"""Functions of the kernel, from which its tracepoints have their names, to their calls."""
 
 
 def end_of(tracepoint: str) -> str | None:
