@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from probe_effect.compilers import Sysroot
-from probe_effect.emulated.architecture import DEFAULT, GuestArchitecture
+from probe_effect.emulated.architecture import DEFAULT, GUESTS, GuestArchitecture
 from probe_effect.errors import HostNotReady, ProbeEffectError
 
 MIRROR = "http://deb.debian.org/debian"
@@ -183,22 +183,14 @@ class DebianRelease:
     def _options(self) -> list[str]:
         """Options that keep apt inside our folder."""
         state = self._state
-        places = {
+        own = {
             "Dir::State": state,
             "Dir::State::status": state / "status",
             "Dir::Cache": state / "cache",
             "Dir::Etc::sourcelist": state / "sources.list",
-            "Dir::Etc::sourceparts": "/dev/null",
-            "Dir::Etc::preferences": "/dev/null",
-            "Dir::Etc::preferencesparts": "/dev/null",
             "APT::Architecture": self.architecture.debian,
-            "APT::Sandbox::User": "root",  # another user could not write into our folder
-            "Acquire::Languages": "none",
-            # A list that has expired is signed all the same, and old kernels are what some want to measure.
-            "Acquire::Check-Valid-Until": "false",
-            "APT::Update::Error-Mode": "any",
         }
-        return [word for name, value in places.items() for word in ("-o", f"{name}={value}")]
+        return [word for name, value in (own | GUESTS["apt"]).items() for word in ("-o", f"{name}={value}")]
 
     def _answer(self, command: Sequence[str]) -> str:
         """What apt says of its lists, kept until they are fetched again: each time it would read them for seconds.
