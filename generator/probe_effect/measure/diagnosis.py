@@ -36,12 +36,10 @@ def is_container(root: Path = ROOT) -> bool:
     return "container" in os.environ or any((root / sign).exists() for sign in SIGNS)
 
 
-def flags_missing(root: Path = ROOT) -> list[tuple[str, str]]:
-    """Each flag that would give more, and why; empty where there is no container, or nothing is kept from us."""
-    return list(_missing(root)) if is_container(root) else []
-
-
-def _missing(root: Path) -> Iterator[tuple[str, str]]:
+def flags_missing(root: Path = ROOT) -> Iterator[tuple[str, str]]:
+    """Each flag that would give more, and why; none where there is no container, or nothing is kept from us."""
+    if not is_container(root):
+        return
     if not may_trace(root):
         yield (
             "--privileged",
