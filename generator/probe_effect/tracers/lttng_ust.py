@@ -27,15 +27,12 @@ from typing import ClassVar
 
 from probe_effect.tracers.arguments import read_script, split_arguments
 from probe_effect.tracers.protocol import Counting, TracerFailed
-from probe_effect.tracers.tool import Tool, ToolSession
+from probe_effect.tracers.tool import Tool, ToolSession, read_back
 
 READER = "babeltrace2"
 
 COMMAND_TIMEOUT_S = 60
 """Stopping waits until every buffer is on disk; that has been seen to take 0.2 s."""
-
-COUNT_TIMEOUT_S = 600
-"""A run of 0.5 s makes 7 million events at most, at 70 ns each."""
 
 APPLICATION = re.compile(r"<pid><id>(\d+)</id>(.*?)</pid>", re.DOTALL)
 EVENT = re.compile(r"<event><name>([^<]+)</name>")
@@ -174,12 +171,7 @@ def read_commands(script: Path) -> list[list[str]]:
 def count_recorded(trace: Path) -> int:
     """Events in the recorded files. Raises: ValueError with Babeltrace's words when it does not count them."""
     command = [READER, str(trace), "--component=sink.utils.counter", "--params=step=+0"]
-    try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=COUNT_TIMEOUT_S, check=False)
-    except subprocess.TimeoutExpired as error:
-        raise ValueError(str(error)) from error
-    counted = COUNTED.search(run.stdout)
-    if run.returncode != 0 or counted is None:
-        said = " ".join(run.stderr.split()) or "no number of events"
-        raise ValueError(f"`{' '.join(command)}` ended with status {run.returncode}: {said}")
+    counted = COUNTED.search(read_back(command))
+    if counted is None:
+        raise ValueError(f"`{' '.join(command)}` says no number of events")
     return int(counted[1])

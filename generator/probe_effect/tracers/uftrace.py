@@ -14,7 +14,6 @@ Source: uftrace-record(1), uftrace-report(1); libmcount/dynamic.c and cmds/recor
 """
 
 import re
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -22,15 +21,12 @@ from typing import ClassVar
 from probe_effect.tracers.arguments import read_arguments
 from probe_effect.tracers.proc import children, has_loaded, waits_for_go
 from probe_effect.tracers.protocol import Counting
-from probe_effect.tracers.tool import SHARED_MEMORY, Tool, ToolSession
+from probe_effect.tracers.tool import SHARED_MEMORY, Tool, ToolSession, read_back
 
 LIBRARY = "libmcount"
 
 
 PATCH = ("-P", "--patch")
-
-
-REPORT_TIMEOUT_S = 600
 
 
 PATCHED = re.compile(r"^dynamic: +patched\b", re.MULTILINE)
@@ -83,14 +79,7 @@ class UftraceSession(ToolSession):
         """(calls recorded, calls lost). Raises: ValueError when uftrace does not report."""
         lost = sum(map(int, LOST.findall(self.work.err.read_text(encoding="utf-8", errors="replace"))))
         command = [self.tool, "report", f"--data={self.written}", "--no-pager", "--color=no", "--output-fields=call"]
-        try:
-            run = subprocess.run(command, capture_output=True, text=True, timeout=REPORT_TIMEOUT_S, check=False)
-        except subprocess.TimeoutExpired as error:
-            raise ValueError(str(error)) from error
-        if run.returncode != 0:
-            said = " ".join(run.stderr.split())
-            raise ValueError(f"`{' '.join(command)}` ended with status {run.returncode}: {said}")
-        return sum(map(int, ROW.findall(run.stdout))), -(-lost // RECORDS_PER_CALL)
+        return sum(map(int, ROW.findall(read_back(command)))), -(-lost // RECORDS_PER_CALL)
 
     def output_bytes(self) -> int:
         """Bytes recorded."""
