@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect.measure.diagnosis import FIRST_PIDS, flags_missing
+from probe_effect.host import FIRST_PIDS
+from probe_effect.measure.diagnosis import flags_missing
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,6 +14,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path("/")
+FIRST_PIDS = "pid:[4026531836]"
+"""The first namespace of process ids: PROC_PID_INIT_INO of include/linux/proc_ns.h. Programs in the kernel see its."""
 PROGRAM = "probe-effect"
 
 
@@ -23,6 +25,15 @@ def read_text(root: Path, path: str) -> str | None:
         return (root / path).read_text(encoding="utf-8", errors="replace").strip() or None
     except OSError:
         return None
+
+
+def other_pids(root: Path = ROOT) -> str | None:
+    """The namespace of our process ids, where it is known and not the first one."""
+    try:
+        here = (root / "proc/self/ns/pid").readlink().name
+    except OSError:
+        return None
+    return None if here == FIRST_PIDS else here
 
 
 def kernel_config(root: Path = ROOT) -> dict[str, str] | None:

@@ -10,11 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from probe_effect.errors import HostNotReady, UsageError
-from probe_effect.host import ROOT, read_text
+from probe_effect.host import ROOT, other_pids, read_text
 from probe_effect.processes import Child, end_descriptor, is_readable
-
-INITIAL_PID_NAMESPACE = "pid:[4026531836]"
-"""PROC_PID_INIT_INO, include/linux/proc_ns.h. Programs in the kernel see the process ids of this namespace."""
 
 WAIT_STOPPED = 'kill -STOP "$$"; exec "$@"'
 """Have the shell stop itself before it becomes the command: what is counted begins when we let it go on."""
@@ -136,11 +133,7 @@ def _threads(pid: int) -> Iterator[ThreadUse]:
 
 def _check_namespace() -> None:
     """Raise HostNotReady if the kernel's process ids are not ours."""
-    try:
-        here = (ROOT / "proc/self/ns/pid").readlink().name
-    except OSError:
-        return
-    if here != INITIAL_PID_NAMESPACE:
+    if here := other_pids(ROOT):
         raise HostNotReady(
             f"this program is in a process namespace of its own ({here}), and the kernel counts by the ids of the "
             "first one. Run it on the host, or in a container that shares them (docker run --pid=host)"

@@ -8,7 +8,7 @@ from typing import get_args
 
 from probe_effect.compilers import CompiledProgram
 from probe_effect.errors import ProbeEffectError
-from probe_effect.host import ROOT, kernel_config, read_text
+from probe_effect.host import ROOT, kernel_config, other_pids, read_text
 from probe_effect.host.kernel import BTF, CLOSED, TRACEFS, missing, tracefs_folder, tracefs_missing
 from probe_effect.machine import collect
 from probe_effect.machine.busy import SINCE_BOOT, CpuTimes, busy_ratio, cpu_times, load_average, steal_ratio, trap_times
@@ -26,9 +26,6 @@ from probe_effect.workloads.loop import build, clock_read_ns
 
 SIGNS = (".dockerenv", "run/.containerenv", "run/systemd/container")
 """Files that Docker, Podman and systemd make in a container."""
-
-FIRST_PIDS = "pid:[4026531836]"
-"""The first namespace of process ids: PROC_PID_INIT_INO of include/linux/proc_ns.h."""
 
 
 def is_container(root: Path = ROOT) -> bool:
@@ -50,7 +47,7 @@ def flags_missing(root: Path = ROOT) -> Iterator[tuple[str, str]]:
     if not (root / BTF).exists() and (kernel_config(root) or {}).get("DEBUG_INFO_BTF", "y") == "y":
         folder = Path(BTF).parent
         yield f"-v /{folder}:/{folder}:ro", "the kernel's types (BTF) are not there, which fentry needs"
-    if (root / "proc/self/ns/pid").is_symlink() and str((root / "proc/self/ns/pid").readlink()) != FIRST_PIDS:
+    if other_pids(root):
         yield "--pid=host", "its process ids are not those that the kernel gives to tracers"
     release = read_text(root, "proc/sys/kernel/osrelease")
     if release and not (root / "lib/modules" / release).exists():
