@@ -43,8 +43,8 @@ def swaps(there: Comparison, sentence: Callable[[Comparison], str]) -> None:
     if there.ratio is not None and back.ratio is not None:
         assert back.ratio.value == pytest.approx(1 / there.ratio.value)
     words, other = sentence(there), sentence(back)
-    for outcome, (said, _) in comparison.WORDS.items():
-        assert (f" {comparison.WORDS[MIRROR.get(outcome, outcome)][0]} " in other) == (f" {said} " in words)
+    for outcome, (said, _) in comparison.WORDS["outcomes"].items():
+        assert (f" {comparison.WORDS['outcomes'][MIRROR.get(outcome, outcome)][0]} " in other) == (f" {said} " in words)
         assert (f" {said} " in words) == (outcome == there.outcome)
 
 

@@ -161,7 +161,7 @@ def _of_times(found: Compared) -> Iterator[str]:
     yield comparison.chance(found.comparisons)
     for what, first, second in found.differing():
         if what == "tier":
-            yield comparison.TIERS_DIFFER.format(first=first, second=second)
+            yield comparison.WORDS["tiers"].format(first=first, second=second)
     if found.of is not None:
         paired = sum(one.is_paired for one in found.comparisons)
         yield f"{paired} of {len(found.comparisons)} pairs were measured in the same blocks and share their baselines."

@@ -5,6 +5,7 @@ Each is made from a `Comparison`, in words that swap with its sides, and with th
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
+from typing import Any
 
 from probe_effect import units
 from probe_effect.compare.comparison import (
@@ -19,21 +20,10 @@ from probe_effect.compare.comparison import (
 from probe_effect.numbers.names import at_level, machine_name
 from probe_effect.pages import instructions
 from probe_effect.reduce.submission import Number, Submission
+from probe_effect.toml import beside
 
-WORDS: dict[Outcome, tuple[str, str]] = {
-    "higher": ("has higher overhead", "have higher overhead"),
-    "lower": ("has lower overhead", "have lower overhead"),
-    "no difference": ("shows no difference", "show no difference"),
-    "not comparable": ("is not comparable", "are not comparable"),
-}
-"""The words for each outcome: for one comparison, and for several."""
-
-SIDED = ("higher", "lower")
-"""The outcomes that are of one side."""
-
-SUMMARY = "Of {count}, {outcomes}."
-CHANCE = "Of {count} of equal costs, at most about {expected} would come out unequal by chance."
-TIERS_DIFFER = "The sides are of different tiers, {first} and {second}, which are never ranked against each other."
+WORDS: dict[str, Any] = beside(__file__, "outcomes")["time"]
+"""The parts of these sentences, by name."""
 
 
 def between_submissions(found: Comparison, called: Callable[[Submission], str] = attrgetter("id")) -> str:
@@ -50,7 +40,8 @@ def sentence(found: Comparison, subject: str, place: str, first: str, second: st
     if found.outcome == "no difference":
         return f"{subject} shows no difference between {first} and {second}: {difference}."
     times = f", {units.interval(found.ratio, units.TIMES)} the cost" if found.ratio else ""
-    return f"{subject} {WORDS[found.outcome][0]} {place} {second} than {place} {first}: difference {difference}{times}."
+    outcome = WORDS["outcomes"][found.outcome][0]
+    return f"{subject} {outcome} {place} {second} than {place} {first}: difference {difference}{times}."
 
 
 def cells(found: Comparison) -> tuple[str, str, str]:
@@ -66,29 +57,21 @@ def summary(comparisons: Sequence[Comparison], second: str, others: str = "") ->
     """
     found = list(_counted(outcomes(comparisons), second))
     words = instructions.listed(found) if found else ""
-    return SUMMARY.format(count=_number(len(comparisons), "comparison") + others, outcomes=words)
+    text: str = WORDS["summary"].format(count=_number(len(comparisons), "counted") + others, outcomes=words)
+    return text
 
 
 def chance(comparisons: Sequence[Comparison]) -> str:
     """How many of so many would come out different by chance alone."""
-    able = _number(len(comparisons) - outcomes(comparisons)["not comparable"], "independent comparison")
+    able = _number(len(comparisons) - outcomes(comparisons)["not comparable"], "able")
     expected = units.significant(expected_by_chance(comparisons), 2)
-    return CHANCE.format(count=able, expected=expected)
+    text: str = WORDS["chance"].format(count=able, expected=expected)
+    return text
 
 
 def words_of_outcomes() -> dict[str, object]:
     """The parts of these sentences, for the page that compares what its reader chooses."""
-    return {
-        "summary": SUMMARY,
-        "counted": _forms("comparison"),
-        "outcomes": WORDS,
-        "sided": SIDED,
-        "chance": CHANCE,
-        "able": _forms("independent comparison"),
-        "by_chance_ratio": BY_CHANCE_RATIO,
-        "too_few": TOO_FEW_COMMON,
-        "tiers": TIERS_DIFFER,
-    }
+    return WORDS | {"by_chance_ratio": BY_CHANCE_RATIO, "too_few": TOO_FEW_COMMON}
 
 
 def ranking(measurements: Iterable[Number], where: str) -> str | None:
@@ -125,19 +108,14 @@ def _counted(counts: Mapping[Outcome, int], second: str) -> Iterator[str]:
     is_said = False
     for outcome, times in counts.items():
         if times:
-            takes_side = outcome in SIDED
+            takes_side = outcome in WORDS["sided"]
             side = f" {second}" if takes_side and not is_said else ""
-            yield f"{units.count(times)} {WORDS[outcome][times != 1]}{side}"
+            yield f"{units.count(times)} {WORDS['outcomes'][outcome][times != 1]}{side}"
             is_said = is_said or takes_side
 
 
 def _number(count: int, noun: str) -> str:
-    return f"{units.count(count)} {_forms(noun)[count != 1]}"
-
-
-def _forms(noun: str) -> list[str]:
-    """A noun for one and for several."""
-    return [noun, f"{noun}s"]
+    return f"{units.count(count)} {WORDS[noun][count != 1]}"
 
 
 def _among(tracers: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """Instructions per event in words: cells, flags, and the sentences on changes; more or fewer, never a time."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from probe_effect import units
 from probe_effect.compare.comparison import (
@@ -14,6 +15,7 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.names import at_level, quoted
 from probe_effect.reduce.submission import Number
 from probe_effect.store.suite_file import Suite
+from probe_effect.toml import beside
 
 FLAG = "†"
 
@@ -82,16 +84,8 @@ def between_versions(found: Comparison, kernels: Mapping[str, str]) -> str:
 
 def words_of_outcomes() -> dict[str, object]:
     """The words for outcomes of compared counts, for the page that compares what its reader chooses."""
-    return {
-        "summary": "Of {count}, {outcomes}.",
-        "counted": ["pair of counts", "pairs of counts"],
-        "outcomes": {
-            "higher": ["takes more instructions", "take more instructions"],
-            "lower": ["takes fewer instructions", "take fewer instructions"],
-            "no difference": ["shows no difference", "show no difference"],
-            "not comparable": ["is not comparable", "are not comparable"],
-        },
-        "sided": ["higher", "lower"],
+    words: dict[str, Any] = beside(__file__, "outcomes")["instructions"]
+    return words | {
         "limit_ratio": REPEATABILITY_LIMIT_RATIO,
         "untraced_limit_ratio": UNTRACED_LIMIT_RATIO,
         "another_architecture": ANOTHER_ARCHITECTURE,
