@@ -9,7 +9,7 @@ from markupsafe import Markup
 from probe_effect import units
 from probe_effect.answer.added import calls_of_event
 from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.from_counts import CALL_INSTRUCTIONS, Models, models
+from probe_effect.answer.from_counts import CALL_INSTRUCTIONS, models
 from probe_effect.answer.part import Part
 from probe_effect.answer.parts import parts
 from probe_effect.answer.question import ProbeQuestion, Question
@@ -81,29 +81,15 @@ def write(found: Evidence) -> str:
             names.machine_name(found.costs[fitted.calibrated(machine, "")[0]].submission): model
             for machine, model in fitted.by_machine.items()
         },
-        sentences=[_sentence(fitted, has_exceptions=one) for one in (False, True) if one in fitted.ratios],
         kinds={kind: ratios for kind, ratios in fitted.left_out.items() if isinstance(kind, str)},
         intervals=fitted.ratios,
+        errors=fitted.left_out,
+        is_wide=is_wide,
         left_out=[one for model in fitted.by_machine.values() for one in model.calibrations if one.ratio is not None],
         titles=found.titles,
         per_call=1 + CALL_INSTRUCTIONS,
         mark=MARK,
     )
-
-
-def _sentence(fitted: Models, *, has_exceptions: bool) -> str:
-    """How far cases of one sort, left out, lie from their estimates."""
-    ratio, left_out = fitted.ratios[has_exceptions], fitted.left_out[has_exceptions]
-    low, high = ratio.low or 0.0, ratio.high or 0.0
-    held = sum(low <= one <= high for one in left_out)
-    which = "with an exception" if has_exceptions else "without any exception"
-    said = (
-        f"Of {len(left_out)} cases {which}, left out with their kind, {held} took {units.quantity(low, units.TIMES)} "
-        f"to {units.quantity(high, units.TIMES)} what was estimated; the median is "
-        f"{units.quantity(ratio.value, units.TIMES)}."
-    )
-    wide = " It is wider than a factor of two: take the interval, and not the value." if is_wide(ratio) else ""
-    return f"{said}{wide}"
 
 
 BOLD = Markup("**")

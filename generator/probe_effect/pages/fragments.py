@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from probe_effect.answer.evidence import Evidence, evidence
+from probe_effect.answer.evidence import evidence
 from probe_effect.answer.words import BANDS
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
 from probe_effect.numbers.shown import FIRST_SUITE, representative, shown_machines
@@ -69,9 +69,6 @@ def _lists(catalogue: Catalogue) -> list[Listing]:
     ]
 
 
-ONLY_PUBLISHED = "published only †"
-
-
 def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown."""
     found, suites = evidence(catalogue), first_suite_first(catalogue)
@@ -79,7 +76,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
         "all-costs": {
             "suites": suites,
             "measured": measured_range,
-            "otherwise": partial(_otherwise, found, shown_machines(catalogue.numbers)),
+            "estimated": partial(case_answer.cell, found, machines=shown_machines(catalogue.numbers)),
         },
         "bands": {"bands": BANDS},
         "published-costs": {},
@@ -95,11 +92,6 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     }
     own = {"estimates.md": case_answer.write(found), **ladder_page.write(catalogue)}
     return {**own, **made, **write_first(catalogue), **kernels_page.write_all(catalogue)}
-
-
-def _otherwise(found: Evidence, machines: Sequence[str], case_id: str, words: str, published: Sequence[object]) -> str:
-    """The text in place of a measured cost: an estimate, else that others printed one, else why there is none."""
-    return case_answer.cell(found, case_id, machines, ONLY_PUBLISHED if published else words)
 
 
 def first_suite_first(catalogue: Catalogue) -> list[SuiteFolder]:

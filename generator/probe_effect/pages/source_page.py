@@ -14,27 +14,10 @@ from probe_effect.numbers.published import Recomputed, with_unit
 from probe_effect.pages import addresses, citing, wording
 from probe_effect.pages.markdown import page
 from probe_effect.store.source_file import GRADES, Figure
+from probe_effect.toml import beside
 
-READ = {
-    "full": "read in full",
-    "file": "repository file read in full",
-    "excerpt": "known only from an excerpt: the figures were seen, the rest of the page was not",
-}
-
-FACTS = {
-    "Author": "author",
-    "Date": "date",
-    "Form": "kind",
-    "Where": "where",
-    "Hardware": "hardware",
-    "Operating system": "os",
-    "Tool versions": "tool_versions",
-    "Workload": "workload",
-    "Method": "method",
-    "Statistic": "statistic",
-    "Repeats": "repeats",
-}
-"""The facts of a source on its page: label to the key of `source.toml`."""
+_FILE = beside(__file__)
+READ: dict[str, str] = _FILE["read"]
 
 MAX_GRID_COLUMNS = 4
 
@@ -77,7 +60,7 @@ def write(source: PublishedSource, catalogue: Catalogue) -> str:
         **citing.front(citing.cite_source(source, catalogue)),
         "cite_note": FIGURE_NOTE,
     }
-    facts = {label: getattr(document, name) for label, name in FACTS.items()}
+    facts = {label: getattr(document, name) for label, name in _FILE["facts"].items()}
     facts["Known to us"] = f"{READ[document.read]} (grade {document.grade}: {GRADES[document.grade]})"
     return page(
         "source.md.j2",
