@@ -17,7 +17,7 @@ from probe_effect.store.beside_files import (
     read_explanations,
     read_references,
 )
-from probe_effect.store.documents import value_line
+from probe_effect.store.documents import read_documents, value_line
 from probe_effect.store.mechanisms_file import read_mechanisms
 from probe_effect.store.places import DataFolder
 from probe_effect.store.release_file import read_releases
@@ -26,7 +26,6 @@ from probe_effect.store.tables import printable
 from probe_effect.store.transcripts import (
     Shown,
     ToolPackage,
-    read_tools,
     read_transcripts,
     recorded_file,
     recorded_files,
@@ -84,7 +83,6 @@ def _tracers() -> str:
 
 
 TOOL_RULES = (_known_tools, _tools_form, _explained_tools)
-"""Runs in this order over each package."""
 
 
 AGAIN = "run `probe-effect transcripts --write {}`"
@@ -130,7 +128,6 @@ def _shows(checked: CheckedTranscripts) -> Iterator[Fault]:
 
 
 TRANSCRIPT_RULES = (_ids, _recorded, _shows)
-"""Runs in this order over all transcripts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +153,6 @@ def _names(checked: CheckedExplanations) -> Iterator[Fault]:
 
 
 EXPLANATION_RULES = (_names,)
-"""Runs over all explanations, and over all claims."""
 
 
 def check_changes(data: DataFolder) -> list[Problem]:
@@ -179,13 +175,9 @@ def check_releases(data: DataFolder) -> list[Problem]:
 def check_tools(data: DataFolder) -> list[Problem]:
     """Every problem of the packages of standard tools."""
     suites_here = known_suites(data)
-    problems = []
-    for path in tool_files(data):
-        package, faults = read_tools(path, data.relative(path))
-        problems += faults
-        if package is not None:
-            checked = CheckedTools(path, package, suites_here)
-            problems += broken(TOOL_RULES, checked, names_in(path.parent, data))
+    packages, problems = read_documents(tool_files(data), data, "tools", ToolPackage)
+    for path, package in packages.items():
+        problems += broken(TOOL_RULES, CheckedTools(path, package, suites_here), names_in(path.parent, data))
     return problems
 
 

@@ -8,7 +8,7 @@ import os
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import pairwise
@@ -143,6 +143,15 @@ def read_document(
     except ValidationError as error:
         faults = error.errors()[:MAX_PROBLEMS_PER_FILE]
         return None, [_problem(file, rule, text, path.suffix, fault) for fault in faults]
+
+
+def read_documents(
+    paths: Iterable[Path], data: DataFolder, rule: str, model: type[M]
+) -> tuple[dict[Path, M], list[Problem]]:
+    """Each sound document by its path, and every problem found in all of them."""
+    each = {path: read_document(path, data.relative(path), rule, model) for path in paths}
+    sound = {path: document for path, (document, _) in each.items() if document is not None}
+    return sound, [problem for _, problems in each.values() for problem in problems]
 
 
 def _frozen(value: Any) -> Any:  # noqa: ANN401 (as the parsers give it)

@@ -1,10 +1,8 @@
 """The tables beside `samples.csv`: `histogram.csv` and `calibration.csv`.
 
 A row of `histogram.csv` is a bucket of one run. A run has no row for times that no operation took, and its last row
-ends with the time of the longest, so that the maximum is exact.
-
-`calibration.csv` is beside `samples.csv` where a suite ran scripts over real programs. The rows of one script are
-written at once.
+ends with the time of the longest, so that the maximum is exact. The rows of one script in `calibration.csv`, where a
+suite ran scripts over real programs, are written at once.
 """
 
 from collections import defaultdict

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field
 
 from probe_effect.model import Problem
 from probe_effect.store.beside_files import Day
-from probe_effect.store.documents import Document, Slug, Text, read_document
+from probe_effect.store.documents import Document, Slug, Text, read_documents
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import Architecture
 from probe_effect.toml import beside
@@ -53,5 +53,5 @@ class MechanismsFile(Document):
 def read_mechanisms(data: DataFolder) -> tuple[tuple[KernelMechanisms, ...], list[Problem]]:
     """Every sound file, by name, and every problem found."""
     paths = sorted((data.root / "mechanisms").glob("*.json"))
-    each = [read_document(path, data.relative(path), "mechanisms", KernelMechanisms) for path in paths]
-    return tuple(one for one, _ in each if one), [problem for _, problems in each for problem in problems]
+    found, problems = read_documents(paths, data, "mechanisms", KernelMechanisms)
+    return tuple(found.values()), problems

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from probe_effect.model import Problem
 from probe_effect.store.beside_files import Day
-from probe_effect.store.documents import Document, Slug, Text, read_document, without
+from probe_effect.store.documents import Document, Slug, Text, read_document, read_documents, without
 from probe_effect.store.places import DataFolder
 from probe_effect.store.tables import FORBIDDEN_TEXT
 
@@ -203,16 +203,12 @@ def recorded_file(data: DataFolder, transcript_id: str) -> Path:
 
 def read_transcripts(data: DataFolder) -> tuple[list[Shown], list[Problem]]:
     """Every transcript of every sound file with its record, in the order of the chapters, and every problem found."""
-    problems: list[Problem] = []
-    records: dict[str, Recorded] = {}
-    for path in recorded_files(data):
-        record, faults = read_document(path, data.relative(path), "transcripts", Recorded)
-        problems += faults
-        if record is not None:
-            records[path.stem] = record
-    shown: list[Shown] = []
-    for path in sorted((data.root / "transcripts").glob("*.toml")):
-        document, faults = read_document(path, data.relative(path), "transcripts", TranscriptFile)
-        problems += faults
-        shown += (Shown(path.stem, one, records.get(one.id)) for one in (document.transcript if document else ()))
-    return shown, problems
+    records, problems = read_documents(recorded_files(data), data, "transcripts", Recorded)
+    paths = sorted((data.root / "transcripts").glob("*.toml"))
+    chapters, more = read_documents(paths, data, "transcripts", TranscriptFile)
+    shown = [
+        Shown(path.stem, one, records.get(recorded_file(data, one.id)))
+        for path, chapter in chapters.items()
+        for one in chapter.transcript
+    ]
+    return shown, [*problems, *more]
