@@ -135,44 +135,32 @@ def as_json(submission: Submission) -> dict[str, Any]:
     """What one submission says; one of counts has null for each time, and keys of its own."""
     is_time = submission.metric == "time"
     return {
-        "id": submission.id,
-        "machine": submission.machine,
-        "suite": submission.suite,
-        "metric": submission.metric,
-        "grade": submission.grade,
-        "grade_reasons": list(submission.grade_reasons),
-        "noise_floor_ns": submission.noise_floor_ns,
+        **_named(submission, "id machine suite metric grade grade_reasons noise_floor_ns"),
         "baseline_ns": submission.baseline.value if submission.baseline and is_time else None,
         **({} if is_time else spread_json(submission.baseline, "baseline")),
         "cases": [_number_json(one) for one in submission.numbers],
     }
 
 
+def _named(one: Submission | Number, names: str) -> dict[str, Any]:
+    """The attributes of these names, as keys."""
+    return {name: getattr(one, name) for name in names.split()}
+
+
 def _number_json(one: Number) -> dict[str, Any]:
     cost_ns, baseline_ns = (one.cost, one.baseline) if one.is_time else (None, None)
     return {
-        "case": one.case,
-        "tracer": one.tracer,
-        "level": one.level,
-        "status": one.status,
-        "blocks": one.blocks,
+        **_named(one, "case tracer level status blocks"),
         "baseline_ns": baseline_ns.value if baseline_ns else None,
         **interval_json(cost_ns, "cost", "ns"),
-        "fastest_ns": one.fastest_ns,
-        "noise_floor_ns": one.noise_floor_ns,
+        **_named(one, "fastest_ns noise_floor_ns"),
         **interval_json(one.slowdown, "slowdown", "ratio"),
         **thresholds_json({percent: one.threshold(percent) for percent in THRESHOLDS}),
         **interval_json(one.attach if one.is_time else None, "attach", "ns"),
         **interval_json(one.detach if one.is_time else None, "detach", "ns"),
         **interval_json(one.tracer_cpu, "tracer_cpu", "ns"),
         "tracer_rss_bytes": one.memory.value if one.memory else None,
-        "tracer_calls": one.tracer_calls,
-        "loss_ratio": one.loss_ratio,
-        "reconciled": one.reconciled,
-        "distinguishable": one.distinguishable,
-        "grade": one.grade,
-        "grade_reasons": list(one.grade_reasons),
-        "rate_hz": one.rate_hz,
+        **_named(one, "tracer_calls loss_ratio reconciled distinguishable grade grade_reasons rate_hz"),
         "far_out_blocks": list(one.outlier_blocks),
         "note": one.note,
         **({} if one.is_time else _count_json(one)),
@@ -185,9 +173,7 @@ def _count_json(one: Number) -> dict[str, Any]:
         **spread_json(one.cost, "cost"),
         **spread_json(one.attach, "attach"),
         **spread_json(one.detach, "detach"),
-        "probes": one.probes,
-        "mechanism": one.mechanism,
-        "faults": list(one.faults),
+        **_named(one, "probes mechanism faults"),
     }
 
 

@@ -25,10 +25,33 @@ MAX_PATHS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
+class NamedFile:
+    """An attribute of a folder: where its file of this name lies."""
+
+    name: str
+
+    def __get__(self, owner: "SubmissionFolder", _: object) -> Path:
+        return owner.folder / self.name
+
+
+@dataclass(frozen=True, slots=True)
 class SubmissionFolder:
     """One folder `data/results/<machine>/<YYYY-MM-DD>-<suite>[-n]/`."""
 
     folder: Path
+
+    samples = NamedFile("samples.csv")
+    """Its rows."""
+    histogram = NamedFile("histogram.csv")
+    """How long single operations took; there only where the workload times each."""
+    calibration = NamedFile("calibration.csv")
+    """What its scripts cost in a loop; there only where a suite ran scripts over programs."""
+    paths = NamedFile("paths.csv")
+    """What its events execute, by function; there only where an emulated machine recorded it."""
+    machine_file = NamedFile("machine.json")
+    """What the machine was."""
+    plan_file = NamedFile("plan.json")
+    """What is still to be run; there only while the run is not complete."""
 
     @property
     def machine(self) -> str:
@@ -39,36 +62,6 @@ class SubmissionFolder:
     def id(self) -> str:
         """`<machine>/<date>-<suite>`."""
         return f"{self.machine}/{self.folder.name}"
-
-    @property
-    def samples(self) -> Path:
-        """Its rows."""
-        return self.folder / "samples.csv"
-
-    @property
-    def histogram(self) -> Path:
-        """How long single operations took; there only where the workload times each."""
-        return self.folder / "histogram.csv"
-
-    @property
-    def calibration(self) -> Path:
-        """What its scripts cost in a loop; there only where a suite ran scripts over programs."""
-        return self.folder / "calibration.csv"
-
-    @property
-    def paths(self) -> Path:
-        """What its events execute, by function; there only where an emulated machine recorded it."""
-        return self.folder / "paths.csv"
-
-    @property
-    def machine_file(self) -> Path:
-        """What the machine was."""
-        return self.folder / "machine.json"
-
-    @property
-    def plan_file(self) -> Path:
-        """What is still to be run; there only while the run is not complete."""
-        return self.folder / "plan.json"
 
     @property
     def content(self) -> tuple[Path, ...]:
