@@ -178,7 +178,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("probe_effect.tracers.bpftrace.tracefs_missing", lambda _: None)
     monkeypatch.setattr("probe_effect.cli.watch_run.mount_for_our_time", lambda: None)
-    monkeypatch.setattr("probe_effect.cli.watch_run.show_leftovers", lambda _: None)
+    monkeypatch.setattr("probe_effect.cli.watch_run.show_leftovers", lambda: None)
     monkeypatch.setattr("probe_effect.cli.watch_run.predicted", lambda *_: SaidBefore(None, None, "not asked"))
     return tmp_path
 

@@ -39,8 +39,8 @@ def run(data: DataFolder, laboratory: Laboratory, blocks: int, seed: int | None,
     ((folder, suite),) = choose_suites(data, [laboratory.suite])
     ready = choose_tracers(known_tracers(), laboratory.tracers)
     work = resolve(folder, suite, ready, laboratory.cases)
-    show_leftovers(progress)
-    show_skipped(progress, work)
+    show_leftovers()
+    show_skipped(work)
     with TemporaryDirectory(prefix="probe-effect-lab-") as passing:
         settings = _settings(laboratory, out or Path(passing), blocks, secrets.randbits(32) if seed is None else seed)
         try:

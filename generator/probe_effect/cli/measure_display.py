@@ -33,32 +33,30 @@ CLOCK_JUMP_S = 1.0
 """Daemons that keep the time turn it by less than that, and set it only when it is off by more."""
 
 
-def show_skipped(console: Console, work: Work) -> None:
+def show_skipped(work: Work) -> None:
     """What of a suite is not measured here, one line for each reason."""
     each = grouped_by(work.skipped, lambda subject: (subject.tracer, work.skipped[subject]))
     for (tracer, reason), own in each.items():
         names = dict.fromkeys(one.case for one in own)  # once for all its levels
-        console.print(f"skipped with {tracer}, as {reason}: {', '.join(names)}", markup=False)
+        progress.print(f"skipped with {tracer}, as {reason}: {', '.join(names)}", markup=False)
 
 
-def show_leftovers(console: Console) -> None:
+def show_leftovers() -> None:
     """Name and remove what killed runs left behind."""
     for leftover in leftovers():
         try:
             leftover.remove()
         except (ProbeEffectError, OSError) as error:
-            console.print(f"left behind by a killed run: {leftover.what}; it cannot be removed: {error}", markup=False)
+            progress.print(f"left behind by a killed run: {leftover.what}; it cannot be removed: {error}", markup=False)
         else:
-            console.print(f"left behind by a killed run and removed: {leftover.what}", markup=False)
+            progress.print(f"left behind by a killed run and removed: {leftover.what}", markup=False)
 
 
-def show_cut_short(console: Console, submissions: Iterable[SubmissionFolder]) -> None:
+def show_cut_short(submissions: Iterable[SubmissionFolder]) -> None:
     """Name earlier runs that are not complete."""
     for submission in submissions:
         again = command_to_go_on(submission)
-        console.print(
-            f"cut short earlier: {submission.folder}\n  to go on with it: {again}", markup=False, soft_wrap=True
-        )
+        progress.print(f"cut short earlier: {submission.folder}\n  to go on with it: {again}", markup=False)
 
 
 @contextmanager

@@ -79,7 +79,7 @@ def _run(data: DataFolder, results: Path, options: MeasureOptions) -> None:
             msg = f"{name}: a case of another architecture; the machine is {names.architecture(architecture)}"
             raise UsageError(msg)
     if not options["dry_run"]:
-        show_leftovers(progress)
+        show_leftovers()
     with interruptible() if options["vm"] else nullcontext(), target(suites, results, options) as on:
         if options["resume"]:
             _resume(on, data, results, options["suites"])
@@ -88,7 +88,7 @@ def _run(data: DataFolder, results: Path, options: MeasureOptions) -> None:
 
 
 def _measure(on: MeasurementTarget, data: DataFolder, results: Path, options: MeasureOptions) -> None:
-    show_cut_short(progress, cut_short(results))
+    show_cut_short(cut_short(results))
     named = tree_named(options["source"], on.suites)
     ready = choose_tracers(on.known, on.names, as_root=True if options["vm"] else None)
     submitter = credited(options["name"], options["url"])
@@ -105,7 +105,7 @@ def _measure(on: MeasurementTarget, data: DataFolder, results: Path, options: Me
             show_plan(work, settings)
             continue
         built = with_tree(work, named)
-        show_skipped(progress, work)
+        show_skipped(work)
         with display(progress) as tell, interruptible():
             submission = measure_suite(built, settings, on.testbed, tell)
         _show_product(submission, data_words(data), settings.command)

@@ -21,7 +21,7 @@ from probe_effect.advising.here import this_machine
 from probe_effect.advising.watched import TracingCost, Watched, probe_costs, total
 from probe_effect.calibration.measure import Calibrate
 from probe_effect.cli import output
-from probe_effect.cli.measure_display import progress, show_leftovers, time_left
+from probe_effect.cli.measure_display import show_leftovers, time_left
 from probe_effect.cli.tables import console, show_table, table_of
 from probe_effect.compilers import cache_folder
 from probe_effect.errors import ProbeEffectError
@@ -166,7 +166,7 @@ def run_trial(settings: TrialSettings, data: DataFolder, output_format: str, plo
     """The exit status, after the result is printed. Raises: ProbeEffectError; what there is then is written down."""
     mount_for_our_time()
     settings.check()
-    show_leftovers(progress)
+    show_leftovers()
     result, status = TrialResult(settings, way=""), 0
     journal = _journal(settings)
     try:

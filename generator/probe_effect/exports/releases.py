@@ -29,7 +29,6 @@ from probe_effect.store.release_file import (
     Manifest,
     Release,
     ReleasedFile,
-    archive_name,
     data_files,
 )
 
@@ -137,7 +136,7 @@ def make_release(data: DataFolder, catalogue: Catalogue, version: str, date: str
     beside = {name: text.encode() for name, text in texts.items()}
     for name, content in beside.items():
         write(release.folder / name, content)
-    top = archive_name(release.version).removesuffix(".zip")
+    top = release.archive.stem
     names = [*(one.path for one in release.document.files), *EXPLAINING]
     paths = {f"{top}/data/{name}": data.root / name for name in names}
     inside = {name: path for name, path in paths.items() if path.is_file()}

@@ -155,17 +155,12 @@ class Release:
     @property
     def archive(self) -> Path:
         """All its data in one file."""
-        return self.folder / archive_name(self.version)
+        return self.folder / f"probe-effect-{self.version}.zip"
 
     @property
     def names(self) -> tuple[str, ...]:
         """Its files, what a reader wants most first."""
         return (self.archive.name, *TABLES, MANIFEST, SUMS)
-
-
-def archive_name(version: str) -> str:
-    """The archive of a release."""
-    return f"probe-effect-{version}.zip"
 
 
 def _order(folder: Path) -> tuple[list[int], str]:
