@@ -38,10 +38,7 @@ LONGEST_S = 3600.0
 @click.option("--no-calibrate", is_flag=True, help="Do not measure on this machine what the script's probes cost.")
 @data_option
 @output.format_option
-@click.pass_context
 def advise(
-    context: click.Context,
-    /,
     words: Sequence[str],
     data_path: Path | None,
     output_format: str,
@@ -95,7 +92,7 @@ def advise(
         output.product_json(advice_json(answer))
     else:
         show(answer)
-    context.exit({True: 0, False: 1, None: 3}[answer.advice.within_budget])
+    output.end({True: 0, False: 1, None: 3}[answer.advice.within_budget])
 
 
 def _script(words: Sequence[str], program: str | None) -> tuple[str, tuple[str, ...]]:

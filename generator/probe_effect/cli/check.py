@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     "text", "json", "github", to="For people, for programs, or as the annotations of a workflow on GitHub."
 )
 @click.option("--fix", is_flag=True, help="First mend line ends and the like in the files; never a value.")
-@click.pass_context
 def check(
-    context: click.Context,
     *,
     folders: tuple[Path, ...],
     data_path: Path | None,
@@ -53,7 +51,7 @@ def check(
         output.product_json(found | ({"mended": [asdict(one) for one in fixed]} if fix else {}))
     else:
         _show(problems, fixed, output_format)
-    context.exit(1 if any(problem.severity == "error" for problem in problems) else 0)
+    output.end(1 if any(problem.severity == "error" for problem in problems) else 0)
 
 
 def _show(problems: Sequence[Problem], fixed: "Sequence[Fixed]", output_format: str) -> None:
@@ -79,9 +77,7 @@ def _show(problems: Sequence[Problem], fixed: "Sequence[Fixed]", output_format: 
 )
 @click.option("--report", type=PATH, help="Write it as JSON into this file too.")
 @click.option("--summary", type=PATH, help="Append it as Markdown to this file too.")
-@click.pass_context
 def review(
-    context: click.Context,
     *,
     base: str,
     head: str | None,
@@ -106,7 +102,7 @@ def review(
         from probe_effect.cli import review_run
 
         is_sound = review_run.review(before, after, output_format, report, summary)
-    context.exit(0 if is_sound else 1)
+    output.end(0 if is_sound else 1)
 
 
 @click.command("review-comment")

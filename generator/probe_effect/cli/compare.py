@@ -45,9 +45,7 @@ def _percent(text: str) -> float:
 @click.option("--paths", is_flag=True, help="Also the functions of which an event does not execute the same.")
 @data_option
 @output.format_option
-@click.pass_context
 def compare(
-    context: click.Context,
     *,
     first: str,
     second: str | None,
@@ -88,7 +86,7 @@ def compare(
         output.product_json(compare_output.as_json(found))
     else:
         compare_output.show(found, paths=paths)
-    context.exit(0 if compare_output.show_verdict(found) else 1)
+    output.end(0 if compare_output.show_verdict(found) else 1)
 
 
 @click.command()

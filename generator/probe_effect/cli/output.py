@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable
+from typing import NoReturn
 
 import click
 
@@ -30,6 +31,11 @@ def product_json(value: object) -> None:
 def say(text: str) -> None:
     """Print what is not the product: progress, a remark, a complaint."""
     click.echo(text, err=True)
+
+
+def end(status: int) -> NoReturn:
+    """End the command with an exit status."""
+    click.get_current_context().exit(status)
 
 
 def show_problems(problems: Iterable[Problem]) -> None:

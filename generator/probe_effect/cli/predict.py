@@ -40,10 +40,7 @@ STACKS = {PROFILER: "count-by-user-stack", "perf-record": "record-stack", "py-sp
 @click.option("--here", is_flag=True, help="Time the script of the case on this machine too: root, with bpftrace.")
 @data_option
 @output.format_option
-@click.pass_context
 def predict(
-    context: click.Context,
-    /,
     data_path: Path | None,
     output_format: str,
     **words: Any,  # noqa: ANN401 (click's)
@@ -67,7 +64,7 @@ def predict(
 
     from probe_effect.cli.answer_output import run
 
-    context.exit(0 if run(question, data, output_format, is_here=words["here"]) else 1)
+    output.end(0 if run(question, data, output_format, is_here=words["here"]) else 1)
 
 
 def _question(words: dict[str, Any]) -> Question:

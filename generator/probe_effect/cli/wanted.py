@@ -28,10 +28,7 @@ if TYPE_CHECKING:
 @click.option("--arch", type=click.Choice(list(ARCHITECTURES)), default=DEFAULT.debian, help="Its processor.")
 @data_option
 @output.format_option
-@click.pass_context
-def doctor(
-    context: click.Context, *, for_good: bool, vm: str | None, arch: str, data_path: Path | None, output_format: str
-) -> None:
+def doctor(*, for_good: bool, vm: str | None, arch: str, data_path: Path | None, output_format: str) -> None:
     """Say what this machine can measure, what is missing, and what makes it noisy.
 
     Where tracefs is not mounted, root's commands mount it for themselves and for as long as they run.
@@ -51,7 +48,7 @@ def doctor(
     if for_good:
         mount()
     mount_for_our_time()
-    context.exit(0 if run(data, output_format) else 3)
+    output.end(0 if run(data, output_format) else 3)
 
 
 @click.command()
