@@ -33,7 +33,6 @@ from probe_effect.workloads.loop import WorkloadTask
 LOSSES = 3
 """Guests that may be lost one after the other, without a run between that ends, before we give up."""
 
-
 RUNS_DIGITS = 4
 LEAST_EVENTS = 10_000
 """Of a trial, for its runs of programs to be set against them: some dozens are those of other processes."""

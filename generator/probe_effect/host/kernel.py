@@ -148,17 +148,11 @@ def _is_offered(need: Need, root: Path) -> bool:
         return _has_types(facility, root)
     if need == "lsm":
         return "bpf" in (read_text(root, LSM) or "").strip().split(",")
-    if need == "fentry" and not _may_have_trampolines(root):
-        return False
+    if need == "fentry" and (kernel_config(root) or {facility["option"]: "y"}).get(facility["option"]) != "y":
+        return False  # on arm64 functions could be traced long before (Linux 6.4)
     if "tracer" in facility:
         return any(facility["tracer"] in ftrace_tracers(root / place) for place in TRACEFS)
     return any((root / sign.format(tracefs=place)).exists() for sign in facility["signs"] for place in TRACEFS)
-
-
-def _may_have_trampolines(root: Path) -> bool:
-    """By the build options, where they are known: on arm64 functions could be traced long before (Linux 6.4)."""
-    config = kernel_config(root)
-    return config is None or config.get(FACILITIES["fentry"]["option"]) == "y"
 
 
 def _has_types(facility: Mapping[str, Any], root: Path) -> bool:

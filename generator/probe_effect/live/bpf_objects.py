@@ -22,7 +22,6 @@ PROGRAM_NEXT, PROGRAM_BY_ID, GET_INFO, LINK_BY_ID, LINK_NEXT = 11, 13, 15, 30, 3
 
 PROGRAM_INFO_BYTES = 232
 
-
 KINDS: list[str] = beside(__file__, "bpf")["programs"].split()
 """enum bpf_prog_type, by number."""
 

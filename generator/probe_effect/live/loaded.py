@@ -21,7 +21,6 @@ from probe_effect.live.refusal import explained
 
 Sort = Literal["bpf", "ftrace", "perf", "ptrace"]
 
-
 OF_PROBES = {"kprobe", "tracepoint", "raw_tracepoint", "raw_tracepoint_writable", "perf_event", "tracing"}
 """Types of BPF programs that probes run; others are run by the network, by cgroups and so on."""
 
@@ -127,7 +126,8 @@ def _programs(programs: Iterable[BpfProgram], links: Iterable[Attached], held: H
         its = linked[program.id]
         named = dict.fromkeys(place for one in its for place in one.places)
         more = queried[program.id].keys() - named.keys()  # a link on a perf event is found as both
-        samples = () if named or more else _unlinked(program)
+        is_sampling = program.kind == "perf_event" and not named and not more  # then the kernel tells no place
+        samples = (Place(kind="profile", name="samples"),) if is_sampling else ()
         yield Loaded(
             key=("bpf", program.id),
             sort="bpf",
@@ -140,11 +140,6 @@ def _programs(programs: Iterable[BpfProgram], links: Iterable[Attached], held: H
             events=program.runs,
             program_ns=program.run_ns,
         )
-
-
-def _unlinked(program: BpfProgram) -> tuple[Place, ...]:
-    """Of a program of perf events the kernel tells no place: it samples."""
-    return (Place(kind="profile", name="samples"),) if program.kind == "perf_event" else ()
 
 
 def _in_tracefs() -> Iterator[Loaded]:

@@ -12,7 +12,6 @@ from probe_effect.model import series_of
 
 PARANOID = "proc/sys/kernel/perf_event_paranoid"
 
-
 OLDEST = "5.15"
 """The oldest Linux with all that we need: cookies of perf links. (Statistics came with 5.8, batches with 5.6.)"""
 

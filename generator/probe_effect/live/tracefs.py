@@ -16,14 +16,11 @@ from probe_effect.live.places import Place
 
 NO_TRACER = "nop"
 
-
 DEFINED = re.compile(r"^([pr])\d*:(\S+)/(\S+) (\S+):0x([0-9a-fA-F]+)", re.MULTILINE)
 """A line of `uprobe_events`."""
 
-
 WRITTEN = re.compile(r"^(?:entries|overrun|read events): (\d+)", re.MULTILINE)
 """Parts of a buffer's `stats` whose sum is all that was written: entries in it, overwritten and read ones."""
-
 
 TRACERS = {"function": "function-tracer", "function_graph": "function-graph"}
 

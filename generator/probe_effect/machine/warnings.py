@@ -59,13 +59,8 @@ def warnings(
 ) -> tuple[MachineWarning, ...]:
     """Every condition that holds; facts that were not measured (None) are not judged.
 
-    Args:
-        cpu: the workload's CPU.
-        load: one-minute load average before anything of ours ran.
-        clock_read_ns: time of one monotonic clock read.
-        steal: share of the CPU's time that the hypervisor took (`busy.steal_ratio`).
-        sibling_busy: share of time in which the busiest sibling of the CPU was busy (`busy.busy_ratio`).
-        throttles: how often the CPU was slowed for its heat during the run (`cpu.throttles`).
+    Of the workload's `cpu` are `steal` and `throttles`, during the run, and `sibling_busy`, of its busiest sibling
+    (`busy.py`, `cpu.py`); `load` is that of a minute before anything of ours ran.
     """
     siblings = "" if cpu is None else ", ".join(map(str, sorted(cpus.siblings(root, cpu) - {cpu})))
     core = {"siblings": siblings, "cpu": cpu, "folder": cpus.CPU_FOLDER}

@@ -185,9 +185,8 @@ def _build(work: Work, cache: Path | None) -> CompiledProgram | str:
 
 def _tracefs(root: Path) -> Availability:
     """Where tracefs is mounted and open to us."""
-    reason = tracefs_missing(root)
-    place = next((place for place in TRACEFS if reason is None and (root / place / "events").is_dir()), None)
-    return Availability(f"/{place}" if place else None, reason)
+    folder = tracefs_folder(root)
+    return Availability(f"/{folder.relative_to(root)}" if folder else None, tracefs_missing(root))
 
 
 def _kernel_missing(need: Need, root: Path) -> str | None:

@@ -14,7 +14,6 @@ from probe_effect.tools.record import TOOLS, Package
 SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
 """Where Debian has programs for root, and a user's PATH does not look."""
 
-
 WORKLOADS = (
     Package("gcc", program="cc"),
     Package("libc6-dev", file="usr/include/stdio.h"),

@@ -11,9 +11,7 @@ from probe_effect.tracers.protocol import TracerFailed
 CAP_SYS_ADMIN, CAP_PERFMON, CAP_BPF = 21, 38, 39
 """include/uapi/linux/capability.h."""
 
-
 PATIENCE_S = 5.0
-
 
 LOOK_EVERY_S = 0.0005
 
@@ -113,9 +111,7 @@ SWITCH = "proc/sys/kernel/bpf_stats_enabled"
 Source: Documentation/admin-guide/sysctl/kernel.rst; kernel/bpf/syscall.c, bpf_prog_show_fdinfo.
 """
 
-
 ID = re.compile(r"^prog_id:\s*(\d+)$", re.MULTILINE)
-
 
 RUNS = re.compile(r"^run_cnt:\s*(\d+)$", re.MULTILINE)
 

@@ -25,19 +25,14 @@ from probe_effect.tracers.tool import SHARED_MEMORY, Tool, ToolSession, read_bac
 
 LIBRARY = "libmcount"
 
-
 PATCH = ("-P", "--patch")
-
 
 PATCHED = re.compile(r"^dynamic: +patched\b", re.MULTILINE)
 """`patched all (1) functions in 'user-loop'`, or statistics where it could not patch all that was selected."""
 
-
 LOST = re.compile(r"LOST (\d+) records")
 
-
 ROW = re.compile(r"^ *(\d+)  (?!linux:)\S", re.MULTILINE)
-
 
 RECORDS_PER_CALL = 2
 
