@@ -177,13 +177,7 @@ def count(value: float | None) -> str:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """`value` rounded to `digits` significant digits, with grouped thousands and no exponent.
-
-    Args:
-        value: any finite float, dimensionless here; the caller adds the unit.
-        digits: how many significant digits carry meaning, at least 1.
-    Returns: `1 090` for 1085.4 with 3 digits, `0.0573` for 0.05732.
-    """
+    """`value` to so many significant digits, with grouped thousands and no exponent: `1 090` for 1085.4 with 3."""
     if value == 0:
         return "0"
     place = exponent(value) - digits + 1

@@ -76,7 +76,8 @@ def advise_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     machines = [one for one in shown_machines(catalogue.numbers) if found.by_tracer(one)]
     home = next((one.machine for one in in_order(catalogue.numbers) if one.machine in machines), None)
     standard = tool_scripts(catalogue.tools)
-    read = {one for one in found.tracers if _is_read(one)} | {one.tracer for one in standard.values()}
+    read = {one for one in found.tracers if (tool := known_tool(one)) and tool.language is not None}
+    read |= {one.tracer for one in standard.values()}
     kinds = dict.fromkeys((*PROBE_KINDS, *(probe.kind for one in standard.values() for probe in one.probes)))
     whole = {
         "tables": tables(),
@@ -121,12 +122,6 @@ def _stopping(found: Evidence, machine: str) -> dict[str, Values]:
     tools = [names.tool_with_version(part.added[0]) for part in parts.values()]
     whole: Values = {"own": [], "highest": None, "adds": {}, "costs": costs, "stops": True}
     return {STOPS: whole | {"tool": tools[0]}} if tools else {}
-
-
-def _is_read(tracer: str) -> bool:
-    """Whether the reader reads what the tracer runs."""
-    tool = known_tool(tracer)
-    return tool is not None and tool.language is not None
 
 
 def _tracer(on: Setup, kinds: Iterable[str]) -> Values:

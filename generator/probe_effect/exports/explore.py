@@ -1,7 +1,5 @@
 """What the page `/explore/` works with: its choices, a file for each of them, and its matrices.
 
-Times and counted instructions never meet: a machine has one or the other.
-
 A table is of one tracer, and a cell is one number. Times and counts never share a table, nor do two architectures.
 """
 

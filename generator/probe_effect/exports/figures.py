@@ -1,8 +1,6 @@
 """The diagrams as layouts draw them, and the files of every figure, picture and badge.
 
-They are from the home machine; what only another machine measured has the short id of that machine.
-
-A figure has drawings, a picture, its spec and rows, the words around it, and a page that has them all.
+Costs in diagrams are from the home machine; what only another machine measured has the short id of that machine.
 """
 
 import tomllib

@@ -1,10 +1,7 @@
 """The numbers of each page as files beside it, a row for each number of ours and each published figure.
 
-Times and instructions are two tables, whose fields, in `number_fields.toml`, differ; nothing puts them into one.
-Published figures are a third.
-
 `data` holds what the page is about. A page on which times, instructions and published figures meet has `counts` and
-`published` beside it, because the three never share a table.
+`published` beside it, because the three never share a table; `number_fields.toml` has the fields of each.
 """
 
 from collections.abc import Callable, Iterable, Iterator
