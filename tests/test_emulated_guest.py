@@ -136,12 +136,18 @@ def test_kprobes_and_runs_of_programs_are_looked_at_only_when_that_is_asked(
     request["load"]["program"] = str(program)
     script = str(project.suite / "01-control.bt")
     request["watch"] = {"tracer": "bpftrace", "script": script, "counting": "nothing", "events_per_operation": 1}
-    program = project.root / "kernel/proc/7/fdinfo"
-    program.mkdir(parents=True)
-    for name in ("4", "5"):  # one program by two descriptors
-        (program / name).write_text("pos:\t0\nprog_id:\t12\nrun_cnt:\t20040\n", encoding="utf-8")
-    (program / "6").write_text("prog_id:\t13\nrun_cnt:\t2\n", encoding="utf-8")
-    (program / "7").write_text("pos:\t0\n", encoding="utf-8")
+    holder = project.root / "kernel/proc/7"
+    (holder / "fdinfo").mkdir(parents=True)
+    (holder / "fd").mkdir()
+    said = {  # one program by two descriptors; and its link, whose fdinfo is not to be read
+        "4": ("prog", "pos:\t0\nprog_id:\t12\nrun_cnt:\t20040\n"),
+        "5": ("prog", "pos:\t0\nprog_id:\t12\nrun_cnt:\t20040\n"),
+        "6": ("prog", "prog_id:\t13\nrun_cnt:\t2\n"),
+        "7": ("link", "prog_id:\t14\nrun_cnt:\t1\n"),
+    }
+    for name, (sort, text) in said.items():
+        (holder / "fd" / name).symlink_to(f"anon_inode:bpf-{sort}")
+        (holder / "fdinfo" / name).write_text(text, encoding="utf-8")
     switch = project.root / "kernel/proc/sys/kernel/bpf_stats_enabled"
     switch.parent.mkdir(parents=True)
     switch.write_text("untouched", encoding="utf-8")

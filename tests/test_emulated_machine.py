@@ -193,10 +193,11 @@ def test_after_a_tool_that_spoils_the_machine_anything_else_has_another_one(
     assert len(fake.guests()) == 1 + changes > 2
 
 
-def test_a_panic_is_told_with_the_consoles_last_lines(fake: FakeMachine) -> None:
+def test_a_panic_is_told_with_its_fault_and_the_consoles_last_lines(fake: FakeMachine) -> None:
     fake.goes_wrong("panics", after=3)
     fake.measure(fake.machine())
-    assert "its kernel panicked: Kernel panic - not syncing: the fake fell over" in fake.said[0]
+    fault = "BUG: kernel NULL pointer dereference | RIP: 0010:show+0x72/0x90; its console's last lines"
+    assert f"its kernel panicked: Kernel panic - not syncing: the fake fell over | {fault}" in fake.said[0]
     assert "[ 1.1] end" in fake.said[0]
 
 

@@ -66,6 +66,9 @@ QMP = "control"
 
 TAIL_LINES = 6
 PANIC = "Kernel panic - not syncing"
+FAULT = re.compile(r"(?:BUG: |Oops: |RIP: |pc : |Unable to handle |Internal error: ).*")
+"""What a kernel that dies of a fault says of it: where, and at what. A call trace and registers follow."""
+MOST_FAULTS = 4
 GAVE_UP = re.compile("KVM internal error|kvm run failed")
 """What QEMU says when KVM cannot go on (accel/kvm/kvm-all.c): the guest then stands still, and QEMU does not end."""
 LOOK_EVERY_S = 0.2
@@ -213,7 +216,8 @@ class RunningGuest:
     def _why(self, what: str) -> str:
         console, errors = self._text("console"), self._text("errors")
         if (place := console.find(PANIC)) >= 0:
-            what = f"its kernel panicked: {console[place:].splitlines()[0]}"
+            faults = FAULT.findall(console[:place])[:MOST_FAULTS]
+            what = f"its kernel panicked: {' | '.join([console[place:].splitlines()[0], *faults])}"
         said = [line for line in errors.splitlines() if line.strip()][:2]
         tail = [line.strip() for line in console.splitlines() if line.strip()][-TAIL_LINES:]
         parts = [what, *said, f"its console's last lines: {' | '.join(tail) or 'none'}"]

@@ -1,22 +1,27 @@
 """Who holds what: processes with descriptors of programs, links and perf events, and those that trace others.
 
-Source: proc_pid_fdinfo(5); `bpf_prog_show_fdinfo` and `bpf_link_show_fdinfo` in kernel/bpf/syscall.c; for TracerPid
+Source: proc_pid_fdinfo(5) and `bpf_prog_show_fdinfo` in kernel/bpf/syscall.c; pidfd_getfd(2); for TracerPid
 proc_pid_status(5).
 """
 
 import contextlib
+import ctypes
 import os
 import re
+import struct
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from probe_effect.host import ROOT, read_text
-from probe_effect.live.bpf_links import Attached, queried
+from probe_effect.live import bpf, bpf_objects
+from probe_effect.live.bpf_links import INFO_BYTES, Attached, queried
 
 HOLDS_PROGRAM = re.compile(r"anon_inode:\[?bpf[-_](?:prog|link)\]?|anon_inode:\[?perf_event\]?")
-PERF_EVENT = "perf_event"
+PERF_EVENT, LINK = "perf_event", "link"
+PIDFD_GETFD = 438
+"""pidfd_getfd(2), on every architecture: include/uapi/asm-generic/unistd.h, since Linux 5.6."""
 PROGRAM_ID = re.compile(r"^prog_id:\s*(\d+)", re.MULTILINE)
 TRACER = re.compile(r"^TracerPid:\s*([1-9]\d*)", re.MULTILINE)
 
@@ -55,9 +60,30 @@ def holders() -> Holders:
         for descriptor, name in _descriptors(folder):
             if PERF_EVENT in name:
                 _add_perf_event(found, process, descriptor)
+            elif LINK in name:
+                with contextlib.suppress(OSError):  # it has ended, is closed to us, or Linux is older
+                    found.of_program[_linked(process.pid, descriptor)].add(process)
             elif program := PROGRAM_ID.search(read_text(folder, f"fdinfo/{descriptor}") or ""):
                 found.of_program[int(program[1])].add(process)
     return found
+
+
+def _linked(pid: int, descriptor: int) -> int:
+    """The program of a process's link, asked through a copy of its descriptor. Raises: OSError.
+
+    Its fdinfo has the program too, but reading that can kill the kernel: `bpf_kprobe_multi_show_fdinfo` (since Linux
+    6.17, kernel/trace/bpf_trace.c) follows the list of cookies of a link that has none; seen on 6.18.15.
+    """
+    process = os.pidfd_open(pid)
+    try:
+        link = bpf.system_call(PIDFD_GETFD, ctypes.c_int(process), ctypes.c_int(descriptor), ctypes.c_uint(0))
+    finally:
+        os.close(process)
+    try:
+        program: int = struct.unpack_from("=3I", bpf_objects.information(link, INFO_BYTES))[2]
+    finally:
+        os.close(link)
+    return program
 
 
 def _add_perf_event(found: Holders, process: Process, descriptor: int) -> None:

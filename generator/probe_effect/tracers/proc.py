@@ -123,13 +123,24 @@ def count_runs(root: Path, *, on: bool) -> None:
 
 
 def program_runs(root: Path) -> int | None:
-    """Runs of all programs that processes hold, while the count was on; None where no process holds any."""
+    """Runs of all programs that processes hold, while the count was on; None where no process holds any.
+
+    Only what programs say is read: reading what a link says can kill the kernel (`live.owners`).
+    """
     runs: dict[str, int] = {}
-    for folder in root.glob("proc/[0-9]*/fdinfo"):
+    for folder in root.glob("proc/[0-9]*/fd"):
         with suppress(OSError):  # a process that has ended meanwhile
-            for path in folder.iterdir():
-                text = read_text(folder, path.name) or ""
+            for descriptor in folder.iterdir():
+                text = _said_of_program(descriptor)
                 program, count = ID.search(text), RUNS.search(text)
                 if program and count:
                     runs[program[1]] = int(count[1])
     return sum(runs.values()) if runs else None
+
+
+def _said_of_program(descriptor: Path) -> str:
+    """What the kernel says of a program, by the path of its descriptor; empty of any other descriptor."""
+    with suppress(OSError):  # it was closed meanwhile
+        if "bpf-prog" in str(descriptor.readlink()):
+            return read_text(descriptor.parent.parent, f"fdinfo/{descriptor.name}") or ""
+    return ""

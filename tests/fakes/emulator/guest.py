@@ -61,7 +61,8 @@ class Line:
         if is_time_for("silent"):
             time.sleep(3600)
         if is_time_for("panics"):
-            self._console.write_text("[ 1.0] Kernel panic - not syncing: the fake fell over\n[ 1.1] end\n")
+            fault = "[ 0.8] BUG: kernel NULL pointer dereference\n[ 0.9] RIP: 0010:show+0x72/0x90\n" + "[ 0.9] R\n" * 9
+            self._console.write_text(f"{fault}[ 1.0] Kernel panic - not syncing: the fake fell over\n[ 1.1] end\n")
             sys.exit(0)
         if is_time_for("stands"):
             sys.stderr.write("KVM internal error. Suberror: 1\nemulation failure\n")
