@@ -9,7 +9,8 @@
  *                                           gave its name, if it did (finish_task_switch.isra.0).
  *                                           One link attaches a program to many functions, if its section is
  *                                           kprobe.multi or kprobe.session alone: to as many of the kernel as its name
- *                                           says (first_1000_functions), in the order in which ftrace lists them;
+ *                                           says (first_1000_functions), in the order in which ftrace lists them, or to
+ *                                           one of any place and to others of the network (vfs_read_and_9_of_net);
  *                                           kprobe.session/FUNCTION: to that one;
  *                                           uprobe.multi/PATH:STEM: to those of PATH whose names begin so.
  *                                           Programs of section fentry alone are attached to a system call each
@@ -52,6 +53,7 @@
 #define MAX_FUNCTIONS 100000
 #define FUNCTIONS "/sys/kernel/tracing/available_filter_functions_addrs" /* since Linux 6.5 */
 #define SYMBOLS "/proc/kallsyms"
+#define NETWORK "devm_alloc_etherdev_mqs"
 #define KPROBE_MULTI 42
 #define UPROBE_MULTI 48
 #define KPROBE_SESSION 56
@@ -234,16 +236,35 @@ struct many_link {
 	};
 };
 
-/* The first functions of the kernel: fills `addresses`, as many as the program's name says, and returns that number. */
-static unsigned int first_functions(const struct bpf_program *program, uint64_t *addresses)
+/* Reads past the functions before the first one of the network, which is in net/devres.c. */
+static void skip_to_network(FILE *functions)
 {
+	char name[256] = "";
+
+	while (strcmp(name, NETWORK) != 0)
+		if (fscanf(functions, "%*s %255s%*[^\n]", name) != 1)
+			die(NETWORK, ENOENT);
+}
+
+/* The functions of the kernel that the program's name asks for: fills `addresses`, and returns how many they are. */
+static unsigned int named_functions(const struct bpf_program *program, uint64_t *addresses)
+{
+	const char *name = bpf_program__name(program), *others = strstr(name, "_and_");
 	FILE *functions = fopen(FUNCTIONS, "r");
+	const char *form = others == NULL ? "first_%u_functions" : "_and_%u_of_net";
 	unsigned int wanted, found = 0;
+	char function[256];
 
 	if (functions == NULL)
 		die(FUNCTIONS, errno);
-	if (sscanf(bpf_program__name(program), "first_%u_functions", &wanted) != 1 || wanted > MAX_FUNCTIONS)
-		die(bpf_program__name(program), EINVAL);
+	if (sscanf(others == NULL ? name : others, form, &wanted) != 1 || wanted >= MAX_FUNCTIONS)
+		die(name, EINVAL);
+	if (others != NULL) {
+		snprintf(function, sizeof(function), "%.*s", (int)(others - name), name);
+		addresses[found++] = address_of(function);
+		wanted++;
+		skip_to_network(functions);
+	}
 	while (found < wanted && fscanf(functions, "%" SCNx64 " %*[^\n]", &addresses[found]) == 1)
 		found++;
 	if (found < wanted)
@@ -303,7 +324,7 @@ static unsigned int attach_to_many(const struct bpf_program *program)
 		if (after != NULL)
 			places[0] = address_of(after + 1);
 		else
-			count = first_functions(program, places);
+			count = named_functions(program, places);
 		link.kprobe.count = count;
 		link.kprobe.addresses = (uint64_t)(uintptr_t)places;
 	}

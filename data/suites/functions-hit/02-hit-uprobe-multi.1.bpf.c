@@ -1,0 +1,18 @@
+/*
+ * 02-hit-uprobe-multi.1: One function of the workload, which calls one, is probed at entry by one link;
+ * the action does nothing.
+ *
+ * Use:    clang as probe.bpf.h says; then libbpf-loader with the object file, in the folder of hit-loop
+ * Needs:  a kernel with links to many user functions (CONFIG_UPROBES, since Linux 6.6).
+ * Read:   Nothing is printed; the run's result is what the workload takes. Events are counted by
+ *         02-hit-uprobe-multi.1.check.bpf.c in a run of its own.
+ * Source: written for this suite.
+ */
+
+#include "probe.bpf.h"
+
+SEC("uprobe.multi/./hit-loop:one_")
+int probe(void *context)
+{
+	return 0;
+}
