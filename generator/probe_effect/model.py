@@ -131,8 +131,11 @@ def series_of(release: str) -> tuple[int, int]:
     return major, minor
 
 
-NOP10_CALLED_SINCE = (7, 3)
-"""The first Linux on which a uprobe makes a call of a nop of ten bytes on x86-64, and no more of one of five."""
+NOP10_CALLED_SINCE = (7, 2)
+"""The first Linux on which a uprobe makes a call of a nop of ten bytes on x86-64, and no more of one of five.
+
+By trying it in emulated machines: 7.1.13 refuses a probe on the one of ten, and 7.2.6 has it. Between them is unknown.
+"""
 
 FIRST_RELEASE: dict[Need, tuple[int, int]] = {
     "uprobe": (3, 5),

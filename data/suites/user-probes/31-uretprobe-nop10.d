@@ -4,7 +4,7 @@
  * return address.
  *
  * Use:    dtrace -s 31-uretprobe-nop10.d -p PID, with the id of the waiting workload
- * Needs:  the pid provider; Linux 7.3 for x86-64 with uprobes (CONFIG_UPROBE_EVENTS); older
+ * Needs:  the pid provider; Linux 7.2 for x86-64 with uprobes (CONFIG_UPROBE_EVENTS); older
  *         ones refuse the nop's prefix.
  * Read:   At exit, @ is the number of events.
  * Source: written for this suite.
