@@ -80,7 +80,7 @@ def test_a_cost_that_is_not_distinguishable_has_its_bound_and_no_colour(tmp_path
     write_submission(tmp_path, [row for block in range(8) for row in block_rows(block, 1, (100, 104))])
     ((cell,),) = rows(matrices(tmp_path)[0]["tables"][0]).values()
     assert cell is not None
-    assert cell["text"].startswith("at most ")
+    assert cell["text"].startswith("≤ ")
     assert cell["colour"] is None
 
 

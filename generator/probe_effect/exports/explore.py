@@ -203,7 +203,7 @@ def _cell(one: Number) -> Values:
     elif one.is_clear or most is None:
         text = units.value(cost, units.NANOSECONDS)
     else:
-        text, colour = f"at most {units.significant(most, 2)}", None
+        text, colour = f"≤ {units.significant(most, 2)}", None
     return {
         "text": f"{text} {instructions.FLAG}" if one.faults else text,
         "href": addresses.number(one, "cost" if one.is_time else "instructions"),

@@ -135,14 +135,14 @@ EMBEDDED_WORDS_PX = 150
 
 def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path) -> None:
     """Write the page of each chart into the work folder, and its files, but for the drawings."""
-    for chart in charts:
+    for place, chart in enumerate(charts, 1):
         static = work / "static" / "charts" / chart.name
         write(work / "assets" / "charts" / chart.name / "meta.json", json_of(words(chart)))
         for layout in LAYOUTS:
             write(static / f"{layout}.json", json_of(chart.specs[layout]))
         write(static / "data.csv", csv_text(chart))
         write(static / "data.json", json_text(chart, catalogue))
-        write(work / "content" / "charts" / f"{chart.name}.md", site.figure_page(chart, catalogue))
+        write(work / "content" / "charts" / f"{chart.name}.md", site.figure_page(chart, catalogue, place))
 
 
 def write_drawings(charts: Iterable[Chart], work: Path, cache: Kept, version: str) -> None:

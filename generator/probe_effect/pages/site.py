@@ -104,12 +104,16 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     return list({chart.name: chart for chart in drawn}.values())
 
 
-def figure_page(chart: Chart, catalogue: Catalogue) -> str:
-    """The page of `chart`, with its numbers as a table; what other sites embed is made from it too."""
+def figure_page(chart: Chart, catalogue: Catalogue, place: int) -> str:
+    """The page of `chart`, with its numbers as a table; what other sites embed is made from it too.
+
+    `place` is its place in lists, from 1.
+    """
     subject = Subject(chart.name, chart.title, addresses.chart(chart.name))
     front = {
         "title": chart.title,
         "kind": "figure",
+        "weight": place,
         "description": chart.sentence,
         "chart": chart.name,
         "shown_on": chart.page,
