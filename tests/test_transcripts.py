@@ -148,6 +148,11 @@ def test_what_runs_beside_it_is_known_by_its_process_id_and_is_ended() -> None:
     assert output(one) == ("gone",)
 
 
+def test_what_it_leaves_behind_in_another_group_is_ended() -> None:
+    (pid,) = output(transcript("setsid sleep 997 >&2 & echo $!"))
+    assert output(transcript(f"grep -q sleep /proc/{pid}/cmdline 2>/dev/null || echo gone")) == ("gone",)
+
+
 def test_our_own_program_is_the_one_that_is_running() -> None:
     assert output(transcript("probe-effect --version"))[0].startswith("probe-effect, version ")
 

@@ -190,3 +190,23 @@ def is_readable(descriptor: int, timeout_s: float) -> bool:
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(timeout_s * 1000))
+
+
+PATIENCE_S = 10.0
+"""DTrace takes up to 9 s to end on a busy machine."""
+
+
+def end_process(pid: int) -> None:
+    """End any process, also one that is not our child, so that it removes its probes; by force if it does not end."""
+    try:
+        descriptor = end_descriptor(pid)
+    except ProcessLookupError:
+        return
+    try:
+        for demand in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, demand)
+            if is_readable(descriptor, PATIENCE_S):
+                return
+    finally:
+        os.close(descriptor)

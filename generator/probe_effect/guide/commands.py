@@ -12,7 +12,7 @@ from pathlib import Path
 
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import tracefs_missing
-from probe_effect.processes import Child
+from probe_effect.processes import Child, end_process
 from probe_effect.store.tables import FORBIDDEN_TEXT
 from probe_effect.store.transcripts import MOST_COLUMNS, MOST_LINES, ROOT_NEED, TRACEFS_NEED, Transcript
 from probe_effect.tracers.proc import may_trace
@@ -59,10 +59,19 @@ def run(transcript: Transcript) -> CommandOutput:
             ended = child.wait(LIMIT_S)
         finally:
             child.end()
+            _end_strays(folder)
         file.seek(0)
         text = file.read().decode("utf-8", errors="replace")
     lines = [line.expandtabs().rstrip() for line in text.splitlines() if SAYS_NOTHING not in line]
     return CommandOutput(tuple("\n".join(lines).strip("\n").split("\n")), ended.exit_status if ended else None)
+
+
+def _end_strays(folder: Path) -> None:
+    """End what is left of a command in other groups of processes: `timeout` and the jobs of a shell have their own."""
+    for work in ROOT.glob("proc/[0-9]*/cwd"):
+        with suppress(OSError):  # another user's, or gone
+            if work.readlink().is_relative_to(folder):
+                end_process(int(work.parent.name))
 
 
 def version(command: str) -> str | None:

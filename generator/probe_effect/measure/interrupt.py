@@ -7,7 +7,6 @@ Documentation/admin-guide/pm/cpufreq.rst and intel_pstate.rst.
 The kernel ends the programs of a run that dies (see `processes`), and most probes with them; this is for the rest.
 """
 
-import contextlib
 import fcntl
 import json
 import os
@@ -25,7 +24,7 @@ from types import FrameType
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT, read_text
 from probe_effect.machine.cpu import CPU_FOLDER
-from probe_effect.processes import STARTED_BY, end_descriptor, is_readable
+from probe_effect.processes import STARTED_BY, end_process
 from probe_effect.tracers import dynamic_events, ftrace
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
 
@@ -151,10 +150,6 @@ def _restore(say: Callable[[str], None]) -> None:
         state_file().unlink()
 
 
-PATIENCE_S = 10.0
-"""DTrace takes up to 9 s to end on a busy machine."""
-
-
 @dataclass(frozen=True, slots=True)
 class Leftover:
     """One leftover, in words, and how to remove it."""
@@ -178,7 +173,7 @@ def _programs() -> Iterator[Leftover]:
         if started_by and not _is_alive(int(started_by[1])):
             pid = int(environment.parent.name)
             name = read_text(environment.parent, "comm") or "ended"
-            yield Leftover(f"process {pid} ({name})", partial(_end, pid))
+            yield Leftover(f"process {pid} ({name})", partial(end_process, pid))
 
 
 def _in_tracefs() -> Iterator[Leftover]:
@@ -206,19 +201,3 @@ def _is_alive(pid: int) -> bool:
     except PermissionError:  # somebody else's
         return True
     return True
-
-
-def _end(pid: int) -> None:
-    """End a program so that it removes its probes; by force if it does not end."""
-    try:
-        descriptor = end_descriptor(pid)
-    except ProcessLookupError:
-        return
-    try:
-        for demand in (signal.SIGTERM, signal.SIGKILL):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, demand)
-            if is_readable(descriptor, PATIENCE_S):
-                return
-    finally:
-        os.close(descriptor)
