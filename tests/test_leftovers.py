@@ -83,7 +83,7 @@ def test_a_process_of_a_dead_run_is_named_and_ended(dead: int, sleepers: list[su
 def test_a_process_that_does_not_end_in_order_is_ended_by_force(
     dead: int, sleepers: list[subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("probe_effect.measure.interrupt.PATIENCE_S", 0.1)
+    monkeypatch.setattr("probe_effect.processes.PATIENCE_S", 0.1)
     process = sleeper(dead, sleepers, "trap '' TERM")
     of(leftovers(), f"process {process.pid} ").remove()
     assert process.wait(60) == -signal.SIGKILL
@@ -170,7 +170,7 @@ def stderr_of(project: FakeProject, *arguments: str) -> str:
 def test_the_next_run_names_and_ends_a_tracer_that_outlived_its_killed_run(
     project: FakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("probe_effect.measure.interrupt.PATIENCE_S", 0.1)
+    monkeypatch.setattr("probe_effect.processes.PATIENCE_S", 0.1)
     as_root(monkeypatch)
     project.case("obstinate", "fake: stays")
     with project.start("--quick", "--blocks", "5") as running:
