@@ -116,6 +116,17 @@ def test_more_threads_than_cpus_are_skipped_with_the_reason_and_have_no_baseline
 
 
 @pytest.mark.usefixtures("two_cpus")
+def test_where_the_tracer_works_beside_the_workload_it_needs_a_cpu_of_its_own(project: FakeProject) -> None:
+    suite = project.suite / "suite.toml"
+    suite.write_text(suite.read_text(encoding="utf-8") + "tracer_has_a_cpu = true\n", encoding="utf-8")
+    project.case("a")
+    assert [len(project.work(cpus=cpus).measured) for cpus in (1, 2)] == [0, 1]
+    assert list(project.work(cpus=1).skipped.values()) == [
+        "the tracer works beside the workload, on a CPU of its own, and there is one CPU"
+    ]
+
+
+@pytest.mark.usefixtures("two_cpus")
 def test_events_are_those_of_all_threads_and_operations_those_of_one(project: FakeProject) -> None:
     project.factor(1, 2, occupies_cpus=True)
     project.case("a", 'print: {"type": "map", "data": {"@": 41}}', counted_by="maps")

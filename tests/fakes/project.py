@@ -128,10 +128,10 @@ class FakeProject:
         text = (folder / "suite.toml").read_text(encoding="utf-8")
         (folder / "suite.toml").write_text(text.replace('id = "tiny"', f'id = "{name}"'), encoding="utf-8")
 
-    def work(self) -> Work:
+    def work(self, cpus: int | None = None) -> Work:
         """The suite, resolved against the fake kernel."""
         ((folder, suite),) = choose_suites(self.data, [self.name])
-        return resolve(folder, suite, self.tracers, [])
+        return resolve(folder, suite, self.tracers, [], cpus)
 
     def settings(self, blocks: int = 2) -> Settings:
         """How it is measured: in few ms, always in the same order."""

@@ -213,7 +213,9 @@ def resolve(
 
 
 def _too_few_cpus(suite: Suite, level: str | None, cpus: int) -> str | None:
-    """Why a level that is a number of threads cannot be run; None if it can."""
+    """Why a level that is a number of threads cannot be run, or a tracer that works meanwhile; None if it can."""
+    if suite.workload.tracer_has_a_cpu and cpus < 2:
+        return "the tracer works beside the workload, on a CPU of its own, and there is one CPU"
     if suite.factor is None or not suite.factor.occupies_cpus or level is None:
         return None
     return f"{level} threads need a CPU each, and there are {cpus}" if int(level) > cpus else None

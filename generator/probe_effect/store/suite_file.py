@@ -37,6 +37,7 @@ class Workload(Document):
     operations: Annotated[int, Field(ge=1, le=1000)] | None = None
     operation: Text
     events: Literal["made", "counted"] = "made"
+    tracer_has_a_cpu: bool = False
     system_calls: Annotated[int, Field(ge=0, le=1000)] | Slug | None = None
     commands: dict[Slug, tuple[Annotated[str, Field(pattern=r"^[a-z0-9.-]+$")], ...]] = Field(default={})
     project: Project | None = None

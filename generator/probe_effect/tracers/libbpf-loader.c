@@ -17,7 +17,8 @@
  *        libbpf-loader --version            the version of libbpf
  *        What else is done depends on the object. In the section `.data.target` the number PID is written. A ring buffer
  *        `records` is read, each record whole, until it is empty, and again 1 ms later. As long as it has a section
- *        `.data.statistics`, the kernel keeps its statistics of BPF programs.
+ *        `.data.statistics`, the kernel keeps its statistics of BPF programs. With a section `.data.repeated` all is
+ *        detached and attached again and again while the process PID runs, and counted as one event each time.
  * Read:  "ready N" when all programs are attached at N places: one each, one for each CPU, or one for each function.
  *        At the end, asked for by SIGTERM or SIGINT, one line of JSON: {"seen": S, "lost": L}. S is the sum of the
  *        per-CPU array `counts` (null without one); L is how often the kernel left a program out because another one
@@ -336,6 +337,15 @@ static unsigned int attach_to_many(const struct bpf_program *program)
 	return count;
 }
 
+static void detach(struct bpf_link **links, int *attached)
+{
+	for (int number = 0; number < *attached; number++)
+		bpf_link__destroy(links[number]);
+	for (int number = 0; number < number_of_many; number++)
+		close(many_links[number]);
+	*attached = number_of_many = 0;
+}
+
 /* Returns at how many places; `links` and `attached` are what libbpf keeps of them. */
 static int attach(struct bpf_object *object, struct bpf_link **links, int *attached)
 {
@@ -391,11 +401,18 @@ static uint64_t lost(struct bpf_object *object)
 	return sum;
 }
 
-static void print_counts(struct bpf_object *object)
+static int is_repeated(struct bpf_object *object)
+{
+	return bpf_object__find_map_by_name(object, ".data.repeated") != NULL;
+}
+
+static void print_counts(struct bpf_object *object, uint64_t repetitions)
 {
 	const struct bpf_map *counts = bpf_object__find_map_by_name(object, "counts");
 
-	if (counts == NULL)
+	if (is_repeated(object))
+		printf("{\"seen\": %" PRIu64 ", \"lost\": %" PRIu64 "}\n", repetitions, lost(object));
+	else if (counts == NULL)
 		printf("{\"seen\": null, \"lost\": %" PRIu64 "}\n", lost(object));
 	else
 		printf("{\"seen\": %" PRIu64 ", \"lost\": %" PRIu64 "}\n", sum_of(counts), lost(object));
@@ -463,11 +480,47 @@ static void wait_for_end(const sigset_t *end, struct ring_buffer *ring)
 	} while (sigtimedwait(end, NULL, &pause) < 0);
 }
 
+/* Whether the process runs, by its state in /proc/PID/stat (proc(5)), which comes after its name. */
+static int runs(const char *pid)
+{
+	char path[64], line[512] = "", *name_ends;
+	FILE *facts;
+
+	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+	facts = fopen(path, "r");
+	if (facts == NULL)
+		return 0;
+	if (fgets(line, sizeof(line), facts) == NULL)
+		line[0] = '\0';
+	fclose(facts);
+	name_ends = strrchr(line, ')');
+	return name_ends != NULL && name_ends[1] == ' ' && name_ends[2] == 'R';
+}
+
+/* Returns, when we are to end, how often all was detached and attached. */
+static uint64_t repeat(struct bpf_object *object, struct bpf_link **links, int *attached, const char *pid, const sigset_t *end)
+{
+	const struct timespec pause = {.tv_nsec = LOOK_EVERY_NS}, none = {0};
+	uint64_t times = 0;
+	int is_running;
+
+	do {
+		is_running = runs(pid);
+		if (is_running) {
+			detach(links, attached);
+			attach(object, links, attached);
+			times++;
+		}
+	} while (sigtimedwait(end, NULL, is_running ? &none : &pause) < 0);
+	return times;
+}
+
 int main(int argc, char **argv)
 {
 	struct bpf_link *links[MAX_LINKS];
 	struct bpf_object *object;
 	struct ring_buffer *ring;
+	uint64_t repetitions = 0;
 	sigset_t end;
 	int attached = 0;
 
@@ -488,12 +541,12 @@ int main(int argc, char **argv)
 	printf("ready %d\n", attach(object, links, &attached));
 	if (fflush(stdout) != 0)
 		die("standard output", errno);
-	wait_for_end(&end, ring);
-	for (int number = 0; number < attached; number++)
-		bpf_link__destroy(links[number]);
-	for (int number = 0; number < number_of_many; number++)
-		close(many_links[number]);
-	print_counts(object);
+	if (is_repeated(object))
+		repetitions = repeat(object, links, &attached, argc == 3 ? argv[2] : "self", &end);
+	else
+		wait_for_end(&end, ring);
+	detach(links, &attached);
+	print_counts(object, repetitions);
 	ring_buffer__free(ring);
 	bpf_object__close(object);
 	return fflush(stdout) == 0 ? 0 : 1;
