@@ -8,15 +8,15 @@
  * Needs: Linux, and leave to write `./quiet-loop`.
  * Read:  {"operations": N, "wall_ns": T, "user_ns": U, "sys_ns": S}, one line of JSON; T is what so many microseconds of
  *        usual work take with what interrupted it, U and S are the CPU time of the whole process by getrusage(2).
- * Why:   A wildcard matches as many functions as a level says: one_*, ten_*, hundred_*, thousand_*, each with a nop in a
- *        cache line of its own. The kernel writes a user probe into every process that has the file mapped, so another
- *        program is needed to see what a process pays for a stranger's: a copy of this file, quiet-loop, which a child
- *        runs. stack.h says what the loop does.
+ * Why:   The kernel writes a user probe into every process that has the file mapped, so another program is needed to see
+ *        what a process pays for a stranger's: a copy of this file, quiet-loop, which a child runs. stack.h says what the
+ *        loop does, and places.h what is probed.
  */
 
 #define PROGRAM "beside-loop"
 #include "../../loop.h"
 #include "../../stack.h"
+#include "../../places.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -25,25 +25,7 @@
 
 #define QUIET "./quiet-loop"
 
-/* A function in assembly, with the type and size that tools look for in the symbol table. */
-#define PLACE(name)                                                                                    \
-	__asm__(".pushsection .text\n\t.p2align 6\n\t.globl " #name "\n\t.type " #name ", %function\n" \
-		#name ":\n\tnop\n\tret\n\t.size " #name ", . - " #name "\n\t.popsection");
-
-#define TEN(stem)                                                                              \
-	PLACE(stem##0) PLACE(stem##1) PLACE(stem##2) PLACE(stem##3) PLACE(stem##4)             \
-	PLACE(stem##5) PLACE(stem##6) PLACE(stem##7) PLACE(stem##8) PLACE(stem##9)
-#define HUNDRED(stem)                                                                          \
-	TEN(stem##0) TEN(stem##1) TEN(stem##2) TEN(stem##3) TEN(stem##4)                       \
-	TEN(stem##5) TEN(stem##6) TEN(stem##7) TEN(stem##8) TEN(stem##9)
-#define THOUSAND(stem)                                                                         \
-	HUNDRED(stem##0) HUNDRED(stem##1) HUNDRED(stem##2) HUNDRED(stem##3) HUNDRED(stem##4)   \
-	HUNDRED(stem##5) HUNDRED(stem##6) HUNDRED(stem##7) HUNDRED(stem##8) HUNDRED(stem##9)
-
-PLACE(one_0)
-TEN(ten_)
-HUNDRED(hundred_)
-THOUSAND(thousand_)
+PROBED_PLACES
 
 /* Writes a copy of this program: another file, so that a probe on it is none on us. */
 static void copy_ourselves(void)

@@ -7,36 +7,14 @@
  * Read:  {"operations": N, "wall_ns": T, "user_ns": U, "sys_ns": S}, one line of JSON; T is the monotonic time of the
  *        loop alone, U and S are the CPU time of the whole process by getrusage(2).
  * Why:   However many functions are probed, one of them is called in each operation: of the program, of which a stem
- *        matches as many as the level says (one_*, ten_*, hundred_*, thousand_*), or of the kernel, where a read goes.
- *        Each function begins with a nop, which the kernel carries out by itself, in a cache line of its own.
+ *        matches as many as the level says (places.h), or of the kernel, where a read goes.
  */
 
 #define PROGRAM "hit-loop"
 #include "../../loop.h"
+#include "../../places.h"
 
-#if !defined(__ELF__)
-#error "hit-loop: expected a compiler that makes ELF files (Linux, the BSDs, illumos): the functions are declared so"
-#endif
-
-/* A function in assembly, with the type and size that tools look for in the symbol table. */
-#define FUNCTION(name)                                                                                 \
-	__asm__(".pushsection .text\n\t.p2align 6\n\t.globl " #name "\n\t.type " #name ", %function\n" \
-		#name ":\n\tnop\n\tret\n\t.size " #name ", . - " #name "\n\t.popsection");
-
-#define TEN(stem)                                                                                          \
-	FUNCTION(stem##0) FUNCTION(stem##1) FUNCTION(stem##2) FUNCTION(stem##3) FUNCTION(stem##4)          \
-	FUNCTION(stem##5) FUNCTION(stem##6) FUNCTION(stem##7) FUNCTION(stem##8) FUNCTION(stem##9)
-#define HUNDRED(stem)                                                                                      \
-	TEN(stem##0) TEN(stem##1) TEN(stem##2) TEN(stem##3) TEN(stem##4)                                   \
-	TEN(stem##5) TEN(stem##6) TEN(stem##7) TEN(stem##8) TEN(stem##9)
-#define THOUSAND(stem)                                                                                     \
-	HUNDRED(stem##0) HUNDRED(stem##1) HUNDRED(stem##2) HUNDRED(stem##3) HUNDRED(stem##4)               \
-	HUNDRED(stem##5) HUNDRED(stem##6) HUNDRED(stem##7) HUNDRED(stem##8) HUNDRED(stem##9)
-
-FUNCTION(one_0)
-TEN(ten_)
-HUNDRED(hundred_)
-THOUSAND(thousand_)
+PROBED_PLACES
 
 extern void one_0(void), ten_5(void), hundred_50(void), thousand_500(void);
 
