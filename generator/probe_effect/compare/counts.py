@@ -19,6 +19,7 @@ from probe_effect.compare.kernels import (
     column_of,
     matrices,
     release_order,
+    series,
     threads_of,
 )
 from probe_effect.errors import BadData
@@ -119,7 +120,8 @@ def unseen_changes(data: DataFolder) -> list[Problem]:
     if not known:
         return []
     try:
-        found = matrices(read_numbers(data))
+        numbers = read_numbers(data)
+        found = [*matrices(numbers), *series(numbers)]
     except BadData:  # which `check` tells anyway
         return []
     changes = [one for each in found for one in (*between_kernels(each), *between_versions(each))]

@@ -16,7 +16,7 @@ from probe_effect.exports.files import copy, csv_text, write, write_zip
 from probe_effect.exports.page_data import rows, whole_tables
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.citation import AUTHORS, Edition, plain
-from probe_effect.pages import changes_page, kernel_changes
+from probe_effect.pages import changes_page, series_page
 from probe_effect.pages.changes_page import Entry, entries
 from probe_effect.pages.markdown import environment, render
 from probe_effect.reduce.submission import Submission
@@ -70,15 +70,15 @@ def series_feed(catalogue: Catalogue) -> str:
     items = []
     for found in series(catalogue):
         for one in series_changes(found):
-            text = kernel_changes.series_sentence(one, found)
+            text = series_page.sentence(one, found)
             moment = max(_ended(side.submission) for side in (one.first, one.second))
             # By what was compared, so that counts that are made again are no news.
             name = " ".join(
                 [found.architecture, *map(str, (one.second.key, column_of(one.first), column_of(one.second)))]
             )
-            items.append(FeedItem(name, text, moment, kernel_changes.SERIES_PAGE, "series", text))
+            items.append(FeedItem(name, text, moment, series_page.PAGE, "series", text))
     items.sort(key=lambda item: item.moment, reverse=True)
-    pages = (kernel_changes.SERIES_PAGE, kernel_changes.SERIES_FEED)
+    pages = (series_page.PAGE, series_page.FEED)
     return _atom(catalogue.edition, "changes over releases of Linux", SERIES_NAMESPACE, pages, items)
 
 

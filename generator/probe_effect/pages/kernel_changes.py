@@ -3,17 +3,14 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from operator import attrgetter, itemgetter
 
-from probe_effect import units
 from probe_effect.charts.dots import Dot, instruction_chart
 from probe_effect.charts.panels import CountPoint, panels_chart
 from probe_effect.charts.theme import Chart
 from probe_effect.compare.comparison import Comparison, largest
 from probe_effect.compare.counts import explanation_of
 from probe_effect.compare.kernels import (
-    LEAST_CHANGE_RATIO,
     KernelColumn,
     Matrix,
     between_kernels,
@@ -24,7 +21,6 @@ from probe_effect.compare.kernels import (
     names_of_all,
     row_of,
     series,
-    series_changes,
 )
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
@@ -36,24 +32,25 @@ from probe_effect.pages.markdown import page
 from probe_effect.reduce.submission import Number
 from probe_effect.store.beside_files import Explanation
 
-SERIES, SERIES_PAGE, SERIES_FEED = "releases", "/kernels/series/", "/kernels/series.xml"
 NOTE = "Counts that are flagged, and those that are not above 0, are not drawn; the tables have them."
 
 
 def charts(catalogue: Catalogue) -> list[Chart]:
     """Every chart of the pages of architectures."""
     known = (found for found in matrices(catalogue) if found.architecture in names.ARCHITECTURES)
-    over_releases = (_by_kernel(found, SERIES) for found in series(catalogue))
-    return [*(chart for found in known for chart in charts_of(found)), *chain.from_iterable(over_releases)]
+    return [chart for found in known for chart in charts_of(found)]
 
 
 def charts_of(found: Matrix) -> list[Chart]:
     """Each case kernel by kernel and version by version, then the kernel with most tracers, tracer by tracer."""
-    return [*_by_kernel(found), *_by_version(found), *_by_tracer(found)]
+    return [*by_kernel(found), *_by_version(found), *_by_tracer(found)]
 
 
-def _by_kernel(found: Matrix, by: str = "kernels") -> list[Chart]:
-    """A panel for each case that was counted on several kernels, with a line for each tracer; `by` is in its name."""
+def by_kernel(found: Matrix, by: str = "kernels", page: str | None = None) -> list[Chart]:
+    """A panel for each case that was counted on several kernels, with a line for each tracer.
+
+    `by` is in its name; `page` is where it is, if not on that of the architecture.
+    """
     heads = dict(zip(found.kernels, short_names(found), strict=True))
     points = [
         CountPoint(names.with_level(one), tracer(one), heads[column_of(one).kernel], one.known_cost, one.tracer)
@@ -65,9 +62,8 @@ def _by_kernel(found: Matrix, by: str = "kernels") -> list[Chart]:
         "Instructions that one event adds, a panel for each case and a line for each tracer, "
         f"from Linux {places[0]} to {places[-1]}."
     )
-    return _panels(
-        found, (by, f"kernel, Linux {places[0]} to {places[-1]}"), sentence, points, places=places, series=series
-    )
+    title = f"kernel, Linux {places[0]} to {places[-1]}"
+    return _panels(found, (by, title), sentence, points, places=places, series=series, page=page)
 
 
 def _by_version(found: Matrix) -> list[Chart]:
@@ -96,6 +92,7 @@ def _panels(
     *,
     places: Sequence[str],
     series: Sequence[str],
+    page: str | None = None,
 ) -> list[Chart]:
     """The chart of the cases that have several places, because a single dot on its own scale says nothing.
 
@@ -107,7 +104,7 @@ def _panels(
         return []
     left_out = "" if len(drawn) == len(points) else " A case with but one place has no panel."
     title = _title(found, by[1])
-    page = SERIES_PAGE if by[0] == SERIES else addresses.architecture(found.architecture)
+    page = page or addresses.architecture(found.architecture)
     note = f"Each panel has its own scale, from 0 to the number above it. {NOTE}{left_out}"
     name = chart_name(found, by[0])
     return [panels_chart(name, title, sentence, drawn, places=places, series=series, note=note, page=page)]
@@ -214,7 +211,7 @@ def write(catalogue: Catalogue) -> str | None:
         "changes.md.j2",
         front,
         why=partial(explanation_of, known=catalogue.explanations),
-        causes=list(causes(found, catalogue.explanations)),
+        causes=list(causes([*found, *series(catalogue)], catalogue.explanations)),
         cases={case: cases[case] for each in found for case, _ in each.rows if case in cases},
         several=len({one.architecture for one in found}) > 1,
         titles=catalogue.titles,
@@ -223,31 +220,6 @@ def write(catalogue: Catalogue) -> str | None:
         place_of=partial(_place_of, kernels),
         place=lambda name: kernels.get(name, instructions.short(name)),
     )
-
-
-def write_series(catalogue: Catalogue) -> str | None:
-    """The page of a few cells over every release; None before any was counted."""
-    each = [(found, series_changes(found), _by_kernel(found, SERIES)) for found in series(catalogue)]
-    if not each:
-        return None
-    front = {
-        "title": "Over releases",
-        "description": "A few probes counted on many releases of Linux, and what changed from one to the next.",
-        "weight": AFTER_MACHINES + 1,
-    }
-    least = units.stated(LEAST_CHANGE_RATIO, units.SHARE)
-    values = {"each": each, "heads": short_names, "said": series_sentence, "least": least, "feed": SERIES_FEED}
-    return page("series.md.j2", front, titles=catalogue.titles, **values)
-
-
-def series_sentence(found: Comparison, among: Matrix) -> str:
-    """`6.12.107 to 6.12.117, x86-64: Uprobe with libbpf 1.1 +3.1 % (1585 to 1634): return_thunk +8`."""
-    called = dict(zip(among.kernels, short_names(among), strict=True))
-    places = " to ".join(called[column_of(side).kernel] for side in (found.first, found.second))
-    what = f"{found.second.title} with {tracer(found.second)} {instructions.change(found)}"
-    functions = executed.changed(found.first, found.second)
-    told = f"{places}, {architecture(among.architecture)}: {what} ({' to '.join(instructions.counts(found))})"
-    return f"{told}: {functions}" if functions else told
 
 
 def differing(changes: Iterable[Comparison]) -> list[tuple[str, list[Comparison]]]:

@@ -25,6 +25,7 @@ from probe_effect.pages import (
     number_page,
     over_time,
     proof,
+    series_page,
     source_page,
     submission_page,
     tracer_page,
@@ -56,7 +57,7 @@ def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         architecture_page.ADDRESS: architecture_page.write(catalogue),
         mechanisms_page.ADDRESS: mechanisms_page.write(catalogue),
         "kernels/changes.md": kernel_changes.write(catalogue),
-        "kernels/series.md": kernel_changes.write_series(catalogue),
+        "kernels/series.md": series_page.write(catalogue),
     }
     yield from ((path, text) for path, text in optional.items() if text)
     for one in catalogue.everything:
@@ -94,6 +95,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
         *ladder_page.explore_charts(catalogue),
         *proof.charts(catalogue, found),
         *kernel_changes.charts(catalogue),
+        *series_page.charts(catalogue),
         *chain.from_iterable(source_page.charts(catalogue, one) for one in catalogue.sources),
         *chain.from_iterable(
             submission_page.charts(catalogue, one) for one in catalogue.everything if one.metric == "time"

@@ -23,7 +23,7 @@ from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import current, grouped_by
 from probe_effect.numbers.likeness import facts_of_submission, likeness
 from probe_effect.numbers.names import tool_of
-from probe_effect.pages.kernel_changes import SERIES_PAGE, series_sentence
+from probe_effect.pages import series_page
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.review.report import MAX_LINE
 
@@ -184,11 +184,11 @@ def over_releases(new: Submission, after: Catalogue) -> Iterator[str]:
         if new.id in {one.first.submission.id, one.second.submission.id}
     ]
     changes.sort(key=lambda told: (told[0].second.submission.id != new.id, -abs(told[0].change_ratio or 0)))
-    yield from (f"Over releases of Linux: {series_sentence(*told)}." for told in changes[:MOST_TOLD])
+    yield from (f"Over releases of Linux: {series_page.sentence(*told)}." for told in changes[:MOST_TOLD])
     if counts:
         least = units.stated(LEAST_CHANGE_RATIO, units.SHARE)
         yield (
-            f"The series over releases, {SERIES_PAGE} of the site, has {units.count(counts)} of its counts; "
+            f"The series over releases, {series_page.PAGE} of the site, has {units.count(counts)} of its counts; "
             f"changes of more than {least}: {units.count(len(changes))}."
         )
 
