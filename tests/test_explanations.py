@@ -101,6 +101,25 @@ def test_a_change_of_another_version_direction_case_tool_or_architecture_has_it_
     assert reasons(kernels) == [None]
 
 
+@pytest.mark.parametrize(
+    ("kernels", "found"),
+    [
+        (("6.12.43+deb12-amd64", NEW), ["a"]),
+        ((OLD, NEW), ["a"]),
+        ((OLD, "6.16.12+deb13-amd64"), ["a"]),
+        (("6.12.93+deb13-amd64", NEW), [None]),
+        ((OLD, "6.12.92+deb13-amd64"), [None]),
+    ],
+)
+def test_a_change_by_an_update_of_a_stable_kernel_lies_between_its_point_releases(
+    data: Path, kernels: tuple[str, str], found: list[str | None]
+) -> None:
+    for kernel, count in zip(kernels, (100, 200), strict=True):
+        counted(data, kernel, {"19-fentry bpftrace": count})
+    explained(data, {"before": '"6.12.92"', "since": '"6.12.93"'})
+    assert reasons(data) == found
+
+
 def test_a_change_from_version_to_version_of_a_tool_has_that_of_the_tool(data: Path) -> None:
     tools = {"bpftrace": "bpftrace v0.17.0", "bpftrace-0-23-2": "bpftrace v0.23.2"}
     counted(data, OLD, {"19-fentry bpftrace": 200, "19-fentry bpftrace-0-23-2": 100}, tools)

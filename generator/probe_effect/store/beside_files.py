@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from probe_effect.model import Problem, series_of
+from probe_effect.model import Problem, release_numbers
 from probe_effect.store.documents import Document, DocumentEntry, Slug, Text, entries_file, read_document, without
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import Architecture
@@ -110,8 +110,8 @@ ClaimsFile, read_claims = entries_file(Claim, 500)
 
 Certainty = Literal["bisected", "read", "inferred", "unknown"]
 
-Series = Annotated[str, Field(pattern=r"^[0-9]{1,4}\.[0-9]{1,4}$")]
-"""The first two numbers of a version: `6.18`."""
+Release = Annotated[str, Field(pattern=r"^[0-9]{1,4}(\.[0-9]{1,4}){1,2}$")]
+"""The first numbers of a version: `6.18`, or `6.12.93` where an update of a stable release brought it."""
 
 
 class Explanation(DocumentEntry):
@@ -120,8 +120,8 @@ class Explanation(DocumentEntry):
     cases: tuple[Slug, ...] = Field(min_length=1, max_length=50)
     tools: tuple[Slug, ...] = Field(default=(), max_length=20)
     of: Literal["kernel", "tool"]
-    before: Series
-    since: Series
+    before: Release
+    since: Release
     change: Literal["more", "fewer"]
     architectures: tuple[Architecture, ...] = Field(default=(), max_length=2)
     says: Text = Field(max_length=500)
@@ -130,7 +130,7 @@ class Explanation(DocumentEntry):
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        if series_of(self.before) >= series_of(self.since):
+        if release_numbers(self.before) >= release_numbers(self.since):
             raise ValueError(f"`before` {self.before} is no older than `since` {self.since}")
         if (self.certainty == "unknown") is bool(self.references):
             raise ValueError('a cause has `references`, and where `certainty` is "unknown" there are none')
@@ -138,7 +138,8 @@ class Explanation(DocumentEntry):
 
     def lies_between(self, first: str, second: str) -> bool:
         """Whether it came between two versions of what it is of, written in full."""
-        return series_of(first) <= series_of(self.before) and series_of(self.since) <= series_of(second)
+        before, since = release_numbers(self.before), release_numbers(self.since)
+        return release_numbers(first)[: len(before)] <= before and since <= release_numbers(second)[: len(since)]
 
 
 ExplanationsFile, read_explanations = entries_file(Explanation, 500)
