@@ -140,8 +140,7 @@ def _explains(one: Explanation, found: Comparison) -> bool:
         and second.case in one.cases
         and (not one.tools or tool_of(second.tracer) in one.tools)
         and (not one.architectures or second.submission.architecture in one.architectures)
-        and one.change == ("more" if found.outcome == "higher" else "fewer")
-        and one.lies_between(_version(first, one), _version(second, one))
+        and one.made(_version(first, one), _version(second, one)) == ("more" if found.outcome == "higher" else "fewer")
     )
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from probe_effect.model import Problem, release_numbers
+from probe_effect.model import Problem, release_numbers, series_of
 from probe_effect.store.documents import Document, DocumentEntry, Slug, Text, entries_file, read_document, without
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import Architecture
@@ -110,8 +110,11 @@ ClaimsFile, read_claims = entries_file(Claim, 500)
 
 Certainty = Literal["bisected", "read", "inferred", "unknown"]
 
-Release = Annotated[str, Field(pattern=r"^[0-9]{1,4}(\.[0-9]{1,4}){1,2}$")]
-"""The first numbers of a version: `6.18`, or `6.12.93` where an update of a stable release brought it."""
+Series = Annotated[str, Field(pattern=r"^[0-9]{1,4}\.[0-9]{1,4}$")]
+"""The first two numbers of a version: `6.18`."""
+
+Update = Annotated[str, Field(pattern=r"^[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4}$")]
+"""An update of a stable series: `6.12.93`."""
 
 
 class Explanation(DocumentEntry):
@@ -120,8 +123,10 @@ class Explanation(DocumentEntry):
     cases: tuple[Slug, ...] = Field(min_length=1, max_length=50)
     tools: tuple[Slug, ...] = Field(default=(), max_length=20)
     of: Literal["kernel", "tool"]
-    before: Release
-    since: Release
+    before: Series
+    since: Series
+    until: Series | None = None
+    stable: tuple[Update, ...] = Field(default=(), max_length=10)
     change: Literal["more", "fewer"]
     architectures: tuple[Architecture, ...] = Field(default=(), max_length=2)
     says: Text = Field(max_length=500)
@@ -130,16 +135,30 @@ class Explanation(DocumentEntry):
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        if release_numbers(self.before) >= release_numbers(self.since):
+        if series_of(self.before) >= series_of(self.since):
             raise ValueError(f"`before` {self.before} is no older than `since` {self.since}")
+        if self.until is not None and series_of(self.until) < series_of(self.since):
+            raise ValueError(f"`until` {self.until} is older than `since` {self.since}")
         if (self.certainty == "unknown") is bool(self.references):
             raise ValueError('a cause has `references`, and where `certainty` is "unknown" there are none')
         return self
 
-    def lies_between(self, first: str, second: str) -> bool:
-        """Whether it came between two versions of what it is of, written in full."""
-        before, since = release_numbers(self.before), release_numbers(self.since)
-        return release_numbers(first)[: len(before)] <= before and since <= release_numbers(second)[: len(since)]
+    def made(self, first: str, second: str) -> Literal["more", "fewer"] | None:
+        """What it made of the counts from one version to a later one; None where both have it, or neither."""
+        had, has = self._is_in(first), self._is_in(second)
+        if None in {had, has} or had is has:
+            return None
+        return self.change if has else "fewer" if self.change == "more" else "more"
+
+    def _is_in(self, version: str) -> bool | None:
+        """Whether a version, written in full, has it; None between the last known without it and the first with it."""
+        series = series_of(version)
+        updates = {series_of(one): release_numbers(one) for one in self.stable}
+        if series in updates:
+            return release_numbers(version)[:3] >= updates[series]
+        if series >= series_of(self.since):
+            return self.until is None or series <= series_of(self.until)
+        return False if series <= series_of(self.before) else None
 
 
 ExplanationsFile, read_explanations = entries_file(Explanation, 500)
