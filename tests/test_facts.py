@@ -18,6 +18,7 @@ from builders import (
     PROJECT,
     changed,
     counted_rows,
+    counted_values,
     machine_values,
     many_blocks,
     write_counted_submission,
@@ -108,6 +109,16 @@ def test_the_cost_of_an_iteration_over_that_of_an_event_is_no_ratio(catalogue: C
     ratios = ("strace.22-system-call/bpftrace.04-tracepoint-entry", "strace.22-system-call/perf-trace.22-system-call")
     found = facts(catalogue, ratios)
     assert [one in found for one in ratios] == [False, True]
+
+
+def test_a_count_of_the_series_has_the_name_of_its_point_release(data: Path) -> None:
+    for machine, kernel, count, words in (("a", "6.12.107+deb13", 640, []), ("b", "6.12.43+deb12", 700, ["--case"])):
+        values = counted_values(f"{kernel}-amd64", f"qemu-{machine}")
+        values["run"]["command"] += words
+        write_counted_submission(data, counted_rows({"02-kprobe libbpf": count}), values)
+    found = facts(read(data))
+    asked = [f"instructions.{kernel}.libbpf.02-kprobe" for kernel in ("6.12", "6.12.107", "6.12.43")]
+    assert [plain(found[one]) for one in asked] == ["640", "640", "700"]
 
 
 def test_the_share_of_a_count_that_functions_of_one_purpose_execute_is_made_where_a_page_asks(data: Path) -> None:

@@ -3,7 +3,6 @@
 A matrix is of one architecture: instructions of two are not the same work (`compare/counts.py`).
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from probe_effect.compare.comparison import Comparison, compare
 from probe_effect.model import level_order, release_numbers
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import best, grouped_by, newest_first, once
-from probe_effect.numbers.names import ARCHITECTURES, release_series, tool, tool_of
+from probe_effect.numbers.names import ARCHITECTURES, point_release, release_series, tool, tool_of
 from probe_effect.numbers.shown import FIRST_SUITE
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.store.suite_file import Suite
@@ -205,7 +204,7 @@ def kernel_names(kernels: Iterable[str]) -> dict[str, str]:
     Where another has the same series it is `Linux 6.12.107`, and where it has these numbers too, the whole release.
     """
     releases = list(dict.fromkeys(kernels))
-    shorter = [[release_series(one), re.split(r"[^\d.-]", one, maxsplit=1)[0].strip("-."), one] for one in releases]
+    shorter = [[release_series(one), point_release(one), one] for one in releases]
     every = Counter(name for names in shorter for name in set(names))
     return {
         release: f"Linux {next((name for name in names if name and every[name] == 1), release)}"

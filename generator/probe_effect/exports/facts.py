@@ -4,6 +4,7 @@ Keys of times are in `exports.measured_facts`. The others:
 
 - `instructions.<kernel series>.<tracer>.<case>[@<level>]`: instructions per event, counted in an emulated machine of
   x86-64, as pages show them; `instructions.arm64.<..>` on arm64.
+- `instructions.<point release>.<..>`: the same of one release, `6.12.43`, of those of the series over releases too.
 - `instructions.one-cpu.<..>` and `instructions.arm64.one-cpu.<..>`: those counted where the tracer shares the only CPU.
 - `<source>.<figure>`: a published figure as printed, or derived from such; `<source>.<figure>.recomputed`: what its
   formula gives.
@@ -100,7 +101,7 @@ def _ratio(first: tuple[PublishedSource, Figure], second: tuple[PublishedSource,
 def _current_counts(catalogue: Catalogue) -> dict[str, Number]:
     """The current count of each architecture, kernel series, tracer, case and level, where it is sound."""
     found: dict[str, Number] = {}
-    shown = set(counted(catalogue))
+    shown, over_releases = (set(counted(catalogue, narrow=narrow)) for narrow in (False, True))
     for one in catalogue.numbers.current("instructions"):
         machine, system = one.submission.document.machine, one.submission.document.system
         key = f"{names.release_series(system.kernel_release)}.{one.name}"
@@ -108,6 +109,8 @@ def _current_counts(catalogue: Catalogue) -> dict[str, Number]:
         start = "instructions" if architecture == names.X86_64 else f"instructions.{architecture}"
         if one.is_sound and one.submission in shown:
             found.setdefault(f"{start}.{key}", one)
+        if one.is_sound and one.submission in over_releases:
+            found.setdefault(f"{start}.{names.point_release(system.kernel_release)}.{one.name}", one)
         if one.is_sound and machine.threads == 1:
             found.setdefault(f"{start}.one-cpu.{key}", one)
     return found

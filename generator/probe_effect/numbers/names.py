@@ -125,6 +125,11 @@ def release_series(kernel_release: str) -> str:
     return ".".join(kernel_release.partition("-")[0].split(".")[:2])
 
 
+def point_release(kernel_release: str) -> str:
+    """The numbers that a kernel release begins with: `6.12.107` of `6.12.107+deb13-amd64`, `6.1.0-50` of Debian's."""
+    return re.split(r"[^\d.-]", kernel_release, maxsplit=1)[0].strip("-.")
+
+
 def kernel_name(system: System, *, exact: bool = False) -> str:
     """The kernel as prose calls it: `Linux 6.18`, `FreeBSD 14.4`; `exact` has the whole release.
 
