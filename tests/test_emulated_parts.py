@@ -28,8 +28,11 @@ APT_CACHE = """#!/bin/sh
 case "$*" in
 *" pkgnames "*)
     echo linux-image-6.12.94+deb12-amd64; echo linux-image-6.12.94+deb12-rt-amd64
-    echo linux-image-6.1.0-47-amd64; echo linux-image-6.1.0-47-amd64-dbg; echo linux-image-amd64 ;;
+    echo linux-image-6.1.0-47-amd64; echo linux-image-6.1.0-47-amd64-dbg; echo linux-image-amd64
+    echo linux-image-6.12-amd64 ;;
 *" madison "*)
+    case "$*" in *linux-image-6.12-amd64*)
+        echo 'linux-image-6.12-amd64 | 6.12.94-1~deb12u1 | http://mirror bookworm/main amd64 Packages' ;; esac
     echo 'linux-image-6.1.0-47-amd64 | 6.1.170-3 | http://mirror bookworm/main amd64 Packages'
     echo 'linux-image-6.12.94+deb12-amd64 | 6.12.94-1~bpo12+1 | http://mirror bookworm/main amd64 Packages'
     echo 'linux | 6.1.170-3 | http://mirror bookworm/main Sources' ;;

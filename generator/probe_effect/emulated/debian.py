@@ -135,7 +135,8 @@ class DebianRelease:
         """Every kernel that the release still has, of the usual build: package to version. Raises: HostNotReady."""
         self._update()
         names = self._answer(["apt-cache", *self._options(), "pkgnames", "linux-image-"]).split()
-        usual = re.compile(rf"linux-image-[\d.]+(-\d+|\+deb[\d.]+)?-{self.architecture.debian}")
+        # Of two numbers alone, linux-image-6.12-amd64, is the name of an empty package, which needs the newest of them.
+        usual = re.compile(rf"linux-image-\d+\.\d+\.\d[\d.]*(-\d+|\+deb[\d.]+)?-{self.architecture.debian}")
         images = sorted(filter(usual.fullmatch, names))
         if not images:
             return {}
