@@ -16,7 +16,7 @@ STAND_INS := $(addprefix tests/workflow_runs/stand_ins/,apt-get checkout chown g
 # Tests start hundreds of Pythons, which without it would compile everything that they import each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help site serve test strangers live-kernels workflows setup setup-site setup-all measure bench scale lighthouse lint format clean
+.PHONY: help site serve test test-all strangers live-kernels workflows setup setup-site setup-all measure bench scale lighthouse lint format clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -27,14 +27,24 @@ site: $(SITE) ## build the site into build/site
 serve: $(SITE) ## show the site on http://localhost:1313/, with live reload
 	$(BIN)/probe-effect serve
 
+# What tests use of Debian's packages, where it is missing and may be installed.
+PACKAGES := chromium-headless-shell gcc libc6-dev bpftrace linux-perf strace trace-cmd systemtap-sdt-dev \
+	clang libbpf-dev cpio gcc-aarch64-linux-gnu babeltrace2 liblttng-ust-dev lttng-tools systemtap uftrace \
+	bpftool btop htop sqlite3 sysstat gdb ltrace valgrind
+
 # Three workers on two CPUs: while one waits for a guest, a tracer or a page, the others work.
-test: $(ALL) $(NODE) ## everything that CI checks
-	@sh .ci/packages chromium-headless-shell gcc libc6-dev bpftrace linux-perf strace trace-cmd systemtap-sdt-dev \
-		clang libbpf-dev cpio gcc-aarch64-linux-gnu babeltrace2 liblttng-ust-dev lttng-tools systemtap uftrace \
-		bpftool btop htop sqlite3 sysstat gdb ltrace valgrind
+RUN_TESTS := $(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder
+
+test: $(ALL) $(NODE) ## what proves the project on this machine (6 minutes on two CPUs)
+	@sh .ci/packages $(PACKAGES)
 	$(UV) lock --check
-	$(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder
-	[ -z "$$CI" ] || $(MAKE) --no-print-directory strangers
+	$(RUN_TESTS)
+
+test-all: $(ALL) $(NODE) ## everything that CI checks: make test, what is deep, and strangers (30 minutes)
+	@sh .ci/packages $(PACKAGES)
+	$(UV) lock --check
+	$(RUN_TESTS) --deep
+	$(MAKE) --no-print-directory strangers
 
 strangers: $(ALL) ## a fast part of the tests as others and elsewhere: not root, no network, another CPU (2 minutes)
 	PYTHONPATH=tests $(BIN)/python -m strangers

@@ -2,7 +2,7 @@
 
 A run writes its record with `tests/time_record.py`, as root on a quiet machine, in a fresh clone:
 
-    PROBE_EFFECT_TIME_RECORD=/tmp/cold.jsonl PYTEST_ADDOPTS='-p time_record' PYTHONPATH=tests make test
+    PROBE_EFFECT_TIME_RECORD=/tmp/cold.jsonl make test
 
 Usage: .venv/bin/python -m benchmarks.suite_time [--write] cold=/tmp/cold.jsonl [again=/tmp/again.jsonl]
 """

@@ -1,4 +1,4 @@
-"""What several test files share: their order, moderate hypothesis settings, a small data folder, the real data once."""
+"""What several test files share: their order, a small data folder, the real data once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from _pytest.nodeid import NodeId
-from hypothesis import HealthCheck, settings
 
 from builders import REAL_DATA, write_data
 from needs import pytest_runtest_makereport  # noqa: F401  (a hook)
@@ -20,6 +19,8 @@ from probe_effect.store.places import DataFolder
 if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue
 
+pytest_plugins = ["tiers", "time_record"]
+
 # A shell without job control starts what it puts into the background with SIGINT ignored: programs that tests start
 # and end by it are to get it as from a terminal.
 for number in {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}:
@@ -28,17 +29,6 @@ for number in {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}:
 signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 mount_for_our_time()
-
-# Failures are found again by their printed example; a deadline would fail tests on a busy machine.
-settings.register_profile(
-    "project",
-    max_examples=60,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-settings.load_profile("project")
 
 FIRST = (
     "emulated",

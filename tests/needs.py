@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 MAKEFILE = Path(__file__).resolve().parent.parent / "Makefile"
 
 JOBS = MAKEFILE.read_text(encoding="utf-8").replace("\\\n", "")
-INSTALLED: frozenset[str] = frozenset(
-    *(line.split() for line in re.findall(r"(?m)^test:.*\n\t@sh \.ci/packages (.*)$", JOBS))
-)
+INSTALLED: frozenset[str] = frozenset(*(line.split() for line in re.findall(r"(?m)^PACKAGES := (.*)$", JOBS)))
 """The packages that `make test` installs, where it may."""
 
 PACKAGES = {

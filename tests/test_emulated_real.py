@@ -61,6 +61,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> SubmissionFolder:
     return SubmissionFolder(Path(ended.stdout.strip()))
 
 
+@pytest.mark.deep
 @of_this_processor
 def test_an_emulator_that_is_killed_is_lost_at_once_and_nothing_of_it_is_left() -> None:
     """It is started again, and its run made once more, as `test_emulated_machine.py` shows with a fake."""
@@ -107,6 +108,7 @@ def test_instructions_are_those_of_the_kernels_own_paths(run: SubmissionFolder) 
     assert document.run.mechanisms == {"02-kprobe bpftrace": "ftrace"}
 
 
+@pytest.mark.deep
 @of_this_processor
 def test_auditing_is_paid_by_what_starts_while_it_is_on_and_by_no_baseline(tmp_path: Path) -> None:
     words = [{"per-event": "audit", "bpftrace": "audit"}.get(word, word) for word in COMMAND]
@@ -121,6 +123,7 @@ def test_auditing_is_paid_by_what_starts_while_it_is_on_and_by_no_baseline(tmp_p
     assert 1.2 * max(baselines) < each["01-audit-on"] < each["05-audit-100-rules"]
 
 
+@pytest.mark.deep
 @pytest.mark.xdist_group("emulated-arm64")
 @needs(CROSS_COMPILER)
 def test_another_processor_counts_by_its_own_means(tmp_path: Path) -> None:
@@ -139,6 +142,7 @@ def test_another_processor_counts_by_its_own_means(tmp_path: Path) -> None:
     assert "DYNAMIC_FTRACE_WITH_DIRECT_CALLS is not set" in refused
 
 
+@pytest.mark.deep
 @of_this_processor
 def test_where_the_hardware_runs_no_guest_instructions_are_counted_and_it_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -152,6 +156,7 @@ def test_where_the_hardware_runs_no_guest_instructions_are_counted_and_it_is_sai
     assert all((row.instructions is not None) == is_counted for row in rows if row.arm != "check")
 
 
+@pytest.mark.deep
 @of_this_processor
 def test_a_rehearsal_takes_the_way_of_times_through_a_real_guest_and_its_times_are_refused(tmp_path: Path) -> None:
     cases = ("--case", "02-kprobe", "--blocks", "1", "--vm-accel", "rehearsal")

@@ -143,6 +143,7 @@ def run_steps(checkout: Path) -> str:
     return summary.read_text(encoding="utf-8")
 
 
+@pytest.mark.deep
 @pytest.mark.site
 @pytest.mark.xdist_group("site")
 def test_a_pull_request_is_reviewed_and_its_merge_makes_its_page(world: World) -> None:

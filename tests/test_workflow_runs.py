@@ -28,6 +28,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
         yield made
 
 
+@pytest.mark.deep
 @pytest.mark.site
 @pytest.mark.xdist_group("workflows")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)

@@ -60,6 +60,7 @@ TRIGGERS = {
     "submission.yml": {"pull_request", "merge_group"},
     "submit.yml": {"workflow_call"},
     "test.yml": {"push", "pull_request", "merge_group"},
+    "test-all.yml": {"workflow_dispatch", "workflow_call", "schedule"},
 }
 
 WRITES = {
@@ -338,8 +339,16 @@ def test_only_a_newer_commit_of_the_same_pull_request_ends_a_test() -> None:
     )
 
 
-def test_the_job_that_tests_tracers_may_trace() -> None:
-    assert "--privileged" in JOBS["test.yml", "test"]["container"]["options"]
+def test_the_jobs_that_test_tracers_may_trace() -> None:
+    for place in (("test.yml", "test"), ("test-all.yml", "test-all")):
+        assert "--privileged" in JOBS[place]["container"]["options"]
+
+
+def test_a_release_waits_for_everything_that_can_be_tested() -> None:
+    assert JOBS["release.yml", "test-all"]["uses"] == "./.github/workflows/test-all.yml"
+    assert JOBS["release.yml", "build"]["needs"] == "test-all"
+    steps = JOBS["test-all.yml", "test-all"]["steps"]
+    assert "make test-all" in [step.get("run") for step in steps]
 
 
 @pytest.mark.parametrize(

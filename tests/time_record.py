@@ -1,7 +1,8 @@
-"""A line for each phase of each test: what it took, and of whose time. `benchmarks/suite_time.py` tabulates them.
+"""What each test and each fixture takes of the CPU: a limit for the first tier, and a record for a table.
 
-Loaded by `pytest -p time_record`, with the file to write in PROBE_EFFECT_TIME_RECORD. CPU time is that of the worker,
-of the children that it has waited for, and of those that still run: a browser outlives the test that started it.
+The record is written where PROBE_EFFECT_TIME_RECORD names a file: a line for each phase of each test, which
+`benchmarks/suite_time.py` tabulates. CPU time is that of the worker, of the children that it has waited for, and of
+those that still run: a browser outlives the test that started it.
 """
 
 from __future__ import annotations
@@ -9,20 +10,27 @@ from __future__ import annotations
 import json
 import os
 import time
+import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Callable, Generator
 
 RECORD = "PROBE_EFFECT_TIME_RECORD"
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 LONG_S = 0.05
 """What is shorter has no processes of its own that would be worth a look."""
 
-MARKS = ("browser", "site", "tracer")
+LIMIT_S = 10.0
+"""CPU seconds that a test or a fixture of the first tier may take."""
+
+REASONS: dict[str, str] = tomllib.loads(Path(__file__).with_name("long.toml").read_text(encoding="utf-8"))
+"""The tests and fixtures that may take longer, each with its reason."""
+
+MARKS = ("browser", "site", "tracer", "deep")
 
 
 def still_running_s() -> float:
@@ -31,11 +39,11 @@ def still_running_s() -> float:
     while waiting:
         for task in Path(f"/proc/{waiting.pop()}/task").glob("*/children"):
             try:
-                found = [int(word) for word in task.read_text(encoding="ascii").split()]
+                children = [int(word) for word in task.read_text(encoding="ascii").split()]
             except OSError:  # gone meanwhile
                 continue
-            waiting += found
-            ticks += sum(_ticks(pid) for pid in found)
+            waiting += children
+            ticks += sum(_ticks(pid) for pid in children)
     return ticks / TICKS_PER_S
 
 
@@ -48,60 +56,94 @@ def _ticks(pid: int) -> int:
     return sum(int(word) for word in words[11:15])
 
 
-class Record:
-    """The lines, and what had been used when the last one was written."""
+def is_over(name: str, used_s: float, *, is_deep: bool) -> bool:
+    """Whether a test or fixture of that name took more CPU seconds than the first tier gives it."""
+    return used_s > LIMIT_S and not is_deep and name not in REASONS
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+
+def refuse(name: str, used_s: float) -> None:
+    """Fail what took too long, with what to do."""
+    pytest.fail(
+        f"{name} took {used_s:.0f} s of CPU, more than the {LIMIT_S:.0f} s of the first tier: make it cheaper, mark it "
+        "`deep`, or give its reason in tests/long.toml",
+        pytrace=False,
+    )
+
+
+class CpuTime:
+    """Measures every phase of every test, and every fixture; writes the lines where there is a file for them."""
+
+    def __init__(self, record: Path | None) -> None:
+        self._record = record
         self._worker = os.environ.get("PYTEST_XDIST_WORKER", "master")
         self._alive_s = 0.0
+        self._is_deep = False
 
-    def phase(self, item: pytest.Item, when: str) -> Generator[None]:
-        """Let a phase go by, and write its line."""
-        begun_s, before = time.monotonic(), os.times()
+    def measured(self, write: Callable[..., None]) -> Generator[None, object, tuple[object, float]]:
+        """Let it go by; its result and its CPU seconds. `write` gets the seconds, however it ends."""
+        begun_s, before, alive_s, used_s = time.monotonic(), os.times(), self._alive_s, 0.0
         try:
-            return (yield)
+            result = yield
         finally:
             took_s, after = time.monotonic() - begun_s, os.times()
             used_s = sum(after[:4]) - sum(before[:4])
             if took_s > LONG_S:
-                alive_s = still_running_s()
+                self._alive_s = still_running_s()
                 # What ended without having been waited for takes its time with it.
-                used_s, self._alive_s = max(0.0, used_s + alive_s - self._alive_s), alive_s
-            marks = [mark for mark in MARKS if item.get_closest_marker(mark)]
-            self.write(item.nodeid, when, marks=marks, begun_s=begun_s, took_s=took_s, used_s=used_s)
+                used_s = max(0.0, used_s + self._alive_s - alive_s)
+            write(begun_s=begun_s, took_s=took_s, used_s=used_s)
+        return result, used_s
 
-    def write(self, what: str, when: str, *, marks: Sequence[str] = (), **seconds: float) -> None:
+    def phase(self, item: pytest.Item, when: str) -> Generator[None, object, tuple[object, float]]:
+        """One phase of a test."""
+        marks = [mark for mark in MARKS if item.get_closest_marker(mark)]
+        self._is_deep = "deep" in marks
+
+        def write(**seconds: float) -> None:
+            self.write(item.nodeid, when, marks=marks, **seconds)
+
+        return (yield from self.measured(write))
+
+    def write(self, what: str, when: str, *, marks: list[str] | None = None, **seconds: float) -> None:
         """One line, whole even where two workers write."""
-        line: dict[str, object] = {"what": what, "when": when, "worker": self._worker, "marks": marks}
-        line.update((name, round(value, 4)) for name, value in seconds.items())
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(f"{json.dumps(line)}\n")
+        if self._record is not None:
+            line: dict[str, object] = {"what": what, "when": when, "worker": self._worker, "marks": marks or []}
+            line.update((name, round(value, 4)) for name, value in seconds.items())
+            with self._record.open("a", encoding="utf-8") as file:
+                file.write(f"{json.dumps(line)}\n")
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None]:
-        return (yield from self.phase(item, "setup"))
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, object, object]:
+        return (yield from self.phase(item, "setup"))[0]
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None]:
-        return (yield from self.phase(item, "call"))
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        result, used_s = yield from self.phase(item, "call")
+        name = f"{item.path.name}::{getattr(item, 'originalname', item.name)}"
+        if is_over(name, used_s, is_deep=self._is_deep):
+            refuse(name, used_s)
+        return result
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None]:
-        return (yield from self.phase(item, "teardown"))
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, object, object]:
+        return (yield from self.phase(item, "teardown"))[0]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Generator[None, object, object]:
+        result, used_s = yield from self.measured(lambda **_: None)  # its time is in its test's setup
+        if is_over(fixturedef.argname, used_s, is_deep=self._is_deep):
+            refuse(fixturedef.argname, used_s)
+        return result
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Generator[None, object, object]:
-        begun_s, before = time.monotonic(), os.times()
-        try:
-            return (yield)
-        finally:
-            used_s = sum(os.times()[:4]) - sum(before[:4])
-            took_s = time.monotonic() - begun_s
-            self.write("collection", "collection", begun_s=begun_s, took_s=took_s, used_s=used_s)
+        def write(**seconds: float) -> None:
+            self.write("collection", "collection", **seconds)
+
+        return (yield from self.measured(write))[0]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Write where the environment says so."""
-    if path := os.environ.get(RECORD):
-        config.pluginmanager.register(Record(Path(path)))
+    """Measure, and write where the environment says so."""
+    path = os.environ.get(RECORD)
+    config.pluginmanager.register(CpuTime(Path(path) if path else None))

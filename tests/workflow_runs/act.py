@@ -118,7 +118,8 @@ def run(hub: Hub, workflow: str, event: Event, *, runners: Sequence[str] = (), o
     clone = hub.clone(f"run-{number}")
     git(clone, "fetch", "--quiet", "origin", event.ref)
     git(clone, "checkout", "--quiet", "--detach", "FETCH_HEAD")
-    _without_container(clone / ".github" / "workflows" / workflow)
+    for path in (clone / ".github" / "workflows").glob("*.yml"):
+        _fit(path)
     payload = hub.folder / f"event-{number}.json"
     payload.write_text(json.dumps({"repository": REPOSITORY, **event.payload}), encoding="utf-8")
     command = [
@@ -166,10 +167,11 @@ def _environment(hub: Hub, number: int) -> dict[str, str]:
     }
 
 
-def _without_container(workflow: Path) -> None:
-    """Have its jobs run on this machine."""
-    text = workflow.read_text(encoding="utf-8")
-    workflow.write_text(re.sub(r"^    container: .+\n", "", text, flags=re.MULTILINE), encoding="utf-8")
+def _fit(workflow: Path) -> None:
+    """Have its jobs run on this machine, where the tests themselves are running already."""
+    text = workflow.read_text(encoding="utf-8").replace("run: make test-all", "run: make help")
+    here = re.sub(r"^    container:.*\n(?:      .+\n)*", "", text, flags=re.MULTILINE)
+    workflow.write_text(here, encoding="utf-8")
 
 
 def _replaced(clone: Path) -> Iterator[str]:

@@ -261,7 +261,7 @@ def release(hub: Hub) -> Iterator[Outcome]:
 
 def others(hub: Hub) -> Iterator[Outcome]:
     """What needs a container is asked of the schema."""
-    for name in ("test.yml", "bench-freebsd.yml"):
+    for name in ("test.yml", "test-all.yml", "bench-freebsd.yml"):
         yield outcome(name, "validated only", act.is_valid(hub, name))
 
 

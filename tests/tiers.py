@@ -1,0 +1,55 @@
+"""Two tiers of tests: what `make test` runs, and what is deep besides, which `make test-all` runs with `--deep`.
+
+A test is deep by `pytest.mark.deep`, at the head of its file or above itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
+
+EXAMPLES = {"fast": 25, "deep": 200}
+"""What hypothesis tries of each property, by tier."""
+
+NONE = "No test was run: those that are marked deep run with --deep alone, as `make test-all` does."
+
+# Failures are found again by their printed example; a deadline would fail tests on a busy machine.
+for tier, examples in EXAMPLES.items():
+    settings.register_profile(
+        tier,
+        max_examples=examples,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    )
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option that chooses the tier."""
+    parser.addoption("--deep", action="store_true", help="run the deep tests too, as make test-all does")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Try as many examples as the tier has."""
+    settings.load_profile("deep" if config.getoption("deep") else "fast")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the deep tests out of the first tier."""
+    if not config.getoption("deep"):
+        deep = [item for item in items if item.get_closest_marker("deep")]
+        config.hook.pytest_deselected(items=deep)
+        items[:] = [item for item in items if not item.get_closest_marker("deep")]
+
+
+def pytest_terminal_summary(terminalreporter: TerminalReporter, exitstatus: int) -> None:
+    """Say why there was nothing to run, which pytest ends with a status of its own."""
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+        terminalreporter.write_line(NONE)
