@@ -1,4 +1,4 @@
-"""Published figures, recomputed: on small examples, and over everything in `data/published`."""
+"""Published figures, recomputed, and how pages say of an excerpt that it is one; `check` recomputes all of ours."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from builders import FIGURES, REAL_DATA, figures_csv
+from builders import FIGURES, figures_csv
 from probe_effect.numbers.published import compare, figure_text, figure_values, fill, recompute, stands, with_unit
 from probe_effect.pages import fragments, source_page
-from probe_effect.stats.formula import FormulaError, evaluate, names
+from probe_effect.stats.formula import FormulaError
 from probe_effect.store.source_file import Figure, Finding, read_figures
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.model import AgreementVerdict
-    from probe_effect.numbers.catalogue import Catalogue, PublishedSource
+    from probe_effect.numbers.catalogue import Catalogue
 
 
 @pytest.fixture
@@ -129,56 +129,11 @@ def test_values_carry_their_unit(value: float, unit: str, shown: str) -> None:
     assert plain(with_unit(value, unit)) == shown
 
 
-# Everything that is published.
-
-SOURCES = [pytest.param(path.name, id=path.name) for path in sorted((REAL_DATA / "published").iterdir())]
-
-
-@pytest.fixture
-def source(catalogue: Catalogue, source_id: str) -> PublishedSource:
-    return next(one for one in catalogue.sources if one.id == source_id)
-
-
-@pytest.mark.parametrize("source_id", SOURCES)
-def test_every_formula_of_a_source_can_be_computed(source: PublishedSource) -> None:
-    values = figure_values(source.figures)
-    for figure in source.figures:
-        for formula in (figure.formula, figure.baseline_formula):
-            if formula is not None:
-                assert set(names(formula)) <= values.keys()
-                evaluate(formula, values)
-
-
-@pytest.mark.parametrize("source_id", SOURCES)
-def test_every_value_that_we_derived_is_what_its_formula_gives(source: PublishedSource) -> None:
-    wrong = [
-        one.figure.figure for one in source.recomputed.values() if not one.figure.printed and one.verdict != "agrees"
-    ]
-    assert wrong == []
-
-
-@pytest.mark.parametrize("source_id", SOURCES)
-def test_no_figure_follows_from_itself(source: PublishedSource) -> None:
-    uses = {one.figure: set(names(one.formula)) if one.formula else set() for one in source.figures}
-    assert [figure for figure, used in uses.items() if figure in used] == []
-
-
-@pytest.mark.parametrize("source_id", SOURCES)
-def test_every_finding_of_a_source_stands_and_its_numbers_are_filled_in(source: PublishedSource) -> None:
-    values = figure_values(source.figures)
-    for finding in source.document.findings:
-        assert stands(finding, values), finding.id
-        assert "{" not in source.sentence(finding.sentence)
-
-
-@pytest.mark.parametrize("source_id", SOURCES)
-def test_a_source_known_from_an_excerpt_says_so_on_its_page(source: PublishedSource, catalogue: Catalogue) -> None:
-    said = "Known only from an excerpt" in source_page.write(source, catalogue)
-    assert said == (source.document.read == "excerpt")
-
-
-def test_there_are_excerpts_and_whole_sources_to_tell_apart(catalogue: Catalogue) -> None:
-    assert {one.document.read for one in catalogue.sources} >= {"excerpt", "full"}
+def test_a_source_known_from_an_excerpt_says_so_on_its_page(catalogue: Catalogue) -> None:
+    excerpts = {one.id for one in catalogue.sources if one.document.read == "excerpt"}
+    pages = {one.id: source_page.write(one, catalogue) for one in catalogue.sources}
+    assert {id_ for id_, page in pages.items() if "Known only from an excerpt" in page} == excerpts
+    assert 0 < len(excerpts) < len(pages)
 
 
 def test_tables_that_quote_an_excerpt_say_so(catalogue: Catalogue) -> None:
