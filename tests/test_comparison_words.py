@@ -14,6 +14,7 @@ from contributor import BLOCK as PRINTED
 from probe_effect.pages import comparison, site
 from probe_effect.pages.markdown import escape
 from probe_effect.store.kept import NOWHERE
+from test_layers import MODULES, PACKAGE, layer, literals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -29,6 +30,12 @@ CLAIM = re.compile(
 PLACE = re.compile(r"\]\(#=[\w.-]+\)")
 """The address of a figure, which is its id and no word of the page."""
 
+OF_COMPARISONS = {"compare/comparison.py", "pages/comparison.py", "pages/outcomes.toml"}
+"""The files that have the words; all others take them from a comparison."""
+
+OF_COMMANDS = {"cli", "advising", "trial"}
+"""What these print is on no page."""
+
 MAKERS = ("sentence", "summary", "ranking")
 """The functions of `pages.comparison` that return what a page prints."""
 
@@ -43,6 +50,12 @@ DEFINITIONS = (
     "slower inside blocks",
     "through a slower entry path",
     "the loop of two system calls is 63 to 106 ns slower",
+    "more that show no difference are on the pages of the runs",
+    "What no difference looks like",
+    "0.05 is 5 % slower",
+    "% slower, events/s",
+    " % slower at ",
+    "by how much the whole work is slower",
 )
 """Fixed texts that define a word, name a simulated machine, or report a finding with its figures beside it."""
 
@@ -93,6 +106,17 @@ def claims(text: str, allowed: list[str]) -> list[str]:
     return [text[max(0, found.start() - 40) : found.end() + 40] for found in CLAIM.finditer(text)]
 
 
+def test_only_comparisons_have_words_that_claim_a_difference() -> None:
+    texts = {path: list(literals(path)) for path in MODULES}
+    others = [path for ending in ("toml", "j2") for path in PACKAGE.rglob(f"*.{ending}")]
+    texts |= {path: [path.read_text(encoding="utf-8")] for path in others}
+    allowed = forms(DEFINITIONS)
+    claiming = {path for path, strings in texts.items() if any(claims(text, allowed) for text in strings)}
+    of_pages = {path.relative_to(PACKAGE).as_posix() for path in claiming if layer(path) not in OF_COMMANDS}
+    assert of_pages == OF_COMPARISONS
+
+
+@pytest.mark.deep
 def test_generated_pages_claim_a_difference_only_from_a_comparison(catalogue: Catalogue, made: list[str]) -> None:
     rebuilt = replace(catalogue, kept=NOWHERE)  # a kept page would show claims that this code does not make
     pages = dict(site.content(rebuilt)) | site.fragment_files(rebuilt)
