@@ -88,6 +88,7 @@ def test_an_interrupted_bench_makes_no_row_twice(tmp_path: Path) -> None:
     assert len(read_rows(file)) == 1
 
 
+@pytest.mark.deep
 @pytest.mark.tracer
 @needs("bpftrace")
 @needs_bpf

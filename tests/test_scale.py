@@ -308,6 +308,7 @@ def test_a_size_that_cannot_be_built_leaves_the_page_with_what_was_measured(
     assert len(DataFolder(project / "data").submissions()) == len(DataFolder(REAL_DATA).submissions()) + 3
 
 
+@pytest.mark.deep
 @pytest.mark.site
 @pytest.mark.xdist_group("scale")
 def test_the_bench_of_a_few_submissions_measures_everything_and_need_not_again(

@@ -35,10 +35,27 @@ REFUSED = re.compile(r"no machine like this one \(", re.IGNORECASE)
 TRIES = 3
 """On a busy machine what runs beside a command may not be at work yet when the command looks."""
 
-AS_ROOT = (pytest.mark.tracer, pytest.mark.xdist_group("tracer"))
-EACH = [
-    pytest.param(one, id=one.transcript.id, marks=AS_ROOT if ROOT_NEED in one.transcript.needs else ()) for one in SHOWN
-]
+QUICK = {
+    "cite-an-enabled-usdt-probe",
+    "dormant-probe-in-machine-code",
+    "exercise-predict",
+    "first-instruction-of-a-function",
+    "how-functions-of-a-library-begin",
+    "may-strace-look",
+    "static-probes-of-a-program",
+    "strace-with-and-without-a-filter",
+}
+"""Commands that need no root and take about a second; the others run in the deep tier."""
+
+
+def marks(one: Transcript) -> list[pytest.MarkDecorator]:
+    """Those of the test that runs a command."""
+    as_root = [pytest.mark.tracer, pytest.mark.xdist_group("tracer")] if ROOT_NEED in one.needs else []
+    return as_root if one.id in QUICK else [pytest.mark.deep, *as_root]
+
+
+EACH = [pytest.param(one, id=one.transcript.id) for one in SHOWN]
+RUN = [pytest.param(one, id=one.transcript.id, marks=marks(one.transcript)) for one in SHOWN]
 CHAPTERS = {path.stem: path for path in (PROJECT / "content").rglob("*.md")}
 
 GREETING = """
@@ -86,9 +103,10 @@ def output(one: Transcript) -> Sequence[str]:
 
 def test_all_of_the_guide_can_be_read() -> None:
     assert PROBLEMS == []
+    assert {one.transcript.id for one in SHOWN} >= QUICK
 
 
-@pytest.mark.parametrize("one", EACH)
+@pytest.mark.parametrize("one", RUN)
 def test_a_command_of_the_guide_still_prints_what_it_is_there_for(
     one: Shown,
     cache_with_kept: Path,

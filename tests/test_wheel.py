@@ -56,7 +56,7 @@ ASKED = [
     pytest.param(("cite", "gregg-2011-pid-provider#cost_count"), id="cite a figure"),
 ]
 
-pytestmark = pytest.mark.xdist_group("wheel")
+pytestmark = [pytest.mark.deep, pytest.mark.xdist_group("wheel")]
 
 
 def uv() -> str:
