@@ -36,6 +36,11 @@ CASE_KEYS = (
 PROBLEM_KEYS = ["severity", "file", "line", "column", "rule", "message", "hint"]
 
 
+NO_COLOUR = {"NO_COLOR": "1", "FORCE_COLOR": "1", "TERM": "xterm-256color"}
+COLOUR = re.compile(r"\x1b\[([0-9;]*;)?[39][0-9]")
+"""Bold is no colour; 30 to 37, 38, 90 to 97 are."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """What the program did."""
@@ -253,8 +258,14 @@ def test_summarise_of_bad_data_ends_with_one_and_its_problems(data: Path) -> Non
 # suites
 
 
-def test_suites_lists_every_case_and_tracer_and_whether_it_can_run() -> None:
-    cases = run("suites", "--format", "json").json["cases"]
+@pytest.fixture(scope="module")
+def suites() -> tuple[Answer, list[dict[str, Any]]]:
+    """The suites in words and the cases as JSON; each asks all tracers of this machine."""
+    return run("suites", environment=NO_COLOUR), run("suites", "--format", "json").json["cases"]
+
+
+def test_suites_lists_every_case_and_tracer_and_whether_it_can_run(suites: tuple[Answer, list[dict[str, Any]]]) -> None:
+    _, cases = suites
     assert {(one["suite"], one["case"]) for one in cases} >= {
         ("per-event", "01-control"),
         ("per-event", "18-per-event"),
@@ -262,16 +273,20 @@ def test_suites_lists_every_case_and_tracer_and_whether_it_can_run() -> None:
     assert {"suite", "case", "tracer", "missing"} <= cases[0].keys()
 
 
-def test_suites_in_words_is_a_table() -> None:
-    answer = run("suites")
+def test_suites_in_words_is_a_table(suites: tuple[Answer, list[dict[str, Any]]]) -> None:
+    answer, _ = suites
     assert answer.status == 0
-    assert answer.out.split("\n")[0].split() == ["suite", "case", "tracer", "can", "run", "here"]
+    assert not COLOUR.search(answer.out)
+    assert click.unstyle(answer.out).split("\n")[0].split() == ["suite", "case", "tracer", "can", "run", "here"]
     assert "per-event" in answer.out
 
 
-def test_suites_in_words_says_a_reason_once_however_many_rows_have_it() -> None:
-    table, _, reasons = run("suites").out.partition("Why not")
-    missing = {one["missing"] for one in run("suites", "--format", "json").json["cases"]} - {None}
+def test_suites_in_words_says_a_reason_once_however_many_rows_have_it(
+    suites: tuple[Answer, list[dict[str, Any]]],
+) -> None:
+    answer, cases = suites
+    table, _, reasons = click.unstyle(answer.out).partition("Why not")
+    missing = {one["missing"] for one in cases} - {None}
     assert len(re.findall(r"^ *\[\d+\]", reasons, re.MULTILINE)) == len(missing)
     assert set(re.findall(r"no \[(\d+)\]", table)) == {str(number) for number in range(1, len(missing) + 1)}
 
@@ -295,13 +310,12 @@ def test_build_of_bad_data_ends_with_one_and_leaves_the_previous_site(data: Path
 
 @pytest.mark.parametrize(
     "arguments",
-    [["suites"], ["check", "/nowhere"], ["--help"], ["summarise"]],
-    ids=["table", "error", "help", "usage"],
+    [["check", "/nowhere"], ["--help"], ["summarise"]],
+    ids=["error", "help", "usage"],
 )
 def test_no_colour_means_no_colour(arguments: list[str]) -> None:
-    answer = run(*arguments, environment={"NO_COLOR": "1", "FORCE_COLOR": "1", "TERM": "xterm-256color"})
-    # Bold is no colour; 30 to 37, 38, 90 to 97 are.
-    assert not re.search(r"\x1b\[([0-9;]*;)?[39][0-9]", answer.out + answer.err)
+    answer = run(*arguments, environment=NO_COLOUR)
+    assert not COLOUR.search(answer.out + answer.err)
 
 
 def test_output_to_a_program_has_no_terminal_codes_at_all(data: Path) -> None:

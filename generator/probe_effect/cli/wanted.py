@@ -4,7 +4,7 @@ The JSON has `machines`: `machine`, `cases`, `first` and `suite` of each kind th
 and `here`: each suite that this machine can measure as `wanted/lacking.py` has it, the most wanted first.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -60,9 +60,12 @@ def suites(data_path: Path | None, output_format: str) -> None:
 
     from probe_effect.host.mounts import mount_for_our_time
     from probe_effect.measure.request import choose_suites
+    from probe_effect.tracers.registry import known_tracers
 
     mount_for_our_time()
-    rows = [row for folder, suite in choose_suites(data, []) for row in _rows(folder, suite)]
+    # Many start their tool to find out, and are asked once, not once for each suite.
+    absent = {tracer.id: tracer.available() for tracer in known_tracers().values()}
+    rows = [row for folder, suite in choose_suites(data, []) for row in _rows(folder, suite, absent)]
     if output_format == "json":
         output.product_json({"cases": rows})
         return
@@ -74,8 +77,8 @@ def suites(data_path: Path | None, output_format: str) -> None:
     show_section("\nWhy not", ([f"[{number}]", reason] for number, reason in enumerate(reasons, 1)))
 
 
-def _rows(folder: Path, suite: "Suite") -> list[dict[str, Any]]:
-    """One row per case and tracer that the suite has a script for."""
+def _rows(folder: Path, suite: "Suite", absent: Mapping[str, str | None]) -> list[dict[str, Any]]:
+    """One row per case and tracer that the suite has a script for; `absent`: tracer to why it cannot run here."""
     from probe_effect.machine.kernel import architecture
     from probe_effect.numbers import names
     from probe_effect.store.suite_file import script_paths
@@ -83,8 +86,6 @@ def _rows(folder: Path, suite: "Suite") -> list[dict[str, Any]]:
 
     here = architecture()
     rows: list[dict[str, Any]] = []
-    # Many start their tool to find out, and are asked once, not once for each case.
-    absent = {tracer.id: tracer.available() for tracer in known_tracers().values()}
     for case in suite.cases:
         elsewhere = (
             None if case.is_of(here) else f"only {' and '.join(map(names.architecture, case.architectures))} has it"
