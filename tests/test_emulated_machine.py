@@ -235,9 +235,9 @@ def test_a_run_that_is_interrupted_ends_its_emulator_and_is_continued_by_the_sam
     assert fake.project.rows_on_disk() == 3
     with fake.machine() as machine:
         (one,) = unfinished(fake.project.results, [], machine)
-        work = work_of(one, choose_suites(fake.project.data, []), machine.tracers())
+        work = work_of(one, choose_suites(fake.project.data, []), machine.tracers(), machine)
         settings = fake.project.settings(one.document.run.blocks)
-        found = rows(resume(reopen(one, work, machine), work, settings, machine, lambda _: None))
+        found = rows(resume(reopen(one, work), work, settings, machine, lambda _: None))
     assert [row.status for row in found] == ["ok"] * 8
     assert not list(fake.project.results.rglob("plan.json"))
 

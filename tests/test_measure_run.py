@@ -12,6 +12,7 @@ from fakes.project import FakeProject, document, on_the_path
 from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.model import Estimate
 from probe_effect.stats.run_order import BASELINE_CASE
+from probe_effect.store.places import sha256
 from probe_effect.tracers.bpftrace import BpftraceSession
 from probe_effect.tracers.proc import state
 
@@ -96,8 +97,9 @@ def test_a_workload_that_does_not_run_stops_the_measurement_before_a_folder_is_m
     program.chmod(0o755)
     made = project.root / "cache" / "workloads"
     project.measure(blocks=1)
-    for path in made.glob("*/*"):
+    for path in made.glob("*/loop"):
         program.replace(path)
+        path.with_name("loop.sha256").write_text(sha256(path), encoding="ascii")
     before = project.data.submissions()
     with pytest.raises(ProbeEffectError, match="the loop broke"):
         project.measure()

@@ -60,12 +60,20 @@ def test_the_folder_its_files_and_what_was_made_on_the_way_are_handed_over(
     assert given == dict.fromkeys([*names, "home/own/results/machine/run/samples.csv"], (1000, 1001))
 
 
-def test_where_nothing_above_is_theirs_the_folder_alone_is_handed_over(
+def test_where_a_third_user_could_exchange_it_nothing_is_handed_over(
     submission: Path, given: Given, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     handed(submission, {"SUDO_UID": "77", "SUDO_GID": "77"}, monkeypatch)
-    folder = "home/own/results/machine/run"
-    assert set(given) == {folder, f"{folder}/samples.csv"}
+    assert given == {}
+
+
+def test_another_name_of_a_file_elsewhere_is_not_handed_over(
+    submission: Path, given: Given, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shadow").touch()
+    (submission / "notes").hardlink_to(tmp_path / "shadow")
+    handed(submission, SUDO, monkeypatch)
+    assert "home/own/results/machine/run/notes" not in given
 
 
 @pytest.mark.parametrize("variables", [{}, {"SUDO_UID": "1000"}, SUDO | {"SUDO_GID": "x"}])

@@ -1,6 +1,7 @@
 """Sources of ours, compiled on the machine that runs them: once, and kept under the hash of all that made the outcome.
 
-The compiler's own account of itself is part of the hash, and goes into the record of a measurement.
+The compiler's own account of itself is part of the hash, and goes into the record of a measurement. Beside a program is
+its digest: one that was cut short or altered is made again, and one that another user may write does not run.
 """
 
 import hashlib
@@ -14,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from probe_effect.errors import HostNotReady, ProbeEffectError
+from probe_effect.host.ownership import stranger
 
 COMPILE_TIMEOUT_S = 120
 MACHINE = os.uname().machine
@@ -72,7 +74,8 @@ def compiled(
 
     `target` is kind and name of the outcome, `workloads/dd-loop`. In the folder where outcomes are kept, the user's
     cache by default, a folder named by the hash comes between them.
-    Raises: HostNotReady without the compiler; ProbeEffectError with its words when it refuses the source.
+    Raises: HostNotReady without the compiler, or without a folder of our own that can be written; ProbeEffectError with
+        the compiler's words when it refuses the source.
     """
     program = shutil.which(compiler.command[0])
     if program is None:
@@ -86,15 +89,46 @@ def compiled(
     digest = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
     kind, name = target.split("/")
     path = (folder or cache_folder()) / kind / digest / name
-    if not path.is_file():
+    for file in (path, _digest_file(path)):
+        if found := stranger(file):
+            raise HostNotReady(f"{file}: would be run, but {found}; {OTHER_CACHE}")
+    if not _is_whole(path):
+        own_folder(path.parent)
         _compile([program, *_words(system), *compiler.command[1:]], source, path, compiler.link)
     return CompiledProgram(path, made_by)
 
 
 def cache_folder() -> Path:
-    """`$XDG_CACHE_HOME/probe-effect`, or `~/.cache/probe-effect`."""
+    """`$XDG_CACHE_HOME/probe-effect`, or `~/.cache/probe-effect`. Raises: HostNotReady without a home."""
     home = os.environ.get("XDG_CACHE_HOME")
-    return (Path(home) if home else Path.home() / ".cache") / "probe-effect"
+    try:
+        return (Path(home) if home else Path.home() / ".cache") / "probe-effect"
+    except RuntimeError as error:
+        raise HostNotReady(f"{error}; {OTHER_CACHE}") from error
+
+
+OTHER_CACHE = "have XDG_CACHE_HOME name a folder of your own that can be written"
+
+
+def own_folder(folder: Path) -> Path:
+    """A folder of the cache, made where it is missing, that we can write and no other user.
+
+    Raises: HostNotReady where there can be none.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise HostNotReady(f"{folder}: {error.strerror}; {OTHER_CACHE}") from error
+    if found := stranger(folder):
+        raise HostNotReady(f"{folder}: {found}; {OTHER_CACHE}")
+    return folder
+
+
+def own_cache(name: str = "") -> Path:
+    """The user's cache, or the folder of this name in it. Raises: HostNotReady as above, and without a home."""
+    return own_folder(cache_folder() / name)
 
 
 def _words(system: Sysroot | None) -> list[str]:
@@ -116,8 +150,19 @@ def _version(program: str) -> str:
     return run.stdout.partition("\n")[0].strip() or Path(program).name
 
 
+def _digest_file(path: Path) -> Path:
+    return path.with_name(f"{path.name}.sha256")
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a program is there, and is what was made."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest() == _digest_file(path).read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
 def _compile(command: Sequence[str], source: Path, path: Path, link: Sequence[str]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         made = Path(folder) / path.name
         whole = [*command, "-o", str(made), str(source.absolute()), *link]
@@ -125,4 +170,9 @@ def _compile(command: Sequence[str], source: Path, path: Path, link: Sequence[st
         if run.returncode != 0:
             msg = f"{source}: the compiler refused it. `{' '.join(whole)}` says:\n{run.stderr.strip()}"
             raise ProbeEffectError(msg)
-        made.replace(path)  # in one step: another run may be looking
+        digest = Path(folder) / "digest"
+        digest.write_text(hashlib.sha256(made.read_bytes()).hexdigest(), encoding="ascii")
+        for file, place in ((made, path), (digest, _digest_file(path))):
+            with file.open("rb") as written:
+                os.fsync(written.fileno())  # else a power cut may leave the name without the content
+            file.replace(place)  # in one step: another run may be looking

@@ -158,8 +158,8 @@ class FakeProject:
         """The rows of the run that was cut short, once it is complete."""
         testbed = self.testbed
         (one,) = unfinished(self.results, [], testbed)
-        work = work_of(one, choose_suites(self.data, []), self.tracers)
-        return rows(resume(reopen(one, work, testbed), work, self.settings(one.document.run.blocks), testbed, tell))
+        work = work_of(one, choose_suites(self.data, []), self.tracers, testbed)
+        return rows(resume(reopen(one, work), work, self.settings(one.document.run.blocks), testbed, tell))
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """The command `probe-effect measure`, in a process of its own."""

@@ -13,7 +13,7 @@ from probe_effect.answer.first_instruction import mechanism
 from probe_effect.answer.question import HereCost, HereCosts
 from probe_effect.calibration.measure import CalibrationTask, measured
 from probe_effect.calibration.moved import AskedProbe
-from probe_effect.compilers import cache_folder
+from probe_effect.compilers import own_cache
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.host import ROOT, read_text
 from probe_effect.live.attach_points import as_bpftrace
@@ -125,7 +125,10 @@ def calibrated(task: CalibrationTask) -> HereCosts:
         task.frames,
     ]
     digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
-    path = cache_folder() / "calibrations" / f"{digest}.json"
+    try:
+        path = own_cache("calibrations") / f"{digest}.json"
+    except HostNotReady:
+        return measured(task)
     with contextlib.suppress(OSError, ValueError, TypeError, LookupError):  # cut short, or of another version of ours
         kept = _read(json.loads(path.read_bytes()))
         if all(set(task.cpus) <= set(cost.by_cpu) for cost in kept.costs.values()):
@@ -134,7 +137,6 @@ def calibrated(task: CalibrationTask) -> HereCosts:
     if found.others:  # it can be better the next time
         return found
     with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(_written(found)), encoding="utf-8")
     return found
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import click
 
 from probe_effect.cli import output
-from probe_effect.cli.data_options import PATH, data_folder, data_option
+from probe_effect.cli.data_options import PATH, data_folder, data_option, own_project
 from probe_effect.errors import BadData, UsageError
-from probe_effect.store.places import project_or_error
 
 repository_option = click.option(
     "--repository", default="", envvar="PROBE_EFFECT_REPOSITORY", help="Address of the public repository, to link it."
@@ -44,7 +43,7 @@ def build(
     machines can make it: `--shard 1/8` on the first of eight, and so on; the build that finds all their entries in its
     build/kept goes on from there.
     """
-    project, data = project_or_error(Path.cwd()), data_folder(data_path)
+    project, data = own_project(), data_folder(data_path)
 
     from probe_effect.cli import build_run
 
@@ -60,7 +59,7 @@ def build(
 @click.option("--port", default=1313, show_default=True, help="Port on this machine.")
 def serve(data_path: Path | None, repository: str, port: int) -> None:
     """Show the site on this machine; pages, styles and data reload as they change."""
-    project, data = project_or_error(Path.cwd()), data_folder(data_path)
+    project, data = own_project(), data_folder(data_path)
 
     from probe_effect.cli import build_run
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from probe_effect.errors import UsageError
+from probe_effect.errors import HostNotReady, UsageError
+from probe_effect.host.ownership import demand, stranger
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import OWN_FOLDER, PACKAGED, DataFolder, find_project, project_or_error
 
@@ -25,21 +26,37 @@ data_option = click.option(
 
 
 def data_folder(given: Path | None, *, may_be_new: bool = False, only_asks: bool = False) -> DataFolder:
-    """The data folder, as the user gives it or the one around. Raises: UsageError when there is none.
+    """The data folder, as the user gives it or the one around. Raises: UsageError when there is none, or it is foreign.
 
     Outside a checkout one that `may_be_new` is made, and for what `only_asks` the data that came with the program do.
     """
     root = given or _around(Path.cwd().resolve(), may_be_new=may_be_new, only_asks=only_asks)
     if not root.is_dir() and (given or not may_be_new):
         raise UsageError(f"{root}: is not a folder. Give a data folder with --data.")
+    if given is None and root.is_dir():
+        demand([root], f"--data {root} says that you mean it")
     return DataFolder(root, kept())
+
+
+def results_folder(out: Path | None, data_path: Path | None, data: DataFolder) -> Path:
+    """Where results are written: `out`, or `results/` of the data. Raises: UsageError for a foreign one not named."""
+    if out is None and data_path is None:
+        demand([data.results], "--out FOLDER names another one")
+    return out or data.results
+
+
+def own_project() -> Path:
+    """The checkout around the working folder. Raises: UsageError when there is none, or it is foreign."""
+    project = project_or_error(Path.cwd())
+    demand([project, project / "site", project / "data"], "the program that is installed in that checkout takes it")
+    return project
 
 
 def data_words(data: DataFolder) -> list[str]:
     """The words of a command that name this data folder; none where it is the one that a command takes by itself."""
     working = Path.cwd().resolve()
     is_default = data.root.resolve() == _around(working, may_be_new=True, only_asks=False).resolve()
-    return [] if is_default else ["--data", str(data.root.resolve())]
+    return [] if is_default and not stranger(data.root) else ["--data", str(data.root.resolve())]
 
 
 def _around(working: Path, *, may_be_new: bool, only_asks: bool) -> Path:
@@ -55,7 +72,8 @@ def _around(working: Path, *, may_be_new: bool, only_asks: bool) -> Path:
 def kept() -> Kept:
     """What commands keep between runs: in `build/` of the checkout around the working folder, else in the user's cache.
 
-    Nothing is kept without a home; nor under sudo, where the files would be root's in a folder of the user's.
+    Nothing is kept without a home, or where others may write; nor under sudo, where the files would be root's in a
+    folder of the user's.
     """
     from probe_effect.compilers import cache_folder
 
@@ -63,9 +81,10 @@ def kept() -> Kept:
         return Kept()
     project = find_project(Path.cwd().resolve())
     try:
-        return Kept(cache_folder() if project is None else project / "build" / "kept")
-    except RuntimeError:  # pathlib finds no home
+        folder = cache_folder() if project is None else project / "build" / "kept"
+    except HostNotReady:
         return Kept()
+    return Kept() if stranger(folder) else Kept(folder)
 
 
 def given_folders(paths: tuple[Path, ...]) -> list[Path]:

@@ -8,7 +8,7 @@ from probe_effect import __version__, emulated
 from probe_effect.cli import output
 from probe_effect.cli.measure_target import CACHE
 from probe_effect.cli.tables import show_section
-from probe_effect.compilers import cache_folder
+from probe_effect.compilers import own_cache
 from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.emulated.assembly import Assembly, assemble
 from probe_effect.emulated.debian import locked
@@ -25,7 +25,7 @@ ERRORS = dict(errno.errorcode) | {524: "ENOTSUPP"}
 
 def run(words: str, architecture: str, output_format: str) -> None:
     """Print what became of each on the kernel that is named. Raises: UsageError, HostNotReady."""
-    cache = cache_folder() / CACHE
+    cache = own_cache(CACHE)
     with locked(cache):
         kernel = find_kernel(words, cache, ARCHITECTURES[architecture])
         assembly = assemble(ARCHITECTURES[architecture], kernel, (), (), cache, more=(TRIALS,))

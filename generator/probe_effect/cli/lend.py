@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from probe_effect.cli import output
-from probe_effect.cli.data_options import PATH, credited, data_folder, data_option
+from probe_effect.cli.data_options import PATH, credited, data_folder, data_option, results_folder
 from probe_effect.cli.measure import AUTHORS
 
 
@@ -36,6 +36,7 @@ def lend(
     Continues what an earlier `lend` began. Sets nothing on the machine unless --quiet-machine is given.
     """
     data = data_folder(data_path, may_be_new=True)
+    results = results_folder(out, data_path, data)
     credited(credit["name"], credit["url"])
 
     from probe_effect.cli.lend_run import run
@@ -44,4 +45,4 @@ def lend(
     put_back(output.say)
     if not restore:
         words = [word for name, value in credit.items() if value for word in (f"--{name}", value)]
-        run(data, out or data.results, minutes, words, yes=yes, dry_run=dry_run, is_quiet=is_quiet)
+        run(data, results, minutes, words, yes=yes, dry_run=dry_run, is_quiet=is_quiet)

@@ -7,7 +7,7 @@ from typing import Unpack, get_args
 import click
 from click.core import ParameterSource
 
-from probe_effect.cli.data_options import PATH, data_folder, data_option
+from probe_effect.cli.data_options import PATH, data_folder, data_option, results_folder
 from probe_effect.cli.measure_settings import (
     BLOCKS,
     LABORATORIES,
@@ -107,22 +107,27 @@ def measure(*, out: Path | None, data_path: Path | None, **options: Unpack[Measu
     if options["vm"] == NEW and given & {"resume", "tracers", "cases", "source", "accelerator"}:
         msg = "--vm new decides on tracers and cases by what was counted before; what was cut short is counted again"
         raise click.UsageError(msg)
-    if options["resume"] and given - {"suites", "resume", "vm", "architecture", "accelerator", "paths"}:
+    again = {"suites", "resume", "vm", "architecture", "accelerator", "paths"}
+    if not options["vm"]:
+        again |= {"source"} | ({"tracers"} if all("=" in word for word in options["tracers"]) else set())
+    if options["resume"] and given - again:
         raise click.UsageError(
-            "--resume takes suites, --vm, --arch and --out: what is measured, how and for whom, is in what it continues"
+            "--resume takes suites, --vm, --arch and --out, and --tracer NAME=PATH and --source where they are to be "
+            "named again: what is measured, how and for whom, is in what it continues"
         )
     data = data_folder(data_path, may_be_new=True)
+    results = results_folder(out, data_path, data)
 
     if options["vm"] == NEW:
         from probe_effect.cli.measure_run import run_new
 
         named = [options["architecture"]] if "architecture" in given else list(ARCHITECTURES)
-        run_new(data, out or data.results, options, named)
+        run_new(data, results, options, named)
         return
 
     from probe_effect.cli.measure_run import run
 
-    run(data, out or data.results, options)
+    run(data, results, options)
 
 
 def _check_fleet_name(name: str, author: str) -> None:

@@ -29,7 +29,7 @@ from probe_effect.cli.measure_target import (
 )
 from probe_effect.cli.tables import show_section
 from probe_effect.compare.kernels import SERIES
-from probe_effect.compilers import cache_folder
+from probe_effect.compilers import own_cache
 from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.emulated.debian import locked
 from probe_effect.emulated.news import RELEASES, Job, Offer, counted, duration_s, missing, offer
@@ -37,6 +37,7 @@ from probe_effect.emulated.qemu import KvmUnusable
 from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError, unknown
 from probe_effect.host import typed
 from probe_effect.host.mounts import mount_for_our_time
+from probe_effect.host.ownership import demand
 from probe_effect.machine import kernel
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.interrupt import Interrupted, interruptible
@@ -45,10 +46,11 @@ from probe_effect.measure.resume import cut_short, reopen, unfinished, work_of
 from probe_effect.measure.run import measure as measure_suite
 from probe_effect.measure.run import resume as resume_suite
 from probe_effect.measure.submission import hand_to_sudo_user
-from probe_effect.measure.tree import named_tree
+from probe_effect.measure.tree import Tree, named_tree
 from probe_effect.numbers import names
 from probe_effect.store.machine_file import MachineFile, Submitter, read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder, submissions_in
+from probe_effect.store.plan_file import PlanFile
 from probe_effect.store.suite_file import tools_of
 
 
@@ -82,7 +84,7 @@ def _run(data: DataFolder, results: Path, options: MeasureOptions) -> None:
         show_leftovers()
     with interruptible() if options["vm"] else nullcontext(), target(suites, results, options) as on:
         if options["resume"]:
-            _resume(on, data, results, options["suites"])
+            _resume(on, data, results, options)
         else:
             _measure(on, data, results, options)
 
@@ -133,12 +135,12 @@ def _settings(work: Work, data: DataFolder, results: Path, options: MeasureOptio
     )
 
 
-def _resume(on: MeasurementTarget, data: DataFolder, results: Path, suites: Sequence[str]) -> None:
+def _resume(on: MeasurementTarget, data: DataFolder, results: Path, options: MeasureOptions) -> None:
     """Continue what was cut short, with the settings that it was begun with."""
-    for one in unfinished(results, suites, on.testbed):
-        work = work_of(one, on.suites, on.known)
-        work = with_tree(work, named_tree(Path(one.plan.tree)) if one.plan.tree else None)
-        opened = reopen(one, work, on.testbed)
+    named = tree_named(options["source"], on.suites)
+    for one in unfinished(results, options["suites"], on.testbed):
+        work = work_of(one, on.suites, on.known, on.testbed)
+        opened = reopen(one, work := with_tree(work, named or _tree_of(one.plan)))
         run = one.document.run
         made = lengths(quick=one.plan.is_quick, counted=run.metric == "instructions")
         calibrate = None if {"--vm", "--no-calibrate"} & {*run.command} else recorded
@@ -148,6 +150,14 @@ def _resume(on: MeasurementTarget, data: DataFolder, results: Path, suites: Sequ
         with display(progress) as tell, interruptible():
             submission = resume_suite(opened, work, settings, on.testbed, tell)
         _show_product(submission, data_words(data), run.command)
+
+
+def _tree_of(plan: PlanFile) -> Tree | None:
+    """The source tree that a plan names. Raises: UsageError for another user's, and where there is none any more."""
+    if plan.tree is None:
+        return None
+    demand([Path(plan.tree)], f"--source {plan.tree} says that you mean it")
+    return named_tree(Path(plan.tree))
 
 
 def _show_product(submission: SubmissionFolder, where: Sequence[str], command: Sequence[str]) -> None:
@@ -202,7 +212,7 @@ def run_new(data: DataFolder, results: Path, options: MeasureOptions, architectu
 
 def _offers(architectures: Sequence[str]) -> tuple[list[Offer], list[str]]:
     """What Debian has now, and why of some release that is not known."""
-    cache = cache_folder() / CACHE
+    cache = own_cache(CACHE)
     found, faults = [], []
     with locked(cache):
         for name in architectures:

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from probe_effect.cli import output
 from probe_effect.cli.measure_display import progress
 from probe_effect.cli.measure_settings import MeasureOptions, kernel_word, machine_words
-from probe_effect.compilers import MACHINE, cache_folder
+from probe_effect.compilers import MACHINE, own_cache
 from probe_effect.emulated.anatomy import PathRecorder
 from probe_effect.emulated.architecture import ARCHITECTURES
 from probe_effect.emulated.assembly import assemble
@@ -67,7 +67,7 @@ def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: Measure
         names = ", ".join(suite.id for _, suite in suites) or "none"
         msg = f"no tracer that an emulated machine can have, or that this one can compile for, has scripts for: {names}"
         raise HostNotReady(msg)
-    cache = cache_folder() / CACHE
+    cache = own_cache(CACHE)
     output.say(f"putting together a machine for {architecture.debian} with the kernel {kernel_words}")
     with locked(cache):
         kernel = find_kernel(kernel_words, cache, architecture)
@@ -148,4 +148,4 @@ def with_tree(work: Work, named: Tree | None) -> Work:
         return work
     if named is None and platform.system() != "Linux":
         named = kernel_build(work.folder / "freebsd")
-    return replace(work, tree=named or fetched(project, cache_folder(), output.say))
+    return replace(work, tree=named or fetched(project, own_cache(), output.say))

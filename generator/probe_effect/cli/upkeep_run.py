@@ -10,11 +10,12 @@ from probe_effect.cli import output
 from probe_effect.errors import BadData, HostNotReady, UsageError
 from probe_effect.guide.commands import CommandOutput, faults, run, unmet, version
 from probe_effect.host.mounts import mount_for_our_time
+from probe_effect.host.ownership import MAKE_OURS, demand
 from probe_effect.machine import collect
 from probe_effect.numbers.index import grouped_by
 from probe_effect.scripts.script import read_script
 from probe_effect.store.documents import write_document
-from probe_effect.store.places import DataFolder
+from probe_effect.store.places import DataFolder, walk
 from probe_effect.store.transcripts import (
     NO_COMMANDS,
     Recorded,
@@ -98,6 +99,8 @@ def installed_version(package: ToolPackage) -> str:
 def run_all(data: DataFolder, ids: Sequence[str], *, write: bool) -> int:
     """Run some, or all: 0 where each could be shown, else 1. Raises: BadData, UsageError, HostNotReady."""
     mount_for_our_time()
+    folder = data.root / "transcripts"  # of commands of a shell
+    demand([folder, *walk(folder)] if folder.is_dir() else (), MAKE_OURS, data.root)
     shown, problems = read_transcripts(data)
     if problems:
         raise BadData(problems)

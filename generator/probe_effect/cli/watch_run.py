@@ -23,8 +23,8 @@ from probe_effect.calibration.measure import Calibrate
 from probe_effect.cli import output
 from probe_effect.cli.measure_display import show_leftovers, time_left
 from probe_effect.cli.tables import console, show_table, table_of
-from probe_effect.compilers import cache_folder
-from probe_effect.errors import ProbeEffectError
+from probe_effect.compilers import own_cache
+from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.live.loaded import RunStatistics
 from probe_effect.live.places import Place
@@ -208,11 +208,10 @@ def _make(runs: Iterable[TrialRun], result: TrialResult, journal: Path) -> None:
 def _journal(settings: TrialSettings) -> Path:
     """A new file, which begins with what is tried and then has a line for each run."""
     try:
-        parent = cache_folder() / "try"
-    except RuntimeError:  # pathlib finds no home
-        parent = Path(tempfile.gettempdir(), "probe-effect-try")
-    parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=time.strftime("%Y-%m-%d-%H%M%S-"), dir=parent))
+        parent, prefix = own_cache("try"), ""
+    except HostNotReady:
+        parent, prefix = None, "probe-effect-try-"
+    folder = Path(tempfile.mkdtemp(prefix=prefix + time.strftime("%Y-%m-%d-%H%M%S-"), dir=parent))
     (folder / "runs.jsonl").write_text(json.dumps(asdict(settings)) + "\n", encoding="utf-8")
     return folder / "runs.jsonl"
 

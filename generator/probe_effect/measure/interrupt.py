@@ -23,6 +23,7 @@ from types import FrameType
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT, read_text
+from probe_effect.host.ownership import demand
 from probe_effect.machine.cpu import CPU_FOLDER
 from probe_effect.processes import STARTED_BY, end_process
 from probe_effect.tracers import dynamic_events, ftrace
@@ -87,6 +88,9 @@ QUIET = {"cpu[0-9]*/cpufreq/scaling_governor": "performance", "intel_pstate/no_t
 """Files below `CPU_FOLDER`, to the value of each with which times vary less."""
 
 
+OTHER_STATE = "remove it, or have XDG_STATE_HOME name another folder"
+
+
 def state_file() -> Path:
     """Where the old values are: below `$XDG_STATE_HOME/probe-effect`, or `~/.local/state/probe-effect`."""
     home = os.environ.get("XDG_STATE_HOME")
@@ -102,6 +106,7 @@ def quiet_machine(say: Callable[[str], None], *, is_wanted: bool, root: Path = R
         yield
         return
     state_file().parent.mkdir(parents=True, exist_ok=True)
+    demand([state_file().parent, state_file()], OTHER_STATE)
     with state_file().open("w", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         json.dump({path: _current(Path(path)) for path in values}, file)
@@ -116,7 +121,11 @@ def quiet_machine(say: Callable[[str], None], *, is_wanted: bool, root: Path = R
 
 
 def put_back(say: Callable[[str], None]) -> None:
-    """Put back what a killed `lend` has set; nothing where none has, or where one is at work."""
+    """Put back what a killed `lend` has set; nothing where none has, or where one is at work.
+
+    Raises: UsageError where another user may have written what was set.
+    """
+    demand([state_file()], OTHER_STATE)
     try:
         with state_file().open("r+", encoding="utf-8") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -142,9 +151,12 @@ def _restore(say: Callable[[str], None]) -> None:
     """Put back what the file says, and remove it once all is as it was, or is not there any more."""
     text = state_file().read_text(encoding="utf-8")
     try:
-        values: dict[str, str] = json.loads(text)
+        found: dict[str, str] = json.loads(text)
     except ValueError:  # killed while it was written: nothing had been set
-        values = {}
+        found = {}
+    values = {
+        path: value for path, value in found.items() if any(Path(path).match(f"{CPU_FOLDER}/{one}") for one in QUIET)
+    }
     _set(values, say)
     if all(_current(Path(path)) in {value, None} for path, value in values.items()):
         state_file().unlink()

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from probe_effect.errors import BadData, HostNotReady, unknown
 from probe_effect.host import typed, usable_cpus
+from probe_effect.host.ownership import MAKE_OURS, demand
 from probe_effect.machine import kernel
 from probe_effect.measure.tree import Tree
 from probe_effect.model import Key
-from probe_effect.store.places import DataFolder, own_headers
+from probe_effect.store.places import DataFolder, own_headers, walk
 from probe_effect.store.suite_file import (
     Case,
     Suite,
@@ -129,9 +130,14 @@ class Work:
 
 
 def choose_suites(data: DataFolder, names: Sequence[str]) -> list[tuple[Path, Suite]]:
-    """The suites of those names, or all. Raises: UsageError for an unknown one; BadData for a faulty one."""
+    """The suites of those names, or all.
+
+    Raises: UsageError for an unknown one, and where any file of the suites is another user's; BadData for a faulty one.
+    """
     folders = {folder.name: folder for folder in data.suites()}
     unknown(names, folders, "suite")
+    for parent in {folder.parent for folder in folders.values()}:  # suites share headers and workloads
+        demand([parent, *walk(parent)], MAKE_OURS, data.root if parent.is_relative_to(data.root) else None)
     chosen = []
     for folder in [folders[name] for name in names] or list(folders.values()):
         suite, problems = read_suite(folder, data.relative(folder / "suite.toml"))

@@ -1,11 +1,13 @@
 """Runs that were cut short: which there are, and whether this machine can continue them."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from probe_effect import __version__
 from probe_effect.errors import BadData, HostNotReady, UsageError
 from probe_effect.host import typed
+from probe_effect.host.ownership import MAKE_OURS, demand
 from probe_effect.machine.busy import KEYS
 from probe_effect.measure.request import Work, choose_tracers
 from probe_effect.measure.submission import OpenSubmission, moment
@@ -46,8 +48,13 @@ def ids_of(testbed: Testbed) -> tuple[str, str]:
 
 
 def cut_short(results: Path) -> list[SubmissionFolder]:
-    """The submissions below `results` that are not complete, the one begun last at the end."""
-    places = (place for place in submissions_in(results) if place.plan_file.is_file())
+    """The submissions below `results` that are not complete, the one begun last at the end.
+
+    Raises: UsageError for another user's: what a plan names is run, and its folder is written.
+    """
+    places = [place for place in submissions_in(results) if place.plan_file.is_file()]
+    for place in places:
+        demand([place.folder, *place.folder.iterdir()], MAKE_OURS, results)
     return sorted(places, key=lambda place: place.plan_file.stat().st_mtime_ns)
 
 
@@ -66,9 +73,9 @@ def command_to_go_on(place: SubmissionFolder) -> str:
     return typed(*plan.continued_by) if plan and plan.continued_by else typed("measure", "--resume")
 
 
-def reopen(one: OpenSubmission, work: Work, testbed: Testbed) -> OpenSubmission:
-    """The submission, open again; not yet written. Raises: HostNotReady if the machine or the suite has changed."""
-    if changes := list(_changes(one, work, testbed)):
+def reopen(one: OpenSubmission, work: Work) -> OpenSubmission:
+    """The submission, open again; not yet written. Raises: HostNotReady if a tracer or the source tree has changed."""
+    if changes := list(_other_tools(one, work)):
         raise changed(one.place, changes)
     run = one.document.run
     run = run.model_copy(update={"resumed": (*run.resumed, moment())})
@@ -83,18 +90,25 @@ def changed(place: SubmissionFolder, changes: Iterable[str]) -> HostNotReady:
     )
 
 
-def work_of(one: OpenSubmission, suites: Iterable[tuple[Path, Suite]], known: Mapping[str, Tracer]) -> Work:
-    """The suite and the tracers of an unfinished run.
+def work_of(
+    one: OpenSubmission, suites: Iterable[tuple[Path, Suite]], known: Mapping[str, Tracer], testbed: Testbed
+) -> Work:
+    """The suite and the tracers of an unfinished run. No program that its plan names is started before all else is
+    found as it was.
 
-    Raises: UsageError for a suite or tracer that is not known any more; HostNotReady for a tracer that cannot run now.
+    Raises: UsageError for a suite or tracer that is not known any more, and for a program of another user's.
+    Raises: HostNotReady for a tracer that cannot run now, and if the machine or the suite has changed.
     """
     found = {suite.id: (folder, suite) for folder, suite in suites}
     if one.document.run.suite not in found:
         raise UsageError(f"{one.place.folder}: suite {one.document.run.suite} is not known here")
     folder, suite = found[one.document.run.suite]
+    work = Work(folder, suite, {}, (), {})
+    if changes := list(_changes(one, work, testbed)):
+        raise changed(one.place, changes)
     names = list(dict.fromkeys(subject.tracer for subject in one.plan.subjects))
     tracers = {name: _tracer(name, one.plan, known) for name in names}
-    return Work(folder, suite, choose_tracers(tracers, names), (), {})
+    return replace(work, tracers=choose_tracers(tracers, names))
 
 
 def _tracer(name: str, plan: PlanFile, known: Mapping[str, Tracer]) -> Tracer:
@@ -104,11 +118,13 @@ def _tracer(name: str, plan: PlanFile, known: Mapping[str, Tracer]) -> Tracer:
     if name not in plan.programs or not alike:
         raise UsageError(f"{name}: no such tracer here, but the unfinished run has it; known: {', '.join(known)}")
     # `strace-seccomp-6-1` begins as `strace` does too.
-    return at_path(max(alike, key=lambda tracer: len(tracer.id)), plan.programs[name])
+    tool, program = max(alike, key=lambda tracer: len(tracer.id)), plan.programs[name]
+    demand([Path(program)], f"--tracer {tool.id}={program} says that you mean it")
+    return at_path(tool, program)
 
 
 def _changes(one: OpenSubmission, work: Work, testbed: Testbed) -> Iterator[str]:
-    """The differences between now and the beginning of the run, in words."""
+    """The differences between now and the beginning of the run that are known without a tracer, in words."""
     document = one.document
     before = {"machine": document.machine.model_dump(), "system": document.system.model_dump()}
     system = testbed.system(None, document.run.workload_cpu)
@@ -118,14 +134,18 @@ def _changes(one: OpenSubmission, work: Work, testbed: Testbed) -> Iterator[str]
         for name, value in facts.items():
             if name not in MEASURED and now[part][name] != value:
                 yield f"{part}.{name} was {value} and is {now[part][name]}"
-    for name, version in work.versions().items():
-        if document.tools.get(name) != version:
-            yield f"{name} was {document.tools.get(name)} and is {version}"
     if work.digest() != one.plan.digest:
         yield f"the files of suite {work.suite.id} have changed"
-    if work.tree is not None and (was := document.run.packages.get("tree")) != work.tree.origin:
-        yield f"the source tree was {was} and is {work.tree.origin}"
     if document.provenance.tool != f"probe-effect {__version__}":
         yield f"it was begun by {document.provenance.tool}"
     if document.run.started > moment():
         yield f"it began at {document.run.started}, which this machine's clock says is still to come"
+
+
+def _other_tools(one: OpenSubmission, work: Work) -> Iterator[str]:
+    """The tracers and the source tree that are not those of the beginning, in words."""
+    for name, version in work.versions().items():
+        if (was := one.document.tools.get(name)) != version:
+            yield f"{name} was {was} and is {version}"
+    if work.tree is not None and (was := one.document.run.packages.get("tree")) != work.tree.origin:
+        yield f"the source tree was {was} and is {work.tree.origin}"

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from itertools import count
 from pathlib import Path
 
 from probe_effect.errors import HostNotReady
+from probe_effect.host.ownership import stranger, sudo_user
 from probe_effect.machine.busy import load_average
 from probe_effect.store.documents import write_document
 from probe_effect.store.machine_file import MOMENT_FORM, MachineFile
@@ -114,14 +116,16 @@ def hand_to_sudo_user(folder: Path) -> None:
     """Give a submission's folder to the user who called `sudo`, so that they can read, credit and send it.
 
     The parent folders that were made for it become theirs too, up to the nearest that is theirs already. Without sudo
-    this does nothing.
+    this does nothing, nor where a third user could exchange what is handed over.
     """
-    ids = [os.environ.get(name, "") for name in ("SUDO_UID", "SUDO_GID")]
-    if os.geteuid() != 0 or not all(number.isdecimal() for number in ids):
+    user = sudo_user()
+    if user is None or stranger(folder):
         return
-    user, group = map(int, ids)
-    for path in (*_on_the_way(folder.resolve(), user), folder, *folder.iterdir()):
-        os.chown(path, user, group, follow_symlinks=False)
+    for path in (*_on_the_way(folder.resolve(), user[0]), folder, *folder.iterdir()):
+        status = path.lstat()
+        is_only_here = stat.S_ISDIR(status.st_mode) or (stat.S_ISREG(status.st_mode) and status.st_nlink == 1)
+        if status.st_uid == 0 and is_only_here:  # what root made here, and not another name of a file elsewhere
+            os.chown(path, *user, follow_symlinks=False)
 
 
 def _on_the_way(folder: Path, user: int) -> list[Path]:
