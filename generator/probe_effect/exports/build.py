@@ -140,7 +140,8 @@ def index_site(site: Path) -> None:
     folders = ",".join(sorted(path.name for path in site.iterdir() if path.is_dir() and path.name not in ALONE))
     # Of results only the pages of submissions.
     searched = f"{{index.html,{{{folders}}}/**/*.html,{{charts,results}}/index.html,results/*/*/index.html}}"
-    command = [sys.executable, "-m", "pagefind", "--site", str(site), words, "--glob", searched, "--quiet"]
+    # -P: a file pagefind.py in the working folder would be run in its place.
+    command = [sys.executable, "-P", "-m", "pagefind", "--site", str(site), words, "--glob", searched, "--quiet"]
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     if finished.returncode:
         raise ProbeEffectError(f"The search index of {site} could not be made:\n{finished.stdout}{finished.stderr}")

@@ -27,14 +27,24 @@ FEWEST_CHARTS = 16
 """Fewer are drawn sooner than processes are started."""
 
 
+SAFE_PATH = "PYTHONSAFEPATH"
+
+
 def cpus() -> int:
     """How many CPUs this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def processes(count: int) -> ProcessPoolExecutor:
+@contextmanager
+def processes(count: int) -> Iterator[ProcessPoolExecutor]:
     """`count` fresh interpreters: the drawing program has threads, which a forked process would lose."""
-    return ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
+    before = os.environ.get(SAFE_PATH, "")
+    os.environ[SAFE_PATH] = "1"  # they begin with `python -c`, which looks for modules in the working folder
+    try:
+        with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
+            yield pool
+    finally:
+        os.environ[SAFE_PATH] = before
 
 
 @contextmanager

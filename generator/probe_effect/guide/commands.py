@@ -28,7 +28,7 @@ CALLED_WRONGLY = frozenset({2, 126, 127})
 
 OWN = "probe-effect"
 OWN_PROGRAM = """#!/bin/sh
-exec '{python}' -c 'import sys; sys.argv[0] = "probe-effect"; from probe_effect.cli import main; main()' "$@"
+exec '{python}' -P -c 'import sys; sys.argv[0] = "probe-effect"; from probe_effect.cli import main; main()' "$@"
 """
 
 COLUMNS = "100"
