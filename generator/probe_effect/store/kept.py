@@ -1,14 +1,14 @@
 """Results kept from run to run, each known by the hash of all that it was made from: safe to delete at any time.
 
-An entry carries the digest of its own bytes, so one that was cut short or altered is made again. It is written beside
-its place and renamed into it: two builds at once do not take each other's, and one that is killed leaves no half of
-one. Where nothing can be written, nothing is kept, and everything is made.
+An entry carries a digest of its place and its bytes, so one that was cut short, altered or moved is made again. It is
+written beside its place and renamed into it: two builds at once do not take each other's, and one that is killed leaves
+no half of one. Where nothing can be written, nothing is kept, and everything is made.
 """
 
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -48,7 +48,7 @@ class Kept:
             handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-")
             try:
                 with os.fdopen(handle, "wb") as file:
-                    file.write(hashlib.sha256(body).digest() + body)
+                    file.write(_digest(made_from, body) + body)
                 Path(name).replace(path)
             except BaseException:
                 Path(name).unlink(missing_ok=True)
@@ -63,18 +63,26 @@ class Kept:
         return found
 
 
-def _entry(folder: Path, made_from: Iterable[str]) -> bytes | None:
+def _entry(folder: Path, made_from: Sequence[str]) -> bytes | None:
     """What an entry holds; None where it is not there, or is not what it was."""
     try:
         entry = _path(folder, made_from).read_bytes()
     except OSError:
         return None
     digest, body = entry[:DIGEST_BYTES], entry[DIGEST_BYTES:]
-    return body if hashlib.sha256(body).digest() == digest else None
+    return body if _digest(made_from, body) == digest else None
 
 
-def _path(folder: Path, made_from: Iterable[str]) -> Path:
-    name = hashlib.sha256("\0".join(made_from).encode()).hexdigest()
+def _digest(made_from: Sequence[str], body: bytes) -> bytes:
+    return hashlib.sha256(_name(made_from).encode() + body).digest()
+
+
+def _name(made_from: Sequence[str]) -> str:
+    return hashlib.sha256("\0".join(made_from).encode()).hexdigest()
+
+
+def _path(folder: Path, made_from: Sequence[str]) -> Path:
+    name = _name(made_from)
     return folder / name[:2] / name[2:]
 
 
