@@ -19,7 +19,7 @@ from probe_effect.errors import ProbeEffectError
 from probe_effect.host import read_text
 from probe_effect.host.symbols import find_function, library_of
 from probe_effect.measure.interrupt import Leftover, leftovers
-from probe_effect.processes import STARTED_BY
+from probe_effect.processes import STARTED_BY, mark
 from probe_effect.tracers import dynamic_events, ftrace
 from probe_effect.tracers.bpftrace import LIVE
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
@@ -62,8 +62,8 @@ def sleepers() -> Iterator[list[subprocess.Popen[bytes]]]:
 
 def sleeper(started_by_pid: int, sleepers: list[subprocess.Popen[bytes]], first: str = ":") -> subprocess.Popen[bytes]:
     """A shell that bears the mark of having been started by another, has done something first, and waits."""
-    environment = {**os.environ, STARTED_BY: str(started_by_pid)}
     command = ["/bin/sh", "-c", f"{first}; echo; read -r _"]
+    environment = {**os.environ, **mark(command), STARTED_BY: str(started_by_pid)}
     process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     sleepers.append(process)
     assert process.stdout is not None

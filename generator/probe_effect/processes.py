@@ -17,8 +17,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-STARTED_BY = "PROBE_EFFECT_PID"
-"""Variable in the environment of all that we start, with our process id: so a killed run's programs are recognised."""
+STARTED_BY, STARTED_AS = "PROBE_EFFECT_PID", "PROBE_EFFECT_PROGRAMS"
+"""Variables in the environment of the tools and workloads that we start, by which those of a killed run are recognised:
+our process id; when we started, in ticks since the boot, and the names of the programs, after a `/` each."""
 
 GRACE_S = 5.0
 """Time to end in order after SIGTERM, before SIGKILL."""
@@ -46,7 +47,10 @@ class Child:
         stderr: int,
         folder: Path | None = None,
         environment: Mapping[str, str] | None = None,
+        is_ours: bool = True,
     ) -> None:
+        """Start it. A command of the user's is not `is_ours`: what it leaves running is wanted, and bears no mark."""
+        unmarked = {name: value for name, value in os.environ.items() if name not in {STARTED_BY, STARTED_AS}}
         self._popen = subprocess.Popen(
             [*_dying_with_us(), *command],
             cwd=folder,
@@ -56,7 +60,7 @@ class Child:
             process_group=0,
             preexec_fn=_as_usual if _is_unusual() else None,  # noqa: PLW1509 (it calls nothing that takes a lock)
             # Messages go to notes and are searched for words: one language.
-            env={**os.environ, "LC_ALL": "C", STARTED_BY: str(os.getpid()), **(environment or {})},
+            env={**unmarked, "LC_ALL": "C", **(mark(command) if is_ours else {}), **(environment or {})},
         )
         self._pidfd = end_descriptor(self._popen.pid)
         self._ended: Ended | None = None
@@ -120,6 +124,60 @@ class Child:
         if self._pidfd >= 0:
             os.close(self._pidfd)
             self._pidfd = -1
+
+
+def mark(command: Sequence[str]) -> dict[str, str]:
+    """The variables that mark a command as started by us. A tool may start a workload that it is told by its path."""
+    programs = [command[0], *(word for word in command[1:] if "/" in word and shutil.which(word))]
+    names = (Path(program).name for program in programs)
+    return {STARTED_BY: str(os.getpid()), STARTED_AS: "/".join([str(_began_ticks(PROC / "self")), *names])}
+
+
+PROC = Path("/proc")
+NO_PID = 1 << 23
+"""Above every process id: PID_MAX_LIMIT of include/linux/threads.h is half of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunMark:
+    """The mark of a process: the program of ours that started it, and what that started."""
+
+    pid: int
+    began_ticks: int
+    programs: frozenset[str]
+
+    def is_of_the_living(self) -> bool:
+        """Whether the program of ours still runs, and is not another with its process id."""
+        return _began_ticks(PROC / str(self.pid)) == self.began_ticks
+
+    def is_on(self, process: Path) -> bool:
+        """Whether the process runs what was started, and not what that has started in turn; its words may follow those
+        of an interpreter.
+        """
+        with contextlib.suppress(OSError):
+            words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")[:3]
+            return not self.programs.isdisjoint({Path(word).name for word in words})
+        return False
+
+
+def mark_of(process: Path) -> RunMark | None:
+    """The mark of a process, by its folder in /proc; None without one, and where its ids are those of a container."""
+    with contextlib.suppress(OSError, ValueError, LookupError):
+        if (process / "ns/pid").readlink() != (PROC / "self/ns/pid").readlink():
+            return None
+        words = (process / "environ").read_bytes().decode(errors="replace").split("\0")
+        found = dict(word.split("=", 1) for word in words if word.startswith((STARTED_BY, STARTED_AS)))
+        ticks, *programs = found[STARTED_AS].split("/")
+        made = RunMark(int(found[STARTED_BY]), int(ticks), frozenset(programs))
+        return made if made.pid < NO_PID and _began_ticks(process) >= made.began_ticks else None
+    return None
+
+
+def _began_ticks(process: Path) -> int:
+    """When a process began, in ticks since the boot (proc_pid_stat(5), field 22); -1 where there is none."""
+    with contextlib.suppress(OSError):
+        return int((process / "stat").read_bytes().rpartition(b")")[2].split()[19])
+    return -1
 
 
 STILL_HERE = '[ "$PPID" = "$0" ] && exec "$@"'

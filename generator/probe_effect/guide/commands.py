@@ -155,4 +155,5 @@ def _start(command: str, folder: Path, pid: int | None, output: int) -> Child:
         stderr=output,
         folder=folder / "work",
         environment=environment,
+        is_ours=False,
     )

@@ -146,7 +146,7 @@ def stopped(command: tuple[str, ...], *, stdout: int = 2, stderr: int = 2) -> Ch
     Raises: UsageError if it cannot be started.
     """
     words = ("/bin/sh", "-c", WAIT_STOPPED, "sh", *command)
-    child = Child(words, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr)
+    child = Child(words, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, is_ours=False)
     ended = os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
     if ended is None or ended.si_code != os.CLD_STOPPED:
         child.end()

@@ -15,7 +15,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,9 +23,10 @@ from types import FrameType
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT, read_text
-from probe_effect.host.ownership import demand
+from probe_effect.host.ownership import demand, our_users
 from probe_effect.machine.cpu import CPU_FOLDER
-from probe_effect.processes import STARTED_BY, end_process
+from probe_effect.processes import end_process, mark_of
+from probe_effect.store.tables import printable
 from probe_effect.tracers import dynamic_events, ftrace
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
 
@@ -176,16 +177,32 @@ def leftovers() -> list[Leftover]:
 
 
 def _programs() -> Iterator[Leftover]:
-    for environment in ROOT.glob("proc/[0-9]*/environ"):
-        try:
-            text = environment.read_bytes()
-        except OSError:  # another user's, or gone
+    for process in ROOT.glob("proc/[0-9]*"):
+        mark = mark_of(process)
+        if mark is None or mark.is_of_the_living() or _user_of(process) not in our_users():
             continue
-        started_by = re.search(rf"(?:^|\0){STARTED_BY}=(\d+)(?:\0|$)".encode(), text)
-        if started_by and not _is_alive(int(started_by[1])):
-            pid = int(environment.parent.name)
-            name = read_text(environment.parent, "comm") or "ended"
-            yield Leftover(f"process {pid} ({name})", partial(end_process, pid))
+        pid = int(process.name)
+        is_ours = mark.is_on(process) or _works_in_folder_of(mark.pid, process)
+        what = f"process {pid} ({printable(read_text(process, 'comm') or 'ended')})"
+        yield Leftover(what, partial(end_process if is_ours else _leave_alone, pid))
+
+
+def _works_in_folder_of(pid: int, process: Path) -> bool:
+    """Whether the working folder of a process is one that the run `pid` made, as that of a build is."""
+    with suppress(OSError):
+        return any(part.startswith(f"{WORK_PREFIX}{pid}-") for part in (process / "cwd").readlink().parts)
+    return False
+
+
+def _user_of(path: Path) -> int | None:
+    with suppress(OSError):
+        return path.lstat().st_uid
+    return None
+
+
+def _leave_alone(pid: int) -> None:
+    """Raise ProbeEffectError: a tool of ours has started something else, which may be wanted."""
+    raise ProbeEffectError(f"it is no program that this one starts; if nobody needs it: kill {pid}")
 
 
 def _in_tracefs() -> Iterator[Leftover]:
@@ -200,8 +217,8 @@ def _in_tracefs() -> Iterator[Leftover]:
 def _folders() -> Iterator[Leftover]:
     for parent in {SHARED_MEMORY, Path(tempfile.gettempdir())}:
         for path in sorted(parent.glob(f"{WORK_PREFIX}*")):
-            pid = re.match(rf"{WORK_PREFIX}(\d+)-", path.name)
-            if pid and not _is_alive(int(pid[1])) and path.is_dir():
+            pid = re.match(rf"{WORK_PREFIX}(\d{{1,7}})-", path.name)  # no system has ids of more digits
+            if pid and not _is_alive(int(pid[1])) and path.is_dir() and _user_of(path) in our_users():
                 yield Leftover(f"folder {path}", partial(shutil.rmtree, path, ignore_errors=True))
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from probe_effect.errors import HostNotReady, UsageError
-from probe_effect.processes import STARTED_BY
+from probe_effect.processes import mark
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
 from probe_effect.workloads.loop import SYSTEM_PATH
 
@@ -139,7 +139,7 @@ def _copy(source: Path, target: Path) -> None:
 
 def _run(command: str, work: Path) -> None:
     """Run a command in the copy that others are made from. Raises: HostNotReady with the end of its output."""
-    environment = {"PATH": SYSTEM_PATH, "LC_ALL": "C", "TMPDIR": str(work), STARTED_BY: str(os.getpid())}
+    environment = {"PATH": SYSTEM_PATH, "LC_ALL": "C", "TMPDIR": str(work), **mark(["sh"])}
     try:
         run = subprocess.run(
             ["/bin/sh", "-c", command],

@@ -93,7 +93,8 @@ class CommandTrial:
         if self._settings.prepare is not None:
             with self._work.err.open("wb") as err:
                 words = ("/bin/sh", "-c", self._settings.prepare)
-                child = Child(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err.fileno())
+                quiet = subprocess.DEVNULL
+                child = Child(words, stdin=quiet, stdout=quiet, stderr=err.fileno(), is_ours=False)
             try:
                 self._check(child.wait(self._settings.limit_s), "--prepare")
             finally:
