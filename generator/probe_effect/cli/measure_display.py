@@ -11,6 +11,7 @@ from rich.live import Live
 from rich.text import Text
 
 from probe_effect import units
+from probe_effect.cli.output import plain
 from probe_effect.cli.tables import show_section
 from probe_effect.errors import ProbeEffectError
 from probe_effect.measure.bench import Progress, Settings
@@ -33,12 +34,17 @@ CLOCK_JUMP_S = 1.0
 """Daemons that keep the time turn it by less than that, and set it only when it is off by more."""
 
 
+def tell(text: str) -> None:
+    """Print lines above the one that changes."""
+    progress.print(plain(text), markup=False)
+
+
 def show_skipped(work: Work) -> None:
     """What of a suite is not measured here, one line for each reason."""
     each = grouped_by(work.skipped, lambda subject: (subject.tracer, work.skipped[subject]))
     for (tracer, reason), own in each.items():
         names = dict.fromkeys(one.case for one in own)  # once for all its levels
-        progress.print(f"skipped with {tracer}, as {reason}: {', '.join(names)}", markup=False)
+        tell(f"skipped with {tracer}, as {reason}: {', '.join(names)}")
 
 
 def show_leftovers() -> None:
@@ -47,16 +53,16 @@ def show_leftovers() -> None:
         try:
             leftover.remove()
         except (ProbeEffectError, OSError) as error:
-            progress.print(f"left behind by a killed run: {leftover.what}; it cannot be removed: {error}", markup=False)
+            tell(f"left behind by a killed run: {leftover.what}; it cannot be removed: {error}")
         else:
-            progress.print(f"left behind by a killed run and removed: {leftover.what}", markup=False)
+            tell(f"left behind by a killed run and removed: {leftover.what}")
 
 
 def show_cut_short(submissions: Iterable[SubmissionFolder]) -> None:
     """Name earlier runs that are not complete."""
     for submission in submissions:
         again = command_to_go_on(submission)
-        progress.print(f"cut short earlier: {submission.folder}\n  to go on with it: {again}", markup=False)
+        tell(f"cut short earlier: {submission.folder}\n  to go on with it: {again}")
 
 
 @contextmanager
@@ -72,7 +78,7 @@ def display(console: Console) -> Iterator[Callable[[Progress], None]]:
     def show(progress: Progress) -> None:
         nonlocal last
         if notice := _notice(progress):
-            console.print(notice, markup=False)
+            console.print(plain(notice), markup=False)
         line = _headline(progress)
         if live:
             live.update(Text(_status(progress)), refresh=True)

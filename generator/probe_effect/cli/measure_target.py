@@ -4,13 +4,12 @@ import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from probe_effect.cli import output
-from probe_effect.cli.measure_display import progress
+from probe_effect.cli.measure_display import tell
 from probe_effect.cli.measure_settings import MeasureOptions, kernel_word, machine_words
 from probe_effect.compilers import MACHINE, own_cache
 from probe_effect.emulated.anatomy import PathRecorder
@@ -73,12 +72,11 @@ def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: Measure
         kernel = find_kernel(kernel_words, cache, architecture)
         works = [Work(folder, suite, {}, (), {}) for folder, suite in suites]
         assembly = assemble(architecture, kernel, tracers, works, cache, records=options["paths"])
-    say = partial(progress.print, markup=False)
     with (
         TemporaryDirectory(prefix="probe-effect-paths-") as recorded,
-        EmulatedMachine(assembly, tracers, say, accelerator, PATIENCE[accelerator]) as machine,
+        EmulatedMachine(assembly, tracers, tell, accelerator, PATIENCE[accelerator]) as machine,
     ):
-        machine.recorder = PathRecorder(architecture.machine, say, Path(recorded)) if options["paths"] else None
+        machine.recorder = PathRecorder(architecture.machine, tell, Path(recorded)) if options["paths"] else None
         output.say(f"booting {kernel.origin}")
         known = machine.tracers()
         yield MeasurementTarget(machine, suites, known, list(known) if words else [], CPUS)

@@ -7,6 +7,7 @@ from typing import NoReturn
 import click
 
 from probe_effect.model import Problem
+from probe_effect.store.tables import FORBIDDEN_TEXT
 
 
 def format_of(*formats: str, to: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -20,17 +21,22 @@ format_option = format_of("text", "json", to="For people or programs.")
 
 def product(text: str) -> None:
     """Print what the command was asked for."""
-    click.echo(text)
+    click.echo(plain(text))
 
 
 def product_json(value: object) -> None:
     """Print `value` as JSON that other programs rely on; NaN is refused."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    product(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def say(text: str) -> None:
     """Print what is not the product: progress, a remark, a complaint."""
-    click.echo(text, err=True)
+    click.echo(plain(text), err=True)
+
+
+def plain(text: str) -> str:
+    """The lines of a text with control characters as JSON escapes them: words of others must not steer the terminal."""
+    return FORBIDDEN_TEXT.sub(lambda found: found[0] if found[0] in "\n\t" else f"\\u{ord(found[0]):04x}", text)
 
 
 def end(status: int) -> NoReturn:

@@ -8,6 +8,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from probe_effect.cli.output import plain
+
 MIN_TABLE_WIDTH = 210
 MAX_SECTION_WIDTH = 120
 """Longer lines are hard to read."""
@@ -27,7 +29,7 @@ def console() -> Console:
 
 def show_text(text: str) -> None:
     """A paragraph on stdout, folded to the terminal."""
-    console().print(Text(text), soft_wrap=not console().is_terminal)
+    console().print(Text(plain(text)), soft_wrap=not console().is_terminal)
 
 
 def show_table(
@@ -45,7 +47,7 @@ def table_of(
     Only `values` are written to the right. Where it does not fit, names in the first column are cut in the middle;
     where that is not enough, each row has two lines: its labels on the first, the rest below them.
     """
-    titles, cells = [*labels, *values, *remarks], [list(row) for row in rows]
+    titles, cells = [*labels, *values, *remarks], [list(map(plain, row)) for row in rows]
     wide = [max(map(cell_len, column)) for column in zip(titles, *cells, strict=True)]
     width = console().width
     room = width - sum(wide[1:]) - GAP * len(wide[1:])
@@ -94,7 +96,7 @@ def show_section(title: str, rows: Iterable[Sequence[str]], *, aside: bool = Fal
     narrow = _narrow(aside=aside)
     table = Table.grid(padding=(0, 2, 0, 0), pad_edge=False)
     for row in rows:
-        table.add_row("", *(Text(cell, overflow="fold") for cell in row))
+        table.add_row("", *(Text(plain(cell), overflow="fold") for cell in row))
     if table.row_count == 0:
         return
     for column in table.columns[:-1]:
@@ -110,7 +112,7 @@ def show_commands(title: str, rows: Iterable[tuple[str, str]]) -> None:
     narrow.print(Text(title, style="bold"))
     for purpose, command in rows:
         narrow.print(Text(f"  {purpose}:"))
-        narrow.print(Text(f"    {command}"), soft_wrap=True)
+        narrow.print(Text(plain(f"    {command}")), soft_wrap=True)
 
 
 def _narrow(*, aside: bool = False) -> Console:

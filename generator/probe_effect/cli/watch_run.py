@@ -31,6 +31,7 @@ from probe_effect.live.places import Place
 from probe_effect.measure.interrupt import Interrupted, interruptible
 from probe_effect.measure.submission import hand_to_sudo_user
 from probe_effect.store.places import DataFolder
+from probe_effect.store.tables import printable
 from probe_effect.trial.result import TrialResult, predicted, trial_csv, trial_json, trial_spec
 from probe_effect.trial.runs import CommandTrial, TrialRun, TrialSettings
 
@@ -128,7 +129,7 @@ def _row(one: TracingCost) -> tuple[str, ...]:
         where(loaded.places, loaded.others),
     )
     return (
-        *map(_printable, cells),
+        *(printable(cell, MOST_LETTERS - 1) for cell in cells),
         units.rate(active.events_hz),
         units.percent(active.program_s_per_s),
         units.interval(one.probe, units.DURATION),
@@ -149,12 +150,6 @@ def _place(place: Place) -> str:
     if place.offset is None or place.path is None:
         return f"{place.kind} {place.name}" if place.kind != place.name else place.name
     return f"{place.kind} {place.path.name}+{place.offset:#x}"
-
-
-def _printable(text: str) -> str:
-    """Names are what programs gave themselves: nothing in them may speak to the terminal."""
-    shown = "".join(letter if letter.isprintable() else "�" for letter in text)
-    return shown if len(shown) <= MOST_LETTERS else f"{shown[: MOST_LETTERS - 1]}…"
 
 
 WIDTH = 79

@@ -17,6 +17,7 @@ from pathlib import Path
 from probe_effect.host import ROOT, read_text
 from probe_effect.live import bpf, bpf_objects
 from probe_effect.live.bpf_links import INFO_BYTES, Attached, queried
+from probe_effect.store.tables import printable
 
 HOLDS_PROGRAM = re.compile(r"anon_inode:\[?bpf[-_](?:prog|link)\]?|anon_inode:\[?perf_event\]?")
 PERF_EVENT, LINK = "perf_event", "link"
@@ -28,7 +29,7 @@ TRACER = re.compile(r"^TracerPid:\s*([1-9]\d*)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, order=True)
 class Process:
-    """A process by its id and the name that it gave itself."""
+    """A process by its id and the name that it gave itself, fit to be printed."""
 
     pid: int
     comm: str
@@ -98,7 +99,7 @@ def _add_perf_event(found: Holders, process: Process, descriptor: int) -> None:
 
 
 def _process(folder: Path) -> Process:
-    return Process(int(folder.name), read_text(folder, "comm") or "")
+    return Process(int(folder.name), printable(read_text(folder, "comm") or ""))
 
 
 def _descriptors(folder: Path) -> Iterator[tuple[int, str]]:

@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection
 
-from probe_effect.host.symbols import FIRST_BYTES
+from probe_effect.host.symbols import FIRST_BYTES, UNREADABLE, elf_file, is_in_file
 
 NOTES, BASE = ".note.stapsdt", ".stapsdt.base"
 
@@ -32,15 +31,15 @@ class StaticProbe:
 def static_probes(path: Path) -> list[StaticProbe]:
     """All sites in a file, in its order; none if it has none, or is no ELF file."""
     try:
-        with path.open("rb") as file:
-            return list(_sites(ELFFile(file)))
-    except (OSError, ELFError, struct.error, UnicodeDecodeError):
+        with elf_file(path) as elf:
+            return list(_sites(elf))
+    except UNREADABLE:
         return []
 
 
 def _sites(elf: ELFFile) -> Iterator[StaticProbe]:
     notes, base = elf.get_section_by_name(NOTES), elf.get_section_by_name(BASE)
-    if not isinstance(notes, NoteSection):
+    if not isinstance(notes, NoteSection) or not is_in_file(elf, notes):
         return
     word = "Q" if elf.elfclass == 64 else "I"
     head = struct.Struct(f"{'<' if elf.little_endian else '>'}3{word}")
@@ -52,7 +51,7 @@ def _sites(elf: ELFFile) -> Iterator[StaticProbe]:
         provider, name = data[head.size :].split(b"\0")[:2]
         moved = base["sh_addr"] - linked_base if base is not None else 0  # prelink(8) moves a file's addresses
         offset = next(iter(elf.address_offsets(address + moved)), None)
-        if offset is None:
+        if offset is None or not (provider + name).decode().isprintable():
             continue
         elf.stream.seek(offset)
         first = elf.stream.read(FIRST_BYTES)

@@ -12,6 +12,7 @@ from pathlib import Path
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.host import ROOT, other_pids, read_text
 from probe_effect.processes import Child, end_descriptor, is_readable
+from probe_effect.store.tables import printable
 
 WAIT_STOPPED = 'kill -STOP "$$"; exec "$@"'
 """Have the shell stop itself before it becomes the command: what is counted begins when we let it go on."""
@@ -38,7 +39,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadUse:
-    """A thread of the target, the CPU time that it used while it was counted, and how long it waited for a CPU."""
+    """A thread of the target, the CPU time that it used while it was counted, and how long it waited for a CPU.
+
+    Its name, which it gave itself, is fit to be printed.
+    """
 
     tid: int
     pid: int
@@ -127,7 +131,7 @@ def _threads(pid: int) -> Iterator[ThreadUse]:
         stat = read_text(folder, "schedstat")
         if stat is not None:
             cpu_s, waited_s = (int(word) / 1e9 for word in stat.split()[:2])
-            comm = read_text(folder, "comm") or ""
+            comm = printable(read_text(folder, "comm") or "")
             yield ThreadUse(tid=int(folder.name), pid=pid, comm=comm, cpu_s=cpu_s, waited_s=waited_s)
 
 
