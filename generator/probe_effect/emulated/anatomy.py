@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from probe_effect.emulated.messages import Message
+from probe_effect.emulated.qemu import GuestLost
 from probe_effect.emulated.recording import USER_END, Recording, events, plugin_words, taken
 from probe_effect.errors import HostNotReady
 from probe_effect.model import Key
@@ -249,5 +250,17 @@ class PathRecorder:
         return self.folder / "recorded"
 
 
+MOST_BYTES = 256 << 20
+"""Of a kernel's symbols: twenty times as many as Debian's has."""
+
+
 def _unpacked(text: str) -> str:
-    return zlib.decompress(base64.b85decode(text)).decode()
+    """What the guest packed. Raises: GuestLost where it is none of that, or too much."""
+    unpacking = zlib.decompressobj()
+    try:
+        found = unpacking.decompress(base64.b85decode(text), MOST_BYTES).decode()
+    except (ValueError, zlib.error) as error:
+        raise GuestLost(f"the emulated machine sent symbols that cannot be unpacked: {error}") from error
+    if unpacking.unconsumed_tail:
+        raise GuestLost(f"the emulated machine sent more than {MOST_BYTES} bytes of symbols")
+    return found

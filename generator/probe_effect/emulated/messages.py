@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask
-from probe_effect.model import Bucket, Key, Sample
+from probe_effect.model import Key
 from probe_effect.workloads.loop import WorkloadTask
 
 Message = dict[str, Any]
@@ -28,7 +28,7 @@ def decode(line: bytes) -> Message | None:
     """The object of a line; None for anything else, because a kernel may print anything to a serial line."""
     try:
         found = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 
@@ -65,8 +65,3 @@ def run_request(
 def planned_of(message: Message) -> PlannedRun:
     """The run to make, read in the guest."""
     return PlannedRun(**message | {"subject": Key(*message["subject"])})
-
-
-def sample_of(message: Message) -> Sample:
-    """The row of a run, read by the host."""
-    return Sample(**message | {"histogram": tuple(Bucket(*bucket) for bucket in message["histogram"])})

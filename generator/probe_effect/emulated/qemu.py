@@ -23,7 +23,7 @@ from probe_effect.emulated.debian import DebianRelease
 from probe_effect.emulated.kernel import foreign, join
 from probe_effect.emulated.messages import Message, decode, encode
 from probe_effect.errors import HostNotReady, ProbeEffectError
-from probe_effect.host import ROOT, read_text, usable_cpus
+from probe_effect.host import ROOT, usable_cpus
 from probe_effect.machine.cpu import cpuinfo
 from probe_effect.processes import Child, is_readable
 
@@ -72,6 +72,13 @@ MOST_FAULTS = 4
 GAVE_UP = re.compile("KVM internal error|kvm run failed")
 """What QEMU says when KVM cannot go on (accel/kvm/kvm-all.c): the guest then stands still, and QEMU does not end."""
 LOOK_EVERY_S = 0.2
+
+
+MOST_BYTES = 32 << 20
+"""Of an answer: ten times as many as the packed symbols of a kernel have."""
+
+TEXT_BYTES = 1 << 20
+"""Of a console: as much of its end is looked at."""
 
 
 class GuestLost(ProbeEffectError):
@@ -207,11 +214,17 @@ class RunningGuest:
             if not got:
                 raise GuestLost(self._why(f"the emulator ended with status {self._child.end().exit_status}"))
             self._received += got
+            if len(self._received) > MOST_BYTES and b"\n" not in got:
+                raise GuestLost(self._why(f"it sent a line of more than {MOST_BYTES} bytes"))
         line, _, self._received = self._received.partition(b"\n")
         return decode(line)
 
     def _text(self, name: str) -> str:
-        return read_text(Path(self._folder.name), name) or ""
+        """The end of what the guest or the emulator printed."""
+        with suppress(OSError), (Path(self._folder.name) / name).open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - TEXT_BYTES))
+            return file.read(TEXT_BYTES).decode(errors="replace").strip()
+        return ""
 
     def _why(self, what: str) -> str:
         console, errors = self._text("console"), self._text("errors")

@@ -1,18 +1,23 @@
 """An emulated machine as a testbed: booted when it is needed, started again when it is lost, off when we leave."""
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self, get_args
 
+from pydantic import TypeAdapter
+
 from probe_effect.compilers import CompiledProgram
 from probe_effect.emulated.anatomy import PathRecorder
+from probe_effect.emulated.architecture import GUESTS
 from probe_effect.emulated.assembly import Assembly
-from probe_effect.emulated.messages import WORKLOADS, Message, load_message, run_request, sample_of
+from probe_effect.emulated.messages import WORKLOADS, Message, load_message, run_request
 from probe_effect.emulated.qemu import CPUS, MODES, Accelerator, GuestLost, KvmUnusable, RunningGuest
 from probe_effect.emulated.tracers import GuestTracer, Wanted
 from probe_effect.errors import HostNotReady
@@ -26,12 +31,18 @@ from probe_effect.model import Key, Metric, Need, Sample
 from probe_effect.store.event_paths import EventPath
 from probe_effect.store.machine_file import KVM_GUEST, TCG_GUEST, Machine, System, runs_add_up, with_id
 from probe_effect.store.samples import TIMES, as_note
+from probe_effect.store.tables import printable
 from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.protocol import TracerState
 from probe_effect.workloads.loop import WorkloadTask
 
 LOSSES = 3
 """Guests that may be lost one after the other, without a run between that ends, before we give up."""
+
+RELEASE_FILE, RELEASE = "proc/sys/kernel/osrelease", re.compile(r"\d[\w.+~-]*")
+
+ROW, STATE, FUNCTIONS = TypeAdapter(Sample), TypeAdapter(TracerState), TypeAdapter(dict[str, str])
+"""Answers, which whatever runs in the guest may have given."""
 
 RUNS_DIGITS = 4
 LEAST_EVENTS = 10_000
@@ -87,9 +98,10 @@ class EmulatedMachine(Testbed):
     def tracers(self) -> dict[str, GuestTracer]:
         """Tracer id to tracer, as they describe themselves inside. Raises: HostNotReady when it does not boot."""
         if not self._tracers:
-            for one in self._survey()["tracers"]:
-                tool, said = one.pop("tool"), TracerState(**one)
-                self._tracers[said.tracer] = GuestTracer(id=said.tracer, tool=tool, said=said)
+            with _understood():
+                for one in self._survey()["tracers"]:
+                    tool, said = TOOLS[one.pop("tool")].name, STATE.validate_python(one)
+                    self._tracers[said.tracer] = GuestTracer(id=said.tracer, tool=tool, said=said)
         return self._tracers
 
     def cpus(self, work: Work) -> tuple[int, int | None]:
@@ -132,10 +144,12 @@ class EmulatedMachine(Testbed):
         self._lost = 0
         if self.recorder:
             self._record(self.recorder, planned.subject, request)
-        if watch is not None:  # the first run is a trial, which is not counted
-            self._mechanisms.setdefault(place, answer["mechanism"])
-            self._keep_runs(place, answer)
-        return sample_of(answer["row"])
+        with _understood():
+            row = ROW.validate_python(answer["row"])
+            if watch is not None:  # the first run is a trial, which is not counted
+                self._mechanisms.setdefault(place, answer["mechanism"])
+                self._keep_runs(place, answer["program_runs"], row.events or 0)
+            return row
 
     def _record(self, recorder: PathRecorder, key: Key, request: Message) -> None:
         """Record the path of an event, where there is none yet; a guest that is lost is tried again at the next run."""
@@ -144,9 +158,8 @@ class EmulatedMachine(Testbed):
         except GuestLost as lost:
             self.tell(f"{lost}; {key.case} with {key.tracer} was not recorded")
 
-    def _keep_runs(self, place: str, answer: Message) -> None:
+    def _keep_runs(self, place: str, runs: int | None, events: int) -> None:
         """How often the kernel ran the tracer's programs for each event, where that was asked and events are many."""
-        runs, events = answer["program_runs"], answer["row"]["events"] or 0
         if place in self._program_runs or runs is None or events < LEAST_EVENTS:
             return
         self._program_runs[place] = ratio = round(runs / events, RUNS_DIGITS)
@@ -189,20 +202,22 @@ class EmulatedMachine(Testbed):
     def cpu_times(self, cpu: int) -> CpuTimes | None:
         """How the guest says that its CPU spent its time: what it had to wait for the host's CPU is steal."""
         with suppress(GuestLost):
-            self._files = self._ask({"do": "facts"})["files"]
+            self._files = self._facts()
         with self._root() as root:
             return cpu_times(root, cpu)
 
     def functions(self, names: Sequence[str], load: WorkloadTask) -> dict[str, str]:
         """First bytes of the user functions that are probed, as the guest has them."""
         request = {"do": "functions", "names": list(names), "load": load_message(load)}
-        found: dict[str, str] = self._ask(request)["functions"]
-        return found
+        with _understood():
+            return FUNCTIONS.validate_python(self._ask(request)["functions"])
 
     def mechanisms(self, program: Path) -> tuple[str, list[str]]:
         """(The kernel's release, what the program printed inside that tries each mechanism of tracing)."""
         self._survey()
-        return self._release, self._ask({"do": "mechanisms", "program": f"{WORKLOADS}/{program.name}"})["lines"]
+        request = {"do": "mechanisms", "program": f"{WORKLOADS}/{program.name}"}
+        with _understood():
+            return self._release, [str(line) for line in self._ask(request)["lines"]]
 
     def origins(self) -> Origins:
         """How kprobes were made, and the packages that it was made of."""
@@ -220,7 +235,12 @@ class EmulatedMachine(Testbed):
 
     @property
     def _release(self) -> str:
-        return self._files["proc/sys/kernel/osrelease"].strip()
+        """The kernel's release, which becomes part of a file's name. Raises: HostNotReady for none."""
+        release = self._files.get(RELEASE_FILE, "").strip()
+        if not RELEASE.fullmatch(release):
+            msg = f"the emulated machine has the kernel's release {printable(release)}, expected one such as 6.12.43"
+            raise HostNotReady(msg)
+        return release
 
     @contextmanager
     def _root(self) -> Iterator[Path]:
@@ -238,10 +258,15 @@ class EmulatedMachine(Testbed):
     def _survey(self) -> Message:
         """What the guest reports about itself and its tracers. Raises: HostNotReady when it does not come up."""
         try:
-            self._files = self._ask({"do": "facts"})["files"]
+            self._files = self._facts()
             return self._introduced()
         except GuestLost as lost:
             raise (KvmUnusable if self.accelerator == "kvm" else HostNotReady)(str(lost)) from lost
+
+    def _facts(self) -> dict[str, str]:
+        """Path to text of the guest's files that describe it. Raises: GuestLost."""
+        with _understood():
+            return {name: str(text) for name, text in self._ask({"do": "facts"})["files"].items() if was_asked(name)}
 
     def _introduced(self) -> Message:
         """Have the guest know its tracers, which it must after each boot."""
@@ -280,6 +305,24 @@ class EmulatedMachine(Testbed):
         if self._guest is not None:
             self._guest.end()
             self._guest = None
+
+
+@contextmanager
+def _understood() -> Iterator[None]:
+    """Raise GuestLost for an answer of another form than was asked."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise GuestLost(f"the emulated machine gave no answer to what it was asked: {as_note(repr(error))}") from error
+
+
+def was_asked(name: str) -> bool:
+    """Whether a file is one of those that a guest is asked for. Whatever runs in it may answer in its place."""
+    parts = name.split("/")
+    asked = (pattern.split("/") for pattern in GUESTS["facts"]["files"])
+    return ".." not in parts and any(
+        len(parts) == len(pattern) and all(map(fnmatchcase, parts, pattern)) for pattern in asked
+    )
 
 
 def _put(path: Path, text: str) -> None:
