@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from probe_effect.compilers import cache_folder
 from probe_effect.errors import BadData, ProbeEffectError
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.calibrate import rounded
@@ -150,7 +149,7 @@ class Contest:
         (subject,) = self.work.measured
         start_s = time.monotonic()
         with ExitStack() as leftovers:
-            leftovers.enter_context(measurement_lock(cache_folder()))
+            leftovers.enter_context(measurement_lock())
             if self.cpus[1] is not None:
                 leftovers.callback(os.sched_setaffinity, 0, os.sched_getaffinity(0))
                 os.sched_setaffinity(0, {self.cpus[1]})

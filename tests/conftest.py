@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import signal
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +15,7 @@ from _pytest.nodeid import NodeId
 from builders import REAL_DATA, write_data
 from needs import pytest_runtest_makereport  # noqa: F401  (a hook)
 from probe_effect.host.mounts import mount_for_our_time
+from probe_effect.measure import testbed
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
@@ -29,6 +33,10 @@ for number in {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}:
 signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 mount_for_our_time()
+
+# Tests that measure side by side would find that another measurement runs on this machine.
+testbed.LOCKS = Path(tempfile.mkdtemp(prefix="lock-"))
+atexit.register(shutil.rmtree, testbed.LOCKS, ignore_errors=True)
 
 FIRST = (
     "emulated",

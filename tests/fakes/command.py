@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 from probe_effect.cli import measure_display, measure_target
 from probe_effect.cli.group import main
+from probe_effect.measure import testbed
 from probe_effect.tracers import tool
 from probe_effect.tracers.bpftrace import Bpftrace
 
@@ -18,6 +19,8 @@ if __name__ == "__main__":
     with (
         patch.object(tool, "may_trace", lambda _: True),
         patch.object(measure_target, "known_tracers", lambda: {"bpftrace": Bpftrace(root=kernel)}),
-        patch.object(measure_display, "leftovers", list),  # tests side by side are not to tidy up after each other
+        # Tests side by side are not to tidy up after each other, nor to wait for each other.
+        patch.object(measure_display, "leftovers", list),
+        patch.object(testbed, "LOCKS", Path(os.environ["XDG_CACHE_HOME"])),
     ):
         main()

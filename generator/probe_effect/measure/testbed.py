@@ -1,14 +1,16 @@
 """The machine that runs are made on: this one, or one that is emulated (`probe_effect.emulated`)."""
 
 import fcntl
+import os
+import pwd
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from probe_effect.compilers import CompiledProgram, cache_folder
+from probe_effect.compilers import CompiledProgram
 from probe_effect.errors import HostNotReady
-from probe_effect.host import ROOT, stay_on, usable_cpus
+from probe_effect.host import ROOT, read_text, stay_on, usable_cpus
 from probe_effect.machine import collect
 from probe_effect.machine.busy import CpuTimes, cpu_times, trap_times
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, probed_functions, run_once
@@ -16,6 +18,7 @@ from probe_effect.measure.request import Work
 from probe_effect.model import Metric, Sample
 from probe_effect.store.event_paths import EventPath
 from probe_effect.store.machine_file import Machine, System
+from probe_effect.tracers.tool import SHARED_MEMORY
 from probe_effect.workloads.loop import WorkloadTask, build, clock_read_ns
 
 
@@ -33,6 +36,7 @@ class Testbed:
     """A machine on which runs are made: the one that we run on, where another does not say otherwise."""
 
     cache: Path | None = None
+    """Where its programs and its lock are, in place of the user's cache and the machine's own folder of locks."""
 
     @property
     def metric(self) -> Metric:
@@ -49,7 +53,7 @@ class Testbed:
 
         Raises: HostNotReady if another measurement holds it.
         """
-        with measurement_lock(self.cache or cache_folder()), _staying_on(cpus[1]):
+        with measurement_lock(self.cache or LOCKS), _staying_on(cpus[1]):
             yield
 
     def program(self, work: Work) -> CompiledProgram:
@@ -91,21 +95,56 @@ class Testbed:
         return ()
 
 
+LOCKS = SHARED_MEMORY if SHARED_MEMORY.is_dir() else Path("/tmp")  # noqa: S108 (whoever owns the file may hold it)
+"""Where every user finds the machine's one lock, whatever cache he has."""
+
+LOCK = "probe-effect.lock"
+OPENED = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
 @contextmanager
-def measurement_lock(folder: Path) -> Iterator[None]:
+def measurement_lock(folder: Path = LOCKS) -> Iterator[None]:
     """Be the only measurement on this machine: two would trace and slow each other, and neither would show it.
 
-    The lock is a file in `folder`; the kernel lets go of it when we end, however we end. Raises: HostNotReady when
-        another measurement holds it.
+    The lock is a file in `folder`, of the user who came first, and is never written; the kernel lets go of it when we
+    end, however we end. Raises: HostNotReady when another measurement holds it.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "measuring.lock").open("w", encoding="utf-8") as lock:
+    try:
+        lock = _lock_file(folder / LOCK)
+    except OSError as error:
+        msg = f"{folder / LOCK}: expected a file that may be read, which is this machine's lock: {error.strerror}"
+        raise HostNotReady(f"{msg}; remove it") from error
+    try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            msg = "another measurement is running on this machine; wait for its end, then start this one again"
-            raise HostNotReady(msg) from error
+            msg = f"another measurement is running on this machine{_holder(os.fstat(lock).st_ino)}; wait for its end"
+            raise HostNotReady(f"{msg}, then start this one again") from error
         yield
+    finally:
+        os.close(lock)
+
+
+def _lock_file(path: Path) -> int:
+    """A descriptor of the lock, which may be another user's. Raises: OSError."""
+    with suppress(FileNotFoundError):
+        return os.open(path, OPENED)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        made = os.open(path, OPENED | os.O_CREAT | os.O_EXCL, 0o644)
+    except FileExistsError:  # another has just made it
+        return os.open(path, OPENED)
+    os.fchmod(made, 0o644)  # whatever the umask: each user has to open it
+    return made
+
+
+def _holder(inode: int) -> str:
+    """The process that holds a lock, and its user, in words (proc_locks(5)); empty where the kernel does not say."""
+    locks = (line.split() for line in (read_text(ROOT, "proc/locks") or "").splitlines())
+    pid = next((words[4] for words in locks if words[1] == "FLOCK" and words[5].endswith(f":{inode}")), None)
+    with suppress(OSError, KeyError):
+        return f" (process {pid}, of {pwd.getpwuid((ROOT / f'proc/{pid}').stat().st_uid).pw_name})"
+    return ""
 
 
 @contextmanager
