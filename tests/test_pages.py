@@ -25,11 +25,12 @@ from builders import (
     write_submission,
 )
 from number_builder import number, reduced, submission
+from probe_effect.answer.evidence import evidence
 from probe_effect.errors import BadData
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.numbers.names import cpu_family
-from probe_effect.pages import machine_page, site, source_page, wording
+from probe_effect.pages import case_page, machine_page, site, source_page, wording
 from probe_effect.store.places import DataFolder
 from written_pages import split, with_fragments
 
@@ -376,10 +377,12 @@ def test_charts_named_on_pages_are_all_drawn(data: Path) -> None:
     assert named <= {chart.name for chart in site.charts(catalogue)}
 
 
-@pytest.fixture(scope="module")
-def real(catalogue: Catalogue) -> dict[str, str]:
-    """The pages and fragments of the committed data."""
-    return with_fragments(catalogue)
+def page_of(case_id: str, catalogue: Catalogue) -> str:
+    """The page of a case."""
+    for folder in catalogue.suites:
+        for case in (case for case in folder.suite.cases if case.id == case_id):
+            return case_page.write(catalogue, evidence(catalogue), folder, case)
+    raise KeyError(case_id)
 
 
 def one_of_each(made: dict[str, str]) -> dict[str, str]:
@@ -394,35 +397,41 @@ def one_of_each(made: dict[str, str]) -> dict[str, str]:
     return found
 
 
-def test_every_page_of_the_real_data_folder_is_free_of_elements_from_data(real: dict[str, str]) -> None:
-    all_is_text(one_of_each(real))
+@pytest.mark.deep
+def test_every_page_of_the_real_data_folder_is_free_of_elements_from_data(catalogue: Catalogue) -> None:
+    all_is_text(one_of_each(with_fragments(catalogue)))
 
 
-def test_the_cases_of_a_suite_follow_each_other_in_its_order(real: dict[str, str], catalogue: Catalogue) -> None:
-    pages = [f"costs/{case.id}.md" for case in catalogue.cases()]
-    weights = [split(real[page])[0]["weight"] for page in pages]
+@pytest.mark.deep
+def test_the_cases_of_a_suite_follow_each_other_in_its_order(catalogue: Catalogue) -> None:
+    weights = [split(page_of(case.id, catalogue))[0]["weight"] for case in catalogue.cases()]
     assert weights == sorted(set(weights))
 
 
 @pytest.mark.parametrize("case", ["09-return-count", "23-read-and-write"])
 def test_the_page_of_a_combination_has_what_its_parts_predict_beside_what_was_measured(
-    real: dict[str, str], case: str
+    catalogue: Catalogue, case: str
 ) -> None:
-    assert "[!fold]- What its parts predict" in real[f"costs/{case}.md"]
+    assert "[!fold]- What its parts predict" in page_of(case, catalogue)
 
 
-def test_the_page_of_a_single_probe_predicts_nothing_of_itself(real: dict[str, str]) -> None:
-    assert "[!fold]- What its parts predict" not in real["costs/01-entry-nothing.md"]
+def test_the_page_of_a_single_probe_predicts_nothing_of_itself(catalogue: Catalogue) -> None:
+    assert "[!fold]- What its parts predict" not in page_of("01-entry-nothing", catalogue)
 
 
-def test_the_page_of_a_case_shows_at_which_rates_its_line_was_tried(real: dict[str, str]) -> None:
-    assert "[!fold]- Does the line hold?" in real["costs/06-uprobe.md"]
-    assert "[!fold]- Does the line hold?" not in real["costs/07-uretprobe.md"]
+def test_the_page_of_a_case_shows_at_which_rates_its_line_was_tried(catalogue: Catalogue) -> None:
+    assert "[!fold]- Does the line hold?" in page_of("06-uprobe", catalogue)
+    assert "[!fold]- Does the line hold?" not in page_of("07-uretprobe", catalogue)
 
 
-def test_every_table_of_a_fragment_is_one_when_its_markdown_is_read(catalogue: Catalogue) -> None:
+@pytest.mark.parametrize("whose", ["small", pytest.param("ours", marks=pytest.mark.deep)])
+def test_every_table_of_a_fragment_is_one_when_its_markdown_is_read(
+    data: Path, request: pytest.FixtureRequest, whose: str
+) -> None:
     """Also those that are put together from lists: an escaped line below the heads leaves a paragraph of bars."""
-    pages = site.fragment_files(catalogue)
+    pages = site.fragment_files(
+        read_catalogue(DataFolder(data)) if whose == "small" else request.getfixturevalue("catalogue")
+    )
     heads = re.compile(r"(?:\A|\n\n)\|[^\n]*\|\n([^\n]*)")
     below = [(path, line) for path, text in pages.items() for line in heads.findall(text)]
     assert below
