@@ -291,12 +291,13 @@ def test_a_machine_without_data_is_answered_by_what_is_measured_on_it(here: Here
 WIDE = 80
 
 
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.deep), 8])
 def test_no_line_is_wider_than_the_terminal(
-    here: Here, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    here: Here, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     monkeypatch.setenv("COLUMNS", str(WIDE))
-    for one in held_out():
+    for one in held_out()[::step]:
         show(here.answer(one.script))
     show(here.answer(" ".join(f"{name} {{ @[ustack] = count(); }}" for name in LONG_NAMES)))
     lines = unstyle(capsys.readouterr().out).splitlines()

@@ -158,18 +158,19 @@ def test_what_rows_say_comes_back_as_it_was(one: Submission) -> None:
     assert blocks_from(json.dumps([*one.blocks.items()]).encode()) == one.blocks
 
 
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.deep), 10])
 def test_every_submission_of_the_data_is_read_once_and_then_is_what_it_was(
-    real_data: DataFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    real_data: DataFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
-    data = DataFolder(real_data.root, Kept(tmp_path))
-    first = reading.read_submissions(data.submissions(), data, [])
+    data, submissions = DataFolder(real_data.root, Kept(tmp_path)), real_data.submissions()[::step]
+    first = reading.read_submissions(submissions, data, [])
     of_first = [one.blocks for one in first]
     monkeypatch.setattr(reading, "read_samples", lambda *_: pytest.fail("the rows were read again"))
     for second in (
-        reading.read_submissions(data.submissions(), data, []),
-        [one for files in data.submissions() if (one := reading.read_submission(files, data, []))],
+        reading.read_submissions(submissions, data, []),
+        [one for files in submissions if (one := reading.read_submission(files, data, []))],
     ):
-        assert len(first) == len(second) == len(data.submissions())
+        assert len(first) == len(second) == len(submissions)
         assert [one.id for one, other in zip(first, second, strict=True) if not is_same(one, other)] == []
         assert [one.digest for one in first] == [one.digest for one in second]
         assert [one.document for one in first] == [one.document for one in second]

@@ -92,10 +92,10 @@ def test_what_was_asked_for_case_by_case_is_the_same_as_all_at_once(real_data: D
 
 
 def test_asking_for_a_case_takes_up_no_number_of_another(
-    real_data: DataFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    real_data: DataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data, made, unpacked = DataFolder(real_data.root, Kept(tmp_path)), set(), reading._number
-    read_numbers(data)
+    made, unpacked = set(), reading._number
+    read_numbers(real_data)  # which are kept from now on
 
     def recorded(own: Submission, values: list[Any]) -> Number:
         number = unpacked(own, values)
@@ -103,7 +103,7 @@ def test_asking_for_a_case_takes_up_no_number_of_another(
         return number
 
     monkeypatch.setattr(reading, "_number", recorded)
-    known = evidence(read_numbers(data))
+    known = evidence(read_numbers(real_data))
     machine, tracer, case = known.keys[0]
     assert known.costs[machine, tracer, case].case == case
     assert made == {case}
@@ -112,7 +112,7 @@ def test_asking_for_a_case_takes_up_no_number_of_another(
 def test_models_are_fitted_once_and_again_where_a_submission_is_withdrawn(
     real_data: DataFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data, fit = DataFolder(real_data.root, Kept(tmp_path)), from_counts._fitted_to
+    numbers, kept, fit = read_numbers(real_data), Kept(tmp_path), from_counts._fitted_to
     fitted: list[Evidence] = []
 
     def recorded(found: Evidence) -> bytes:
@@ -120,11 +120,10 @@ def test_models_are_fitted_once_and_again_where_a_submission_is_withdrawn(
         return fit(found)
 
     monkeypatch.setattr(from_counts, "_fitted_to", recorded)
-    first, again = evidence(read_numbers(data)), evidence(read_numbers(data))
+    first, again = (evidence(replace(numbers, kept=kept)) for _ in range(2))
     assert models(first).by_machine == models(again).by_machine
     assert fitted == [first]
-    numbers = read_numbers(data)
-    fewer = evidence(replace(numbers, active=numbers.active[1:]))
+    fewer = evidence(replace(numbers, kept=kept, active=numbers.active[1:]))
     assert models(fewer).ratios
     assert fitted == [first, fewer]
 
