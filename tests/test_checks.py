@@ -17,7 +17,6 @@ from builders import (
     FINDING,
     FOLDER,
     PROJECT,
-    REAL_DATA,
     baseline_row,
     changed,
     counted_rows,
@@ -31,9 +30,9 @@ from builders import (
     write_source,
     write_submission,
 )
-from probe_effect.checks.registry import ALL_RULES
+from probe_effect.checks.registry import ALL_RULES, SIGNS
 from probe_effect.checks.rule import Rule
-from probe_effect.checks.run import check
+from probe_effect.checks.run import check, check_all
 from probe_effect.errors import UsageError
 from probe_effect.store.places import DataFolder
 
@@ -72,8 +71,10 @@ def test_a_case_that_failed_twice_was_given_up_and_needs_no_further_rows(data: P
     assert "plan-complete" in rules(problems(data))
 
 
-def test_the_real_data_folder_has_no_error() -> None:
-    assert [one for one in problems(REAL_DATA) if one.severity == "error"] == []
+def test_the_real_data_folder_has_no_error_and_no_sign_of_forgery(real_data: DataFolder) -> None:
+    found = check_all(real_data)
+    assert [one for one in found if one.severity == "error"] == []
+    assert {one.rule for one in found} & SIGNS.keys() == set()
 
 
 def test_every_rule_has_a_name_a_sentence_and_two_examples() -> None:
