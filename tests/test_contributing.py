@@ -39,9 +39,10 @@ INLINE = [
 
 @pytest.mark.parametrize("is_clone", [False, True], ids=["without a clone", "in a clone"])
 def test_every_command_of_the_way_runs_as_it_stands_and_prints_what_the_page_shows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_clone: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache_with_kept: Path, is_clone: bool
 ) -> None:
     way = Way(tmp_path, monkeypatch, is_clone=is_clone, is_fake=True)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache_with_kept))
     assert steps(PAGES["CONTRIBUTING.md"], is_clone=is_clone)
     walked(PAGES["CONTRIBUTING.md"], way, is_clone=is_clone)
 

@@ -74,6 +74,7 @@ def rows(home: Path) -> int:
     return sum((folder / "samples.csv").read_bytes().count(b"\n") for folder in folders)
 
 
+@pytest.mark.deep
 @pytest.mark.xdist_group("typed")
 def test_a_run_that_was_stopped_goes_on_by_its_message_and_so_do_all_that_follow(home: Path) -> None:
     stopped = stopped_after_a_row(f"probe-effect measure {' '.join(CASE)} --blocks 400 --out 'my results'", home)
@@ -93,7 +94,11 @@ def test_a_run_that_was_stopped_goes_on_by_its_message_and_so_do_all_that_follow
 
 @pytest.mark.xdist_group("typed")
 @pytest.mark.parametrize(
-    "purpose", ["measure what the site lacks most, in your time", "see that plan without measuring"]
+    "purpose",
+    [
+        pytest.param("measure what the site lacks most, in your time", marks=pytest.mark.deep),
+        "see that plan without measuring",
+    ],
 )
 def test_what_doctor_says_to_do_is_a_command_that_is_understood(home: Path, purpose: str) -> None:
     line = said(shell("probe-effect doctor", home).stdout, purpose)

@@ -200,6 +200,7 @@ def asked_by(monkeypatch: pytest.MonkeyPatch, root: Path, module: str) -> FakePr
     made = FakeProject(root)
     monkeypatch.setattr(f"probe_effect.cli.{module}.known_tracers", lambda: made.tracers)
     monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", list)
+    monkeypatch.setattr("probe_effect.cli.review_run.PACKAGED", root / "nothing")  # else each reads all our data
     return made
 
 
