@@ -93,10 +93,10 @@ def values_read(printed: str) -> Iterator[Decimal]:
     if clock := CLOCK.search(printed):
         hours, minutes, seconds = (Decimal((part or "0").replace(",", ".")) for part in clock.groups())
         yield 3600 * hours + 60 * minutes + seconds
-    scales = [Decimal(scale) for words, scale in SCALES.items() if re.search(words, printed)]
+    scales = [Decimal(1), *(Decimal(scale) for words, scale in SCALES.items() if re.search(words, printed))]
     for number in NUMBER.findall(printed):
         plain = Decimal(re.sub(r"[_ ]|,(?=\d{3})", "", number).replace(",", "."))
-        yield from (plain * scale for scale in (1, *scales))
+        yield from (plain * scale for scale in scales)
 
 
 @pytest.mark.parametrize("typed", SAMPLE, ids=lambda typed: f"{typed['source']}.{typed['figure']}")
