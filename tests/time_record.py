@@ -104,10 +104,10 @@ class CpuTime:
 
         return (yield from self.measured(write))
 
-    def write(self, what: str, when: str, *, marks: list[str] | None = None, **seconds: float) -> None:
+    def write(self, what: str, when: str, *, marks: list[str], **seconds: float) -> None:
         """One line, whole even where two workers write."""
         if self._record is not None:
-            line: dict[str, object] = {"what": what, "when": when, "worker": self._worker, "marks": marks or []}
+            line: dict[str, object] = {"what": what, "when": when, "worker": self._worker, "marks": marks}
             line.update((name, round(value, 4)) for name, value in seconds.items())
             with self._record.open("a", encoding="utf-8") as file:
                 file.write(f"{json.dumps(line)}\n")
@@ -138,7 +138,7 @@ class CpuTime:
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Generator[None, object, object]:
         def write(**seconds: float) -> None:
-            self.write("collection", "collection", **seconds)
+            self.write("collection", "collection", marks=[], **seconds)
 
         return (yield from self.measured(write))[0]
 
