@@ -11,6 +11,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -460,6 +461,7 @@ def test_a_command_of_the_users_bears_no_mark_and_what_it_leaves_is_not_ours(
     monkeypatch.setenv(STARTED_BY, str(NO_PROCESS))
     child = stopped(("/bin/sh", "-c", f"env > {tmp_path}/environment"))
     environment = Path(f"/proc/{child.pid}/environ").read_bytes()
+    child.send(signal.SIGCONT)  # a stopped program would not hear that it is to end
     child.end()
     assert STARTED_BY.encode() not in environment
     assert STARTED_AS.encode() not in environment

@@ -119,7 +119,7 @@ def demand(paths: Iterable[Path], so: str, below: Path | None = None) -> None:
     """Raise UsageError for the first of the paths that is not ours; `so` says how the user says that he means it."""
     for path in paths:
         if found := stranger(path, below):
-            raise UsageError(
-                f"{path}: {found}, so that another user may decide what runs here; expected files that only "
-                f"root and {_name(os.getuid())} may write; {so}"
-            )
+            owner = f" (of {_name(path.lstat().st_uid)})" if path.exists() else ""
+            ours = " and ".join(dict.fromkeys(("root", _name(os.getuid()).partition(" ")[0])))
+            msg = f"{path}{owner}: {found}, so that another user may decide what runs here"
+            raise UsageError(f"{msg}; expected that only {ours} may write it; {so}")
