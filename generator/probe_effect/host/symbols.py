@@ -4,10 +4,13 @@ Source: System V ABI, chapter 4 (symbol table) and 5 (program header); the offse
 `uprobe_events` takes (Documentation/trace/uprobetracer.rst).
 """
 
+import errno
 import io
 import os
+import stat
 import struct
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -24,39 +27,6 @@ from probe_effect.host import ROOT, read_text
 FIRST_BYTES = 16
 """No instruction of x86-64 is longer than 15 bytes; those of AArch64 have 4."""
 
-UNREADABLE = (OSError, ELFError, ValueError, LookupError, TypeError, AttributeError, OverflowError, struct.error)
-"""What pyelftools raises for a file that is damaged, or was made to be."""
-
-MOST_TABLES = 8
-"""Of symbols in a file: one, and one for the dynamic loader, are usual."""
-
-MOST_SEGMENTS = 1_000
-"""Of a file: about ten are usual, and each is looked at for each symbol."""
-
-MOST_NAME_BYTES = 20_000
-"""Of a symbol that is looked at: names of C++ have some hundreds, of templates thousands."""
-
-
-class _BoundedFile(io.BufferedReader):
-    """A file of which no read takes more memory than it has bytes, whatever its fields say that follows them."""
-
-    def __init__(self, raw: io.FileIO) -> None:
-        super().__init__(raw)
-        self._most_bytes = os.fstat(raw.fileno()).st_size
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        return super().read(self._most_bytes if size is None or size < 0 else min(size, self._most_bytes))
-
-
-@contextmanager
-def elf_file(path: Path) -> Iterator[ELFFile]:
-    """An ELF file, opened. Raises: one of UNREADABLE, here and where it is read."""
-    with _BoundedFile(io.FileIO(path)) as file:
-        elf = ELFFile(file)
-        if elf.num_segments() > MOST_SEGMENTS:
-            raise ELFError(f"{elf.num_segments()} segments")
-        yield elf
-
 
 @dataclass(frozen=True, slots=True)
 class Function:
@@ -66,24 +36,79 @@ class Function:
     first_bytes: bytes
 
 
+MOST_SECTIONS, MOST_READS, MOST_BYTES = 100_000, 1_000_000, 1 << 30
+"""Of one file: its headers say how much there is to read, and it may be anybody's."""
+
+MOST_CODE_BYTES = 1 << 20
+MOST_NAME_BYTES, MOST_NAMES_BYTES = 10_000, 256 << 20
+"""Of one symbol, of which the longest of C++ take some thousand, and of all together."""
+
+
+class _Bounded(io.BufferedReader):
+    """A file of which at most so much is read, in at most so many parts."""
+
+    _left_reads, _left_bytes = MOST_READS, MOST_BYTES
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """As of any file. Raises: ELFError."""
+        self._left_reads -= 1
+        self._left_bytes -= MOST_BYTES if size is None or size < 0 else size
+        if self._left_reads < 0 or self._left_bytes < 0:
+            raise ELFError("more to read than any program has")
+        return super().read(size)
+
+
+@contextmanager
+def elf_file(path: Path) -> Iterator[ELFFile]:
+    """An ELF file, which may be anybody's. Raises: OSError, ELFError, whatever a damaged or made one has in it."""
+    with _Bounded(io.FileIO(path, opener=_without_waiting)) as file:
+        try:
+            elf = ELFFile(file)
+            if elf.num_sections() > MOST_SECTIONS:
+                raise ELFError("more sections than any program has")
+            yield elf
+        except DAMAGED as error:
+            raise ELFError(str(error)) from error
+
+
+DAMAGED = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, TypeError, ValueError),
+    *(struct.error, zlib.error),
+)
+"""What pyelftools and the unpacking of what it gives raise for files that are none of a compiler's."""
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Raises: OSError for a pipe or a device, which may have no end."""
+    handle = os.open(path, flags | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "not a regular file")
+    return handle
+
+
 def find_function(path: Path, name: str) -> Function | None:
     """The function `name` of an ELF file; None when the file has no such symbol, or is no ELF file."""
     wanted = name.encode() + b"\0"
     try:
         with elf_file(path) as elf:
-            found = (_function(elf, *place) for names, at, *place in _symbols(elf) if names.startswith(wanted, at))
+            segments = loaded(elf)
+            found = (
+                _function(elf, segments, *place) for names, at, *place in _symbols(elf) if names.startswith(wanted, at)
+            )
             return next(found, None)
-    except UNREADABLE:
+    except (OSError, ELFError):
         return None
 
 
 def code_at(path: Path, offset: int) -> bytes:
     """The bytes of the function that begins at an offset of an ELF file; none where no symbol says how long it is."""
     try:
-        with _BoundedFile(io.FileIO(path)) as file:
+        size = _sizes(path).get(offset, 0)
+        with path.open("rb") as file:
             file.seek(offset)
-            return file.read(_sizes(path).get(offset, 0))
-    except UNREADABLE:
+            return file.read(size) if size <= MOST_CODE_BYTES else b""
+    except (OSError, ELFError):
         return b""
 
 
@@ -92,7 +117,9 @@ def _sizes(path: Path) -> dict[int, int]:
     """The offset of each function of a file to how many bytes it has."""
     with elf_file(path) as elf:
         sizes = {address: size for _, _, address, size in sorted(_symbols(elf), key=lambda one: one[3])}
-        return {offset: size for address, size in sizes.items() for offset in elf.address_offsets(address)}
+        segments = loaded(elf)
+        offsets = ((offset_of(address, segments), size) for address, size in sizes.items())
+        return {offset: size for offset, size in offsets if offset is not None}
 
 
 def matching_functions(path: Path, pattern: str) -> dict[str, Function]:
@@ -103,44 +130,70 @@ def matching_functions(path: Path, pattern: str) -> dict[str, Function]:
     found: dict[str, Function] = {}
     try:
         with elf_file(path) as elf:
-            for names, at, address, size in _symbols(elf):
-                end = names.find(b"\0", at, at + MOST_NAME_BYTES)
-                name = names[at:end].decode(errors="replace") if end > at else ""
-                if name.isprintable() and fnmatchcase(name, pattern) and (function := _function(elf, address, size)):
+            segments = loaded(elf)
+            for name, address, size in _named(elf):
+                if fnmatchcase(name, pattern) and (function := _function(elf, segments, address, size)):
                     found[name] = function
-    except UNREADABLE:
+    except (OSError, ELFError):
         return {}
     return dict(sorted(found.items()))
 
 
-def _function(elf: ELFFile, address: int, size: int) -> Function | None:
-    offset = next(iter(elf.address_offsets(address)), None)
+MOST_LOADED = 100
+
+Segments = Sequence[tuple[int, int, int]]
+"""Address, address of the end, and offset in the file of each part that is loaded."""
+
+
+def loaded(elf: ELFFile) -> Segments:
+    """The parts of a file that are loaded."""
+    headers = (one.header for one in islice(elf.iter_segments("PT_LOAD"), MOST_LOADED))
+    return [(one["p_vaddr"], one["p_vaddr"] + one["p_filesz"], one["p_offset"]) for one in headers]
+
+
+def offset_of(address: int, segments: Segments) -> int | None:
+    """Where an address is in the file; None where nothing is loaded there."""
+    return next((offset + address - start for start, end, offset in segments if start <= address < end), None)
+
+
+def _function(elf: ELFFile, segments: Segments, address: int, size: int) -> Function | None:
+    offset = offset_of(address, segments)
     if offset is None:
         return None
     elf.stream.seek(offset)
     return Function(offset, elf.stream.read(min(size or FIRST_BYTES, FIRST_BYTES)))
 
 
+def section_bytes(section: Section) -> bytes:
+    """What a section holds. Raises: ELFError for one that unpacks to any size."""
+    if section.compressed:
+        raise ELFError("a compressed section, which is not read")
+    content: bytes = section.data()
+    return content
+
+
 def _symbols(elf: ELFFile) -> Iterator[tuple[bytes, int, int, int]]:
     """(names, where its own begins there, address, size) of each function; a stripped library has the dynamic ones."""
     # pyelftools would take a hundred times as long, 50 µs for each, and a process has mapped 100 000 and more.
     entry = struct.Struct(("<" if elf.little_endian else ">") + ("IB3xQQ" if elf.elfclass == 64 else "IIIB3x"))
-    tables = (section for section in elf.iter_sections() if isinstance(section, SymbolTableSection))
-    for section in islice(tables, MOST_TABLES):
-        if is_in_file(elf, section) and is_in_file(elf, section.stringtable):
-            names, table = section.stringtable.data(), section.data()
+    for section in elf.iter_sections():
+        if isinstance(section, SymbolTableSection):
+            names, table = section_bytes(section.stringtable), section_bytes(section)
             for fields in entry.iter_unpack(table[: len(table) // entry.size * entry.size]):
                 at, info, address, size = fields if elf.elfclass == 64 else (fields[0], fields[3], *fields[1:3])
                 if address and info & 0xF in {0, 2, 10}:  # STT_NOTYPE, STT_FUNC, STT_GNU_IFUNC
                     yield names, at, address, size
 
 
-def is_in_file(elf: ELFFile, section: Section) -> bool:
-    """Whether a section is as long as it says, so that it takes no more memory: one that is in no file or compressed
-    may say any length.
-    """
-    end = elf.stream.seek(0, os.SEEK_END)
-    return bool(section["sh_offset"] + section["sh_size"] <= end and not section.compressed)
+def _named(elf: ELFFile) -> Iterator[tuple[str, int, int]]:
+    """(name, address, size) of each function."""
+    left_bytes = MOST_NAMES_BYTES
+    for names, at, address, size in _symbols(elf):
+        end = names.find(b"\0", at, at + MOST_NAME_BYTES)
+        left_bytes -= end - at
+        if end < 0 or left_bytes < 0:
+            raise ELFError("longer names than any program has")
+        yield names[at:end].decode(errors="replace"), address, size
 
 
 def library_of(pid: int, stem: str) -> str | None:
