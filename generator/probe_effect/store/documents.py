@@ -8,14 +8,13 @@ import os
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
@@ -223,34 +222,36 @@ def value_line(path: Path, keys: Sequence[DocumentKey]) -> int | None:
 
 
 def _json_place(text: str, path: Sequence[DocumentKey]) -> tuple[int | None, int | None]:
-    """Where the value at `path` starts. JSON is YAML 1.2 for this purpose, and PyYAML keeps the marks."""
-    node = _json_tree(text)
-    if node is None:
+    """Where the value at `path` starts in sound JSON; where a key is missing, its parent is the place."""
+    if len(text) > MAX_PLACED_CHARACTERS:
         return None, None
-    for key in path:
-        found = next((child for name, child in _children(node) if name == str(key)), None)
-        if found is None:  # a missing key: its parent is the place
-            break
-        node = found
-    return node.start_mark.line + 1, node.start_mark.column + 1
+    places = _json_places(text)
+    whole = tuple(path)
+    offset = next(places[whole[:length]] for length in range(len(whole), -1, -1) if whole[:length] in places)
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+MAX_PLACED_CHARACTERS = 4 * MAX_DOCUMENT_BYTES
+JSON_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[\[\]{},:]|[^\s\[\]{},:"]+')
 
 
 @lru_cache(maxsize=1)
-def _json_tree(text: str) -> yaml.Node | None:
-    """The marked tree, kept for the next problem of the same document: a hostile one is slow to read."""
-    try:
-        # YAML refuses tabs that JSON allows between values; strings cannot hold them.
-        tree: yaml.Node | None = yaml.compose(text.replace("\t", " "), Loader=yaml.SafeLoader)
-    except yaml.YAMLError:
-        return None
-    return tree
-
-
-def _children(node: yaml.Node) -> Iterator[tuple[str, yaml.Node]]:
-    if isinstance(node, yaml.MappingNode):
-        yield from ((key.value, value) for key, value in node.value)
-    elif isinstance(node, yaml.SequenceNode):
-        yield from ((str(place), value) for place, value in enumerate(node.value))
+def _json_places(text: str) -> dict[tuple[DocumentKey | None, ...], int]:
+    """The offset of each value of sound JSON by its path, kept for the next problem of the same document."""
+    places: dict[tuple[DocumentKey | None, ...], int] = {}
+    path: list[DocumentKey | None] = []  # ends with a number in a list; with None where a key comes next
+    for token in JSON_TOKEN.finditer(text):
+        sign, last = token[0], path[-1] if path else ""
+        if sign in {"]", "}"}:
+            path.pop()
+        elif sign == ",":
+            path[-1] = last + 1 if isinstance(last, int) else None
+        elif last is None:
+            path[-1] = json.loads(sign)
+        elif sign != ":":
+            places[tuple(path)] = token.start()
+            path += [0] if sign == "[" else [None] if sign == "{" else []
+    return places
 
 
 def _toml_place(text: str, path: Sequence[DocumentKey]) -> tuple[int | None, int | None]:
