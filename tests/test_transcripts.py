@@ -67,7 +67,7 @@ shows = ["hello"]
 """
 
 
-def transcript(run: str, shows: str = ".", beside: str | None = None, needs: tuple[str, ...] = ()) -> Transcript:
+def transcript(run: str, shows: str = "*", beside: str | None = None, needs: tuple[str, ...] = ()) -> Transcript:
     return Transcript(id="one", asks="What?", run=run, shows=(shows,), beside=beside, needs=needs)
 
 
@@ -141,6 +141,26 @@ def test_a_command_of_the_guide_was_recorded_as_it_stands_and_is_shown_by_its_ch
     assert one.transcript.missing_from(one.recorded.output) == []
     text = CHAPTERS[one.chapter].read_text(encoding="utf-8")
     assert re.search(rf'<\s*transcript\s+"{one.transcript.id}"', text)
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "is_shown"),
+    [
+        ("SAMPLE events: #", "   SAMPLE events:     195081", True),
+        ("SAMPLE events: #", "   SAMPLE events:     none", False),
+        ("^@[#]: #$", "Attaching\n@[12]: 345\n", True),
+        ("^#$", "a 5", False),
+        ("copied*copied", "1 copied\n2 copied", True),
+        ("copied*copied", "1 copied", False),
+        ("emulated|stepped", "it is stepped", True),
+        ("(a+)+$", "a" * 100 + "!", False),
+        ("*".join(["a"] * 900) + "!", "a" * 3000, False),
+        ("#" * 1900, "1" * 3000, False),
+    ],
+)
+def test_what_a_command_must_show_is_found_in_one_pass(form: str, text: str, is_shown: bool) -> None:
+    shown = transcript("true").model_copy(update={"shows": (form,)})
+    assert shown.missing_from(tuple(text.split("\n"))) == ([] if is_shown else [form])
 
 
 # Running one

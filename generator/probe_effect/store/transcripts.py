@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from probe_effect.model import Problem
 from probe_effect.store.beside_files import Day
@@ -119,14 +119,6 @@ NO_COMMANDS = frozenset({ROOT_NEED, TRACEFS_NEED})
 """What a command may need that is no command."""
 
 
-def _pattern(text: str) -> str:
-    try:
-        re.compile(text)
-    except re.error as error:
-        raise ValueError(f"is no regular expression: {error}") from error
-    return text
-
-
 LINES = without(
     re.compile(rf"(?!\n){FORBIDDEN_TEXT.pattern}"),
     "holds a control or direction-changing character; write plain lines",
@@ -136,7 +128,6 @@ ShellCommand = Annotated[str, StringConstraints(min_length=1, max_length=1000), 
 """One command of the shell, which may take several lines."""
 
 OutputLine = Annotated[str, StringConstraints(max_length=MOST_COLUMNS), LINES]
-Pattern = Annotated[Text, AfterValidator(_pattern)]
 PackageName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=60)]
 
 
@@ -148,12 +139,31 @@ class Transcript(Document):
     run: ShellCommand
     beside: ShellCommand | None = None
     needs: tuple[PackageName, ...] = Field(default=(), max_length=10)
-    shows: tuple[Pattern, ...] = Field(min_length=1, max_length=10)
+    shows: tuple[Text, ...] = Field(min_length=1, max_length=10)
 
     def missing_from(self, output: tuple[str, ...]) -> list[str]:
         """Those of `shows` that are not found in the lines of an output."""
         text = "\n".join(output)
-        return [pattern for pattern in self.shows if not re.search(pattern, text, re.MULTILINE)]
+        return [shown for shown in self.shows if not any(_is_in(text, form) for form in shown.split("|"))]
+
+
+SIGNS = {"#": "[0-9]++", " ": r"\s++", "^": "^", "$": "$"}
+"""What has a meaning in a form: a number, any blanks, the beginning of a line, its end."""
+
+
+def _is_in(text: str, form: str) -> bool:
+    """Whether the parts of a form, between its `*`, are in a text one after the other.
+
+    Each is taken at its first place and none is looked for again, so a form from data takes no time of its own.
+    """
+    place = 0
+    for part in form.split("*"):
+        pattern = "".join(SIGNS.get(sign) or re.escape(sign) for sign in part)
+        found = re.compile(pattern, re.MULTILINE).search(text, place)
+        if found is None:
+            return False
+        place = found.end()
+    return True
 
 
 class TranscriptFile(Document):
