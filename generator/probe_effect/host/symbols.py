@@ -132,7 +132,8 @@ def matching_functions(path: Path, pattern: str) -> dict[str, Function]:
         with elf_file(path) as elf:
             segments = loaded(elf)
             for name, address, size in _named(elf):
-                if fnmatchcase(name, pattern) and (function := _function(elf, segments, address, size)):
+                is_wanted = name.isprintable() and fnmatchcase(name, pattern)
+                if is_wanted and (function := _function(elf, segments, address, size)):
                     found[name] = function
     except (OSError, ELFError):
         return {}
