@@ -152,8 +152,10 @@ def _svg(spec: Spec) -> bytes:
 
 
 def _png(svg: str, scale: int) -> bytes:
-    # The drawing program looks for a font by each of several names in vain, at every text.
-    drawn: bytes = vl_convert.svg_to_png(svg.replace(FACE, "sans-serif"), scale=scale)
+    # The drawing program looks for a font by each of several names in vain, at every text. What it clips, such as an
+    # element in another, it draws twice; a drawing does not leave its place.
+    plain = svg.replace(FACE, "sans-serif").replace("><svg ", '><svg overflow="visible" ')
+    drawn: bytes = vl_convert.svg_to_png(plain, scale=scale)
     return packed(drawn)
 
 
