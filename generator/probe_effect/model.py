@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, NamedTuple
 
 Severity = Literal["error", "warning"]
@@ -120,11 +121,13 @@ NUMBER = re.compile(r"[0-9]{1,9}")
 """Longer ones are read in parts: no release has any, and a hostile one must not take long."""
 
 
+@cache
 def release_numbers(release: str) -> tuple[int, ...]:
     """The numbers of a release or version, by which 5.10 comes after 5.9: `(6, 12, 107, 13)` of `6.12.107+deb13`."""
     return tuple(map(int, NUMBER.findall(release)))
 
 
+@cache
 def series_of(release: str) -> tuple[int, int]:
     """The first two numbers of a release or version, `(0, 23)` of `bpftrace v0.23.2`; 0 for one that it has not."""
     major, minor, *_ = (*release_numbers(release), 0, 0)

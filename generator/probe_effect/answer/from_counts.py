@@ -251,6 +251,7 @@ def _counts(found: Evidence, case: str) -> dict[tuple[str, str], list[Number]]:
     return grouped_by(found.counts.get(case, ()), lambda one: (names.tool_of(one.tracer), one.submission.architecture))
 
 
+@once
 def counted_as(found: Evidence, case: Case, number: Number, mechanism: str | None = None) -> EventCount:
     """A count with the classes of its instructions, and the exceptions of its probe or of one made by `mechanism`."""
     return _event(_kept(found)[0], case, number, mechanism)
