@@ -10,8 +10,7 @@ from pathlib import Path
 from probe_effect.checks.rule import Fault, rule
 from probe_effect.numbers.published import compare, fill, recompute, stands
 from probe_effect.stats.formula import FormulaError, evaluate
-from probe_effect.store.documents import value_line
-from probe_effect.store.samples import SLUG
+from probe_effect.store.documents import SLUG, TAKEN, value_line
 from probe_effect.store.source_file import Figure, SourceFile
 from probe_effect.store.tables import printable
 
@@ -42,7 +41,7 @@ def source_size(figures: Sequence[Figure]) -> Iterator[Fault]:
 
 @rule("source/folder-name")
 def _folder_name(checked: CheckedSource) -> Iterator[Fault]:
-    if not re.fullmatch(SLUG, checked.folder.name):
+    if not re.fullmatch(SLUG, checked.folder.name) or checked.folder.name in TAKEN:
         yield Fault(DOCUMENT, None, f"folder `{printable(checked.folder.name)}` is not an id")
 
 
@@ -58,6 +57,8 @@ def _findable_source(checked: CheckedSource) -> Iterator[Fault]:
 def _derived_figures(checked: CheckedSource) -> Iterator[Fault]:
     ids = Counter(figure.figure for figure in checked.figures)
     for figure in checked.figures:
+        if figure.figure in TAKEN:
+            yield Fault(FIGURES, figure.line, f"`{figure.figure}` is a name that pages use", "give it another id")
         if ids[figure.figure] > 1:
             yield Fault(FIGURES, figure.line, f"there are two figures `{figure.figure}`", "give each figure its own id")
         for found, hint in _missing(figure):

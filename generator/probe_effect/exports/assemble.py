@@ -5,6 +5,7 @@ that a number leads to its rows wherever the site is served.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import chain
@@ -19,6 +20,7 @@ from probe_effect.charts.draw import live_script
 from probe_effect.charts.pictures import badge, site_card
 from probe_effect.checks.registry import ALL_RULES
 from probe_effect.compare.subjects import subjects
+from probe_effect.errors import ProbeEffectError
 from probe_effect.exports import data_folder
 from probe_effect.exports.advising import ADVISING, FIRST, advise_files
 from probe_effect.exports.data_folder import ZIP
@@ -159,6 +161,9 @@ def _download(path: Path) -> dict[str, str]:
 FOLDERS = ("static", "assets", "content")
 """The parts of the work folder, rebuilt from nothing each time; what others refer to comes first."""
 
+ADDRESSES = "addresses.txt"
+"""In the work folder: where each page is to be that comes from data."""
+
 LIST = "machines.json"
 """All machines, which a page loads when its reader asks for one that the form does not offer from the start."""
 
@@ -193,10 +198,18 @@ def assemble(catalogue: Catalogue, work: Path, cache: Kept, project: Path) -> It
 def _write_pages(catalogue: Catalogue, work: Path, content: Path) -> None:
     """Pages with their fragments, and what layouts and scripts read of all data."""
     static, assets = work / "static", work / "assets"
+    addresses = []
     for path, text in chain(site.content(catalogue), tracer_page.write_plain(content)):
         write(work / "content" / path, text)
+        addresses.append(path.removesuffix(".md"))
+        if (content / path).exists():
+            addresses.append(addresses[-1])
     for name, pages in site.number_pages(catalogue):
         write(assets / "numbers" / name, pages)
+        addresses += [f"results/{page['path']}" for page in json.loads(pages)]
+    if twice := [address for address, times in Counter(addresses).items() if times > 1]:
+        raise ProbeEffectError(f"/{twice[0]}/: two pages have this address. Give one of them another id under data/.")
+    write(work / ADDRESSES, "".join(f"{address}\n" for address in addresses))
     for name, text in site.fragment_files(catalogue).items():
         write(assets / "fragments" / name, text)
     quoted = facts(catalogue, asked_ratios(content))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from probe_effect.checks.run import check_all
 from probe_effect.errors import BadData, HostNotReady, ProbeEffectError
-from probe_effect.exports.assemble import FOLDERS, assemble
+from probe_effect.exports.assemble import ADDRESSES, FOLDERS, assemble
 from probe_effect.exports.hugo import SiteOptions, mounts, root_addresses, run_hugo, swap
 from probe_effect.exports.workers import make_shards
 from probe_effect.numbers.catalogue import read_catalogue
@@ -71,10 +71,19 @@ def _build_site(places: BuildPlaces, options: SiteOptions) -> Iterator[str]:
     fresh = places.out.with_name(f"{places.out.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     run_hugo(places.project, places.work, fresh, fitted(options, places))
+    every_page_is_there(fresh, places.work)
     root_addresses(fresh, options.base_path)
     yield "search index"
     index_site(fresh)
     swap(fresh, places.out)
+
+
+def every_page_is_there(site: Path, work: Path) -> None:
+    """Raises: ProbeEffectError where a machine, submission, case, number or source has no page in the site."""
+    addresses = (work / ADDRESSES).read_text(encoding="utf-8").splitlines()
+    if missing := [address for address in addresses if not (site / address / "index.html").is_file()]:
+        found = f"{len(missing)} of {len(addresses)} pages are not in the site, /{missing[0]}/ among them"
+        raise ProbeEffectError(f"{found}. Give what took their place another id under data/.")
 
 
 def fitted(options: SiteOptions, places: BuildPlaces) -> SiteOptions:

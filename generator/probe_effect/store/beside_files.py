@@ -5,12 +5,21 @@ References are facts about kernels and tools that the guide states, each with wh
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
 from probe_effect.model import Problem, release_numbers, series_of
-from probe_effect.store.documents import Document, DocumentEntry, Slug, Text, entries_file, read_document, without
+from probe_effect.store.documents import (
+    Document,
+    DocumentEntry,
+    Slug,
+    Text,
+    entries_file,
+    no_name_of,
+    read_document,
+    without,
+)
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import Architecture
 
@@ -67,11 +76,15 @@ MOST_WORDS = 25
 NumberKey = Annotated[str, Field(pattern=r"^([a-z0-9-]+\*?|\*)\.[a-z0-9-]+(@[\w.*-]+)?$", max_length=100)]
 
 
+ClaimSubject = Literal["System calls", "Kernel probes", "User probes", "Dormant", "Starting", "Stacks", "Agents"]
+HEADINGS = frozenset(name.lower().replace(" ", "-") for name in get_args(ClaimSubject))
+
+
 class Claim(DocumentEntry):
     """A saying with its source; and either the test of our numbers that decides it, or what they lack."""
 
-    id: Slug = Field(max_length=40)
-    subject: Literal["System calls", "Kernel probes", "User probes", "Dormant", "Starting", "Stacks", "Agents"]
+    id: Annotated[Slug, Field(max_length=40), no_name_of(HEADINGS, "of a heading of its page")]
+    subject: ClaimSubject
     words: Text = Field(pattern=rf"^(\S+ ){{0,{MOST_WORDS - 1}}}\S+$")
     link: str = Field(pattern=r"^https://[^\s<>\"]+$", max_length=300)
     date: str = Field(pattern=r"^(not stated|\d{4}(-\d\d){0,2})$")

@@ -8,7 +8,7 @@ import os
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import pairwise
@@ -59,8 +59,29 @@ PLAIN = without(FORBIDDEN_TEXT, "holds a control or direction-changing character
 Text = Annotated[str, StringConstraints(min_length=1, max_length=2000), PLAIN]
 """One line or paragraph of plain text, never empty."""
 
-Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)]
-"""An id that is also a folder's name and a part of an address."""
+SLUG = r"[a-z0-9]+(-[a-z0-9]+)*"
+
+TAKEN = frozenset({"index", "content", "cite", "con", "prn", "aux", "nul"}) | {
+    f"{port}{number}" for port in ("com", "lpt") for number in range(10)
+}
+"""Names that mean something else: to Hugo the page of a folder, in layouts a part of each page, to Windows a device."""
+
+
+def no_name_of(taken: Collection[str], whose: str) -> AfterValidator:
+    """A validator that refuses the names that something else has."""
+
+    def checked(text: str) -> str:
+        if text in taken:
+            raise ValueError(f"`{text}` is a name {whose}; choose another id")
+        return text
+
+    return AfterValidator(checked)
+
+
+Slug = Annotated[
+    str, StringConstraints(pattern=f"^{SLUG}$", max_length=100), no_name_of(TAKEN, "that pages or file systems use")
+]
+"""An id that is also a folder's name and a part of an address: the one place that says what may be one."""
 
 
 class Document(BaseModel):

@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 
 from probe_effect.model import Metric
-from probe_effect.store.documents import Document, Slug, Text, read_document, without
+from probe_effect.store.documents import Document, Slug, Text, no_name_of, read_document, without
 from probe_effect.store.tables import FORMULA_START
 
 BoundedCount = Annotated[int, Field(ge=0, le=2**53)]
@@ -62,12 +62,16 @@ KVM_GUEST, TCG_GUEST = "QEMU KVM", "QEMU TCG"
 """How the record calls the virtualization of a guest that we booted: on the host's CPU, and by a program instead."""
 
 
+PAGES = frozenset({"anatomy", "changes", "mechanisms", "series", "arm64", "x86-64", *ARCHITECTURES.values()})
+"""Names of pages in the folder in which emulated machines have theirs."""
+
+
 class Machine(Document):
     """The hardware, real or virtual. Keys with a default joined the format after the first files were written."""
 
-    id: Slug
+    id: Annotated[Slug, no_name_of(PAGES, "of another page")]
     cpu_model: Text | None
-    architecture: Text
+    architecture: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=30)]
     sockets: BoundedCount | None
     cores: BoundedCount | None
     threads: BoundedCount

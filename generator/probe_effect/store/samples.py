@@ -91,8 +91,6 @@ def _write_whole(file: FileIO, text: bytes) -> None:
     os.fsync(file.fileno())
 
 
-SLUG = "[a-z0-9]+(-[a-z0-9]+)*"
-
 SAMPLE_COLUMNS = read_columns("samples", arm=get_args(Arm), status=get_args(Status))
 
 TIMES = tuple(column.name for column in SAMPLE_COLUMNS if column.name.endswith("_ns"))
