@@ -11,12 +11,14 @@ import stat
 from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from probe_effect.errors import UsageError
 from probe_effect.host import ROOT
 
-PROGRAM = Path(__file__).resolve().parents[3]
+PROGRAM_FILE = Path(__file__).resolve()
+PROGRAM = PROGRAM_FILE.parents[3]
 """The checkout, or the folder of libraries, that this program runs from: who may write there has us already."""
 
 MAKE_OURS = "if you mean it, make it yours with chown and chmod"
@@ -39,6 +41,16 @@ def our_users() -> set[int]:
     return {os.geteuid(), os.getuid(), *(sudo_user() or ())[:1]}
 
 
+@cache
+def _authors() -> frozenset[int]:
+    """Who owns a folder on the way to our own code, and so has us already.
+
+    That may be the user of a checkout, or of a runner whose folder a container has mounted. In a user namespace it is
+    nobody (65534), as whom root is seen there.
+    """
+    return frozenset(folder.stat().st_uid for folder in PROGRAM_FILE.parents)
+
+
 def stranger(path: Path, below: Path | None = None, links: int = MOST_LINKS) -> str | None:
     """The first part of a path that somebody else owns or may write, in words; None if the path is ours.
 
@@ -48,9 +60,7 @@ def stranger(path: Path, below: Path | None = None, links: int = MOST_LINKS) -> 
     path = path.absolute()
     start = below.absolute() if below and below.is_dir() else PROGRAM if path.is_relative_to(PROGRAM) else ROOT
     first = start.stat()
-    # Who owns a folder on the way to our own code has us already: the user of a checkout, of a runner that root's
-    # container has mounted, and in a user namespace nobody (65534), as whom root is seen there.
-    trusted = {0, first.st_uid, *our_users(), *(folder.stat().st_uid for folder in Path(__file__).resolve().parents)}
+    trusted = {0, first.st_uid, *our_users(), *_authors()}
     at, waiting = start, deque(path.relative_to(start).parts)
     while waiting:
         name = waiting.popleft()
