@@ -9,7 +9,14 @@ import pytest
 from number_builder import number, submission
 from probe_effect.model import Estimate
 from probe_effect.numbers.index import Numbers
-from probe_effect.numbers.shown import home_numbers, in_order, on_all_machines, reference_submission
+from probe_effect.numbers.shown import (
+    distances,
+    home_machine,
+    home_numbers,
+    in_order,
+    on_all_machines,
+    reference_submission,
+)
 from probe_effect.reduce.grades import OF_SUBMISSION
 from probe_effect.reduce.rows import ADD_UP
 from probe_effect.store.machine_file import KVM_GUEST
@@ -50,10 +57,7 @@ def run(
         pytest.param(
             run("a", noise_floor_ns=9, rules=["nested"]), run("b", LATE, rules=["load_ratio"]), id="then idle"
         ),
-        pytest.param(
-            run("a", noise_floor_ns=9, rules=["virtual"]), run("b", LATE, rules=["nested"]), id="then not nested"
-        ),
-        pytest.param(run("a", noise_floor_ns=9), run("b", LATE, rules=["virtual"]), id="then hardware"),
+        pytest.param(run("a", noise_floor_ns=9), run("b", LATE, rules=["hosted"]), id="then no hosted runner"),
         pytest.param(run("a", grade="C"), run("b", LATE, noise_floor_ns=2, grade="A"), id="then with less noise"),
         pytest.param(run("a"), run("b", LATE, blocks=12), id="then with more blocks"),
         pytest.param(run("a", LATE), run("b"), id="then newer"),
@@ -66,14 +70,8 @@ def test_the_reference_is_of_the_first_suite_and_of_these_the_least_disturbed(
     assert reference_submission(Numbers([better, worse])) is better
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        pytest.param(run("a", noise_floor_ns=9, rules=["load_ratio"]), id="bare metal under load"),
-        pytest.param(run("a", noise_floor_ns=9, rules=["nested", "virtual"]), id="a nested machine that was idle"),
-    ],
-)
-def test_a_guest_that_we_booted_stands_for_nothing_beside_bare_metal_or_an_idle_machine(other: Submission) -> None:
+def test_a_guest_that_we_booted_stands_for_nothing_beside_a_machine_that_was_idle() -> None:
+    other = run("a", noise_floor_ns=9, rules=["nested", "virtual"])
     booted = run("b", LATE, rules=["virtual"])
     machine = booted.document.machine.model_copy(update={"virtualization": KVM_GUEST})
     booted.document = booted.document.model_copy(update={"machine": machine})
@@ -94,6 +92,34 @@ def test_counts_are_no_reference() -> None:
     number(counted, COST)
     assert reference_submission(Numbers([counted])) is None
     assert home_numbers(Numbers([counted])) == {}
+
+
+def costing(machine: str, *costs_ns: float, **values: float) -> Submission:
+    """A run of the first suite that measured some cases, each of which costs so much."""
+    made = submission(machine, suite="per-event", **values)
+    for place, cost_ns in enumerate(costs_ns):
+        number(made, Estimate(cost_ns, cost_ns, cost_ns), case=f"{place:02d}-case")
+    return made
+
+
+def test_the_home_machine_is_the_one_whose_costs_are_nearest_to_the_median_of_all() -> None:
+    cheap, typical, expensive = costing("cheap", 10, 20), costing("typical", 40, 90), costing("expensive", 200, 80)
+    numbers = Numbers([cheap, typical, expensive])
+    assert home_machine(numbers) == "typical"
+    found = distances(numbers)
+    assert list(found) == ["typical", "expensive", "cheap"]
+    assert found["cheap"].factor == pytest.approx(4.0)  # a quarter of the median in both cases
+    assert {one.cases for one in found.values()} == {2}
+
+
+def test_a_machine_with_few_of_the_shared_cases_is_not_the_home_machine() -> None:
+    whole = [costing(name, 10 * place, 20 * place, 30 * place) for place, name in enumerate("abc", start=1)]
+    assert home_machine(Numbers([*whole, costing("few", 20)])) == "b"
+
+
+def test_of_two_machines_none_is_more_typical_and_the_one_with_less_noise_is_the_home_machine() -> None:
+    numbers = Numbers([costing("noisy", 10, noise_floor_ns=5.0), costing("quiet", 90, noise_floor_ns=0.5)])
+    assert (home_machine(numbers), distances(numbers)) == ("quiet", {})
 
 
 def test_submissions_of_the_home_machine_come_first_each_machine_newest_first() -> None:

@@ -1,8 +1,8 @@
 """Which machines and which numbers a page shows, however many there are: the home machine, and one of each kind.
 
-The home machine is that of the reference submission: the run of the first suite that was least disturbed. A number is
-the current one of the home machine where that is sound. A suite that the home machine lacks comes from the machine that
-has most of its numbers, so that a table is from one machine.
+The home machine is the most typical one: of those that ran the first suite, that whose costs are nearest to the median
+of all machines. A number is the current one of the home machine where that is sound. A suite that the home machine
+lacks comes from the machine that has most of its numbers, so that a table is from one machine.
 
 A kind is what times depend on most and readers look for: the tier, the instruction set and the family of the CPU.
 """
@@ -10,6 +10,7 @@ A kind is what times depend on most and readers look for: the tier, the instruct
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import mean, median
 from typing import NamedTuple
 
 from probe_effect.model import Estimate
@@ -23,12 +24,60 @@ FIRST_SUITE = "per-event"
 """The suite that the home page shows: one event, probe by probe."""
 
 
+FEWEST_MACHINES = 3
+"""A median over fewer machines is no measure of what is typical."""
+
+
+class Distance(NamedTuple):
+    """How far the costs of a machine are from the median of all machines.
+
+    `mean`: of |ln(cost / median)| over so many `cases` of the first suite; 0.69 is a factor of two.
+    """
+
+    mean: float
+    cases: int
+
+    @property
+    def factor(self) -> float:
+        """The distance as a factor, 1 or more."""
+        return math.exp(self.mean)
+
+
+@once
+def distances(numbers: Numbers) -> dict[str, Distance]:
+    """Machine to its distance, the least first. A case is shared if three machines or more have a clear cost of it."""
+    suite = [one for one in numbers.current() if one.submission.suite == FIRST_SUITE and one.is_sound and one.is_clear]
+    logs: dict[str, list[float]] = {}
+    for same in grouped_by(suite, lambda one: one.key).values():
+        if len(same) >= FEWEST_MACHINES:
+            costs = {one.submission.machine: math.log(one.known_cost.value) for one in same}
+            middle = median(costs.values())
+            for machine, cost in costs.items():
+                logs.setdefault(machine, []).append(abs(cost - middle))
+    made = {machine: Distance(mean(own), len(own)) for machine, own in logs.items()}
+    return dict(sorted(made.items(), key=lambda item: item[1].mean))
+
+
 @once
 def reference_submission(numbers: Numbers) -> Submission | None:
-    """The submission of times that the home page shows; None without any."""
+    """The submission of times that the home page shows; None without any.
+
+    It is of the first suite, has intervals, its events add up, and its machine was idle before it and is no hosted
+    runner. Of such machines, if they have half of the shared cases or more, it is of the one with the least distance.
+    """
     every = [one for found in numbers.machines().values() for one in found]
     measured = [one for one in every if any(number.cost for number in one.numbers)]
-    return representative(measured) if measured else None
+    if not measured:
+        return None
+    known = distances(numbers)
+    most = max((distance.cases for distance in known.values()), default=0)
+    far = {machine: distance.mean for machine, distance in known.items() if 2 * distance.cases >= most}
+
+    def order(one: Submission) -> tuple[tuple[bool, bool, bool, bool], float]:
+        return _disturbed(one), far.get(one.machine, math.inf)
+
+    least = min(map(order, measured))
+    return representative([one for one in measured if order(one) == least])
 
 
 def home_machine(numbers: Numbers) -> str | None:
@@ -38,22 +87,24 @@ def home_machine(numbers: Numbers) -> str | None:
 
 
 def representative(submissions: Sequence[Submission]) -> Submission:
-    """Of submissions, newest first, the one to show: of the first suite, and of these the least disturbed.
+    """Of submissions, newest first, the least disturbed; of equals the one with the lowest noise floor, in ns.
 
-    In this order: it has intervals and its events add up; its machine was idle before it; it is no hosted runner, not
-    nested, not virtual. Then: its noise floor is lower, in ns (METHOD.md says why); it has more blocks.
+    Of these it is the one with most blocks.
     """
-    least = min(map(_disturbed, submissions))
-    equal = (one for one in submissions if _disturbed(one) == least)
+
+    def noise(one: Submission) -> tuple[tuple[bool, bool, bool, bool], float]:
+        return _disturbed(one), math.inf if one.noise_floor_ns is None else one.noise_floor_ns
+
+    least = min(map(noise, submissions))
+    equal = (one for one in submissions if noise(one) == least)
     return max(equal, key=lambda one: max((number.blocks for number in one.numbers), default=0))
 
 
-def _disturbed(one: Submission) -> tuple[bool, bool, list[bool], float]:
+def _disturbed(one: Submission) -> tuple[bool, bool, bool, bool]:
+    """Whether it is of another suite, has no intervals or faults, was under load, and is of a hosted runner."""
     words = {rule.fact: rule.words for rule in OF_SUBMISSION}
-    reasons = [words[fact] in one.grade_reasons for fact in ("load_ratio", "hosted", "nested", "virtual")]
-    reasons[0] |= tier(one.document.machine) == BOOTED  # whose host has other work to do
-    floor_ns = math.inf if one.noise_floor_ns is None else one.noise_floor_ns
-    return one.suite != FIRST_SUITE, one.grade == WORST, reasons, floor_ns
+    was_under_load = words["load_ratio"] in one.grade_reasons or tier(one.document.machine) == BOOTED
+    return one.suite != FIRST_SUITE, one.grade == WORST, was_under_load, words["hosted"] in one.grade_reasons
 
 
 def in_order(numbers: Numbers) -> list[Submission]:

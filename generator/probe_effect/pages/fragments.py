@@ -8,7 +8,7 @@ from typing import Any
 from probe_effect.answer.evidence import evidence
 from probe_effect.answer.words import BANDS
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
-from probe_effect.numbers.shown import FIRST_SUITE, representative, shown_machines
+from probe_effect.numbers.shown import FIRST_SUITE, distances, representative, shown_machines
 from probe_effect.pages import case_answer, changes_page, kernels_page, ladder_page, machine_page, wording
 from probe_effect.pages.changes_page import entries
 from probe_effect.pages.markdown import page, render
@@ -84,6 +84,10 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
         "suites": {"suites": suites},
         "wanted": {"lacking": lacking},
         "grades": {"rules": {"a submission": OF_SUBMISSION, "a case": OF_CASE}},
+        "distances": {
+            "distances": distances(catalogue.numbers),
+            "newest": {machine: found[0] for machine, found in catalogue.numbers.machines().items()},
+        },
         "dictionary": {"explained": EXPLAINED.values(), "tables": TABLES, "keys": document_keys()},
     }
     made = {
