@@ -13,7 +13,7 @@ from benchmarks.scale_measured import COLD, Build
 from benchmarks.scale_run import copy_project, git, run, steps
 from benchmarks.scale_watch import Watch
 
-from probe_effect.checks.alike import in_common
+from probe_effect.checks.alike import in_common, known_machines
 from probe_effect.exports.build import BuildPlaces, fitted
 from probe_effect.exports.hugo import SiteOptions, run_hugo
 from probe_effect.store.kept import Kept
@@ -116,5 +116,5 @@ def signs_s(data: DataFolder, kept: Kept) -> float:
     """CPU time of laying each submission beside all others of its suite, s; what `kept` has is not done again."""
     start_s = time.process_time()
     folders = data.submissions()
-    in_common(folders, folders, known_suites(data), kept)
+    in_common(known_machines(folders), folders, known_suites(data), kept)
     return time.process_time() - start_s

@@ -20,7 +20,7 @@ class NumbersHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is the
     """Reduces all submissions once, with the code that goes into the wheel and the numpy of the build."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the kept numbers and the list of each release's files. Raises: BadData where `data/` is unsound.
+        """Add the data, their kept numbers and the lists of released files. Raises: BadData where `data/` is unsound.
 
         Args:
             version: of the wheel's form; an editable one runs from its checkout, which keeps what it makes itself.
@@ -35,6 +35,7 @@ class NumbersHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is the
         from probe_effect.reduce.reading import read_submission  # noqa: PLC0415
         from probe_effect.store.kept import Kept  # noqa: PLC0415
         from probe_effect.store.places import DataFolder  # noqa: PLC0415
+        from probe_effect.store.release_file import data_files  # noqa: PLC0415
 
         data = DataFolder(root / "data", Kept(Path(self._made.name)))
         problems: list[Problem] = []
@@ -43,8 +44,9 @@ class NumbersHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is the
         if problems:
             raise BadData(problems)
         placed = {self._made.name: "probe_effect/kept"}
-        manifests = sorted(root.glob("data/releases/*/manifest.json"))
-        placed |= {str(path): f"probe_effect/{path.relative_to(root).as_posix()}" for path in manifests}
+        placing = [root / "data" / "changes.toml", *sorted(root.glob("data/releases/*/manifest.json"))]
+        placing += [path for _, path in data_files(data)]
+        placed |= {str(path): f"probe_effect/{path.relative_to(root).as_posix()}" for path in placing}
         build_data["force_include"].update(placed)
 
     def finalize(self, version: str, *_: object) -> None:

@@ -17,7 +17,7 @@ from benchmarks.honest import committed, honest
 
 from builders import REAL_DATA, write_samples
 from probe_effect.checks import alike
-from probe_effect.checks.alike import in_common
+from probe_effect.checks.alike import in_common, known_machines
 from probe_effect.checks.run import check, check_all
 from probe_effect.checks.signs import order_of_seed
 from probe_effect.stats.run_order import SINCE
@@ -213,7 +213,7 @@ def many(tmp_path: Path) -> DataFolder:
 
 def found_in(data: DataFolder, checked: Sequence[SubmissionFolder], kept: Kept) -> dict[str, list[tuple[str, str]]]:
     """What `checked` have in common with all, by their ids."""
-    common = in_common(data.submissions(), checked, known_suites(data), kept)
+    common = in_common(known_machines(data.submissions()), checked, known_suites(data), kept)
     return {files.id: common[files.folder] for files in checked if files.folder in common}
 
 

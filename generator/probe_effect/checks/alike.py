@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from probe_effect.checks.copies import Traces, read_traces
+from probe_effect.checks.folders import MAX_BLOCKS
 from probe_effect.checks.signs import has_fixed_operations
 from probe_effect.reduce.reading import code, content_digest
 from probe_effect.stats.shared_noise import Shared, shared_noise
@@ -39,6 +40,10 @@ LEAST_RUNS = 40
 WIDTH_OF_RUNS, WIDTH_OF_TOOLS = 1.3, 2.2
 """By which the noise of unrelated submissions deviates more than that of independent values: the four values of a
 tracer's run go with each other. `benchmarks/forgery.py` prints what the committed submissions give."""
+
+
+MOST_PARTNERS = 20
+"""Earlier submissions of which a later one's signs are told: a thousand copies are a million pairs."""
 
 
 class Sign(NamedTuple):
@@ -78,11 +83,19 @@ class KnownMachine:
         return f"{self.files.id} {self.digest}"
 
 
+def known_machines(submissions: Iterable[SubmissionFolder]) -> list[KnownMachine]:
+    """The submissions whose facts and rows can be read, each once."""
+    found = []
+    for files in dict.fromkeys(replace(one, folder=one.folder.resolve()) for one in submissions):
+        document, faults = read_machine_file(files.machine_file, files.id)
+        digest = content_digest(files)
+        if document is not None and not faults and digest:
+            found.append(KnownMachine(files, document, digest))
+    return found
+
+
 def in_common(
-    submissions: Iterable[SubmissionFolder],
-    checked: Iterable[SubmissionFolder],
-    suites: Mapping[str, Suite],
-    kept: Kept,
+    known: Iterable[KnownMachine], checked: Iterable[SubmissionFolder], suites: Mapping[str, Suite], kept: Kept
 ) -> Mapping[Path, list[tuple[str, str]]]:
     """Folder to (rule, what it has in common with another) for each sign that the two are not two measurements.
 
@@ -91,11 +104,9 @@ def in_common(
     """
     asked = {one.folder.resolve() for one in checked}
     by_suite: dict[str, list[KnownMachine]] = defaultdict(list)
-    for files in dict.fromkeys(replace(one, folder=one.folder.resolve()) for one in submissions):
-        document, faults = read_machine_file(files.machine_file, files.id)
-        digest = content_digest(files)
-        if document is not None and not faults and digest:
-            by_suite[document.run.suite].append(KnownMachine(files, document, digest))
+    for one in known:
+        if one.document.run.blocks <= MAX_BLOCKS:  # more are refused
+            by_suite[one.document.run.suite].append(one)
     found: dict[Path, list[tuple[str, str]]] = defaultdict(list)
     for name, some in by_suite.items():
         in_time = sorted(some, key=lambda one: (one.document.run.started, one.files.id))
@@ -118,6 +129,8 @@ def _of_suite(
     suite_id, is_fixed = in_time[0].document.run.suite, has_fixed_operations(suite)
     made_from = ("alike", code(), code_version("checks"), suite_id, str(is_fixed))
     laid, signs = json.loads(kept.get(*made_from) or "[[], []]")
+    if _is_cut(signs) and not set(laid) <= places.keys():
+        laid, signs = [], []  # those that are gone may have kept others from being named
     new = {places[name] for name in places.keys() - set(laid)}
     found = [Sign(places[one], places[other], *sign) for one, other, *sign in signs if {one, other} <= places.keys()]
     wanted = {place for place, one in enumerate(in_time) if one.files.folder in asked}
@@ -129,6 +142,12 @@ def _of_suite(
         named = [(in_time[later].name, in_time[earlier].name, *sign) for later, earlier, *sign in found]
         kept.put(json.dumps([list(places), named]).encode(), *made_from)
     return sure(sorted(found, key=lambda sign: sign[:2]))
+
+
+def _is_cut(signs: Sequence[Sequence[object]]) -> bool:
+    """Whether any of some named signs may be there only because others were not told."""
+    partners = Counter(later for later, _ in {(later, earlier) for later, earlier, *_ in signs})
+    return any(number >= MOST_PARTNERS for number in partners.values())
 
 
 def sure(found: Iterable[Sign]) -> Iterator[Sign]:
@@ -146,7 +165,10 @@ def possible(in_time: Sequence[Traces], new: Collection[int], suite: Suite | Non
         places = range(later) if later in new else [place for place in sorted(new) if place < later]
         others = [in_time[place] for place in places]
         noise = zip(*shared_noises(one, others), strict=True)
+        partners = 0
         for earlier, other, (of_runs, of_tools) in zip(places, others, noise, strict=True):
+            if partners == MOST_PARTNERS:
+                break
             found = [
                 *_same_order(one, other),
                 *_same_start(one, other),
@@ -155,6 +177,7 @@ def possible(in_time: Sequence[Traces], new: Collection[int], suite: Suite | Non
                 *_same_noise("same-noise", "times", of_runs),
                 *_same_noise("same-tool-noise", "the tracers' times and memory", of_tools),
             ]
+            partners += bool(found)
             yield from (Sign(later, earlier, *sign) for sign in found)
 
 
@@ -173,8 +196,8 @@ def _common_times(in_time: Sequence[Traces]) -> Counter[tuple[int, int]]:
     order = np.argsort(times, kind="stable")
     times, places = times[order], places[order]
     found: Counter[tuple[int, int]] = Counter()
-    step = 1  # of a time that stands in three submissions, each pair
-    while (same := np.flatnonzero(times[step:] == times[:-step])).size:
+    step = 1  # of a time that is in three submissions, each pair; of one that is in many, those next to each other
+    while step <= MOST_PARTNERS and (same := np.flatnonzero(times[step:] == times[:-step])).size:
         found.update(zip(places[same + step].tolist(), places[same].tolist(), strict=True))
         step += 1
     return found

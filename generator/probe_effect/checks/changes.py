@@ -93,6 +93,17 @@ def _exists(what: str, data: DataFolder) -> bool:
     return number in names
 
 
+MOST_FILES = 1000
+"""Of one change: about 400 submissions."""
+
+
+@rule("change-size")
+def change_size(files: TreeDifference) -> Iterator[Fault]:
+    """Asked first: what a change of any size would cost to look at has no end."""
+    if (number := len(files.added) + len(files.changed)) > MOST_FILES:
+        yield Fault("", None, f"{number} files are added or changed")
+
+
 @rule("append-only")
 def _append_only(files: TreeDifference) -> Iterator[Fault]:
     words = (("is added to", files.added), ("is changed in", files.changed), ("is gone from", files.gone))
@@ -145,7 +156,7 @@ def _figures(data: DataFolder, source: str) -> dict[str, Figure]:
 
 RULES = (_known_changes,)
 
-DIFFERENCE_RULES = (_append_only, _kept_entries, _told_corrections)
+DIFFERENCE_RULES = (change_size, _append_only, _kept_entries, _told_corrections)
 """Rules about a change of the data, not about a state of it."""
 
 

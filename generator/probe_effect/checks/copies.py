@@ -72,13 +72,18 @@ MOST_ROWS = 2000
 
 MOST_SHARED_RATIO = 0.5
 
+MOST_COPIES = 20
+"""So many submissions are named of those that have a row: each of a thousand copies would else name all others."""
+
 
 @dataclass(frozen=True, slots=True)
 class CopiedRows:
-    """A submission beside the rows of every known one."""
+    """The submissions that have many rows of another, by folder."""
 
-    submission: SubmissionFolder
-    copies: RowIndex
+    rows: int
+    """The number of rows that were looked at."""
+    shared: Mapping[Path, int]
+    """Folder to how many of these are there too."""
 
 
 def row_index(submissions: Iterable[SubmissionFolder]) -> RowIndex:
@@ -87,8 +92,18 @@ def row_index(submissions: Iterable[SubmissionFolder]) -> RowIndex:
     for folder, samples in {one.folder.resolve(): one.samples for one in submissions}.items():
         alone = (folder,)  # one for all its rows: nearly every row is in one submission only
         for row in set(_rows(samples)):
-            index[row] = (*index[row], folder) if row in index else alone
+            known = index.get(row, ())
+            if len(known) < MOST_COPIES:
+                index[row] = (*known, folder) if known else alone
     return index
+
+
+def copied_rows(submission: SubmissionFolder, index: RowIndex) -> CopiedRows:
+    """Those with which a submission shares more rows than two measurements do."""
+    own, here = set(_rows(submission.samples)), submission.folder.resolve()
+    shared = Counter(folder for row in own for folder in index.get(row, ()) if folder != here)
+    least = max(FEWEST_ROWS, MOST_SHARED_RATIO * len(own))
+    return CopiedRows(len(own), {folder: number for folder, number in sorted(shared.items()) if number >= least})
 
 
 def _rows(path: Path) -> Iterator[int]:
@@ -102,13 +117,9 @@ def _rows(path: Path) -> Iterator[int]:
 
 @rule("duplicates")
 def _duplicates(checked: CopiedRows) -> Iterator[Fault]:
-    own = set(_rows(checked.submission.samples))
-    here = checked.submission.folder
-    shared = Counter(folder for row in own for folder in checked.copies.get(row, ()) if folder != here)
-    for folder, number in sorted(shared.items()):
-        if number >= max(FEWEST_ROWS, MOST_SHARED_RATIO * len(own)):
-            other = printable(f"{folder.parent.name}/{folder.name}")
-            yield Fault("samples.csv", None, f"{number} of {len(own)} rows are in {other} too")
+    for folder, number in checked.shared.items():
+        other = printable(f"{folder.parent.name}/{folder.name}")
+        yield Fault("samples.csv", None, f"{number} of {checked.rows} rows are in {other} too")
 
 
 DUPLICATE_RULES = (_duplicates,)

@@ -4,21 +4,28 @@ import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, Rule, rule
-from probe_effect.store.places import linux_form, plain_form
+from probe_effect.model import Severity
+from probe_effect.store.known_files import (
+    BELONGS,
+    GIT,
+    SOURCE_FILES,
+    STEERS,
+    SUBMISSION_FILES,
+    UNFINISHED,
+    is_known_file,
+    is_known_folder,
+)
+from probe_effect.store.places import MAX_PATH_LENGTH, linux_form, plain_form
 from probe_effect.store.suite_file import Suite, script_path, script_paths, workload_source
 from probe_effect.store.tables import MAX_FILE_BYTES, printable
 from probe_effect.tools.record import TOOLS
-
-SUBMISSION_FILES = frozenset({"machine.json", "samples.csv", "histogram.csv", "calibration.csv", "paths.csv"})
-UNFINISHED = "plan.json"
-SOURCE_FILES = frozenset({"source.toml", "figures.csv"})
 
 MAX_FILES = 20
 MAX_FOLDER_BYTES = 4 * MAX_FILE_BYTES
@@ -76,6 +83,54 @@ OF_SOURCE: tuple[Rule[Path], ...] = (
     rule("source/sizes")(_sizes),
 )
 """What can be said of a folder before its files are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPaths:
+    """What is at some places of a data folder."""
+
+    root: Path
+    paths: Sequence[Path]
+    parts: Collection[Path]
+    """Folders of submissions and sources: what is beside their files is told by their own rules."""
+
+
+@rule("data/known-files")
+def _strangers(checked: CheckedPaths) -> Iterator[Fault]:
+    told: set[Path] = set()
+    for path in checked.paths:  # sorted, so that a folder comes before what is in it
+        if path.parent in told:
+            told.add(path)
+        elif path.parent not in checked.parts and (fault := _stranger(path, path.relative_to(checked.root).parts)):
+            told.add(path)
+            yield fault
+
+
+def _stranger(path: Path, names: tuple[str, ...]) -> Fault | None:
+    """What is wrong with a file or folder that is known by the names in its path, or not."""
+    mode = path.lstat().st_mode
+    found: tuple[str, str] | None
+    if stat.S_ISLNK(mode) and path.is_dir():
+        found = "is a link to a folder", "put the folder itself here"
+    elif any(name.startswith(GIT) for name in names):
+        found = STEERS
+    elif stat.S_ISDIR(mode):
+        found = _of_folder(path, names)
+    elif not is_known_file(names):
+        # An editor's own is in nobody's way here, and `review` tells of each that is added.
+        severity: Severity = "warning" if names[-1].startswith(".") else "error"
+        return Fault(printable("/".join(names), MAX_PATH_LENGTH), None, "is not a file of the data", BELONGS, severity)
+    elif not stat.S_ISREG(mode):
+        found = "is not a regular file", "put the file itself here, no link or folder"
+    else:
+        found = ("is executable", "chmod -x, and git update-index --chmod=-x") if mode & 0o111 else None
+    return Fault(printable("/".join(names), MAX_PATH_LENGTH), None, *found) if found else None
+
+
+def _of_folder(path: Path, names: tuple[str, ...]) -> tuple[str, str] | None:
+    if not is_known_folder(names):
+        return "is not a folder of the data", BELONGS
+    return None if os.access(path, os.R_OK | os.X_OK) else ("cannot be opened", "chmod +rx")
 
 
 @rule("run-size")
@@ -182,5 +237,8 @@ def _unique_cases(checked: CheckedSuite) -> Iterator[Fault]:
 def _fault(found: str, hint: str | None = None) -> Fault:
     return Fault("suite.toml", None, found, hint)
 
+
+DATA_RULES = (_strangers,)
+"""Of the files of a whole data folder."""
 
 RULES = (_suite_scripts, _unique_cases)

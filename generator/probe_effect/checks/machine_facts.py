@@ -1,12 +1,16 @@
 """The facts of a machine agree with each other and with what was measured, and its names are plain text."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import FIRST_RELEASE, Need, series_of
-from probe_effect.store.machine_file import HOSTED, is_hosted, runner_id, runs_add_up
+from probe_effect.store.documents import value_line
+from probe_effect.store.machine_file import HOSTED, Machine, is_hosted, runner_id, runs_add_up
+from probe_effect.store.places import MAX_PATH_LENGTH
 from probe_effect.store.tables import printable
 from probe_effect.toml import beside
 
@@ -181,5 +185,31 @@ def _program_runs(checked: CheckedSubmission) -> Iterator[Fault]:
         if not runs_add_up(runs) or (round(runs) == 0 and not is_silent):
             yield checked.fault("run.program_runs", f"{printable(place)}: {runs} runs of its programs for each event")
 
+
+@dataclass(frozen=True, slots=True)
+class CheckedMachine:
+    """The machine of a submission, and those that others say it is, by the others' ids."""
+
+    file: Path
+    machine: Machine
+    others: Mapping[str, Machine]
+
+
+SAME = ("cpu_model", "architecture", "threads", "virtualization")
+
+
+@rule("one-machine")
+def _one_machine(checked: CheckedMachine) -> Iterator[Fault]:
+    """The id of a machine is made of these facts, so one with others has another id."""
+    for key in SAME:
+        own = getattr(checked.machine, key)
+        other = next((name for name, one in checked.others.items() if getattr(one, key) != own), None)
+        if other is not None:
+            found = f"{key} `{own}`, but `{getattr(checked.others[other], key)}` in {printable(other, MAX_PATH_LENGTH)}"
+            yield Fault("machine.json", value_line(checked.file, ("machine", key)), printable(found, MAX_PATH_LENGTH))
+
+
+SAME_RULES = (_one_machine,)
+"""Of what is said of one machine in several submissions."""
 
 RULES = (_machine_facts, _kernel_facts, _virtual_facts, _hosted_facts, _plain_names, _program_runs)

@@ -5,12 +5,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from probe_effect.checks import alike, beside, copies, folders, plan_complete, plausible_costs, rows, sources
+from probe_effect.checks import (
+    alike,
+    beside,
+    copies,
+    folders,
+    machine_facts,
+    plan_complete,
+    plausible_costs,
+    rows,
+    sources,
+)
 from probe_effect.checks.copies import read_traces
 from probe_effect.checks.registry import SIGNS, SUBMISSION_RULES
 from probe_effect.checks.rule import CheckedSubmission, broken, names_in
 from probe_effect.errors import UsageError
 from probe_effect.model import Problem
+from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.published import figure_values
 from probe_effect.reduce.reading import code, content_digest, keep
 from probe_effect.reduce.reduce import reduce
@@ -42,7 +53,10 @@ class DataContext:
     suites: Mapping[str, Suite]
     folders: Mapping[str, Path]
     """Suite to where its scripts lie."""
-    copies: copies.RowIndex
+    copies: Mapping[Path, copies.CopiedRows]
+    """Folder of a submission that is checked to those that have its rows."""
+    machines: Mapping[Path, machine_facts.CheckedMachine]
+    """Folder of a submission to its machine, with what others say of it."""
     alike: Mapping[Path, list[tuple[str, str]]]
     """Folder of a submission to what it has in common with others, by rule."""
     accepted: frozenset[str]
@@ -56,25 +70,34 @@ def check(folders: Iterable[Path], data: DataFolder) -> list[Problem]:
 
     Raises: UsageError when a folder holds none of them.
     """
-    problems: list[Problem] = []
-    parts: list[tuple[Path, str]] = []
+    paths: list[Path] = []
     for folder in folders:
-        paths = walk(folder)
-        found = _marked(paths)
-        if not found:
+        inside = folder.resolve().is_relative_to(data.root.resolve())
+        found = walk(folder.resolve() if inside else folder)
+        if not _marked(found):
             msg = f"{folder}: holds no submission, source or suite. Expected a folder with one of {', '.join(MARKS)}."
             raise UsageError(msg)
-        problems += _linked_folders(paths, data)
-        parts += found
-    known = _known(data, [SubmissionFolder(path) for path, kind in parts if kind == "submission"])
-    return [*problems, *(problem for path, kind in parts for problem in _check_one(path, kind, data, known))]
+        paths += found
+    return _check_paths(paths, data)
 
 
 def check_all(data: DataFolder) -> list[Problem]:
     """Every problem of a whole data folder: its parts, its change log, releases, tools, transcripts, references .."""
-    parts = [folder for folder in data.parts() if not folder.is_symlink()]
-    linked = _linked_folders(data.parts(), data)
-    return [*linked, *check(parts, data), *(problem for one in beside.CHECKS for problem in one(data))]
+    return [
+        *_check_paths(walk(data.root.resolve()), data),
+        *(problem for one in beside.CHECKS for problem in one(data)),
+    ]
+
+
+def _check_paths(paths: Sequence[Path], data: DataFolder) -> list[Problem]:
+    """The problems of what is at some paths: of files that the format does not know, then of each part."""
+    parts = _marked(paths)
+    owned = {path for path, kind in parts if kind != "suite"}
+    root = data.root.resolve()
+    own = [path for path in paths if path.is_relative_to(root)]
+    strangers = broken(folders.DATA_RULES, folders.CheckedPaths(root, own, owned), names_in(root, data))
+    known = _known(data, [SubmissionFolder(path) for path, kind in parts if kind == "submission"])
+    return [*strangers, *(problem for path, kind in parts for problem in _check_one(path, kind, data, known))]
 
 
 def check_contents(submissions: Iterable[SubmissionFolder], data: DataFolder) -> None:
@@ -93,30 +116,37 @@ def parts_below(folders: Iterable[Path]) -> list[tuple[Path, str]]:
 def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataContext:
     """With the rows of every submission only where some are `checked` beside the others: there may be many."""
     every = [*data.submissions(), *checked] if checked else []
-    suites_here = known_suites(data)
+    suites_here, known, index = known_suites(data), alike.known_machines(every), copies.row_index(every)
+    copied = {one.folder.resolve(): copies.copied_rows(one, index) for one in checked}
+    # What a copy has in common with the other is told by its rows.
+    alone = [one for one in known if one.files.folder not in copied or not copied[one.files.folder].shared]
     folders = {folder.name: folder for folder in data.suites()}
     log, _ = read_changes(data)
     return DataContext(
         suites_here,
         folders,
-        copies.row_index(every),
-        alike.in_common(every, checked, suites_here, data.kept),
+        copied,
+        _machines(known),
+        alike.in_common(alone, checked, suites_here, data.kept),
         changed_ids(log.changes if log else (), "accepted"),
         folders_digest(folders.values()),
     )
 
 
+def _machines(known: Iterable[alike.KnownMachine]) -> dict[Path, machine_facts.CheckedMachine]:
+    """Folder of each submission to its machine, with what all submissions of that id say of it."""
+    found = {}
+    for submissions in grouped_by(known, lambda one: one.document.machine.id).values():
+        said = {one.files.id: one.document.machine for one in submissions}
+        for one in submissions:
+            found[one.files.folder] = machine_facts.CheckedMachine(one.files.machine_file, one.document.machine, said)
+    return found
+
+
 def _marked(paths: Iterable[Path]) -> list[tuple[Path, str]]:
-    """Folders that hold a known file, and what each is."""
-    return list(dict.fromkeys((path.parent, MARKS[path.name]) for path in paths if path.name in MARKS))
-
-
-def _linked_folders(paths: Iterable[Path], data: DataFolder) -> Iterable[Problem]:
-    """A folder that is a link: what it leads to would be published without having been checked."""
-    for path in paths:
-        if path.is_symlink() and path.is_dir():
-            hint = "put the folder itself here"
-            yield Problem("error", data.relative(path), None, None, "known-files", "is a link to a folder", hint)
+    """Folders that hold a known file, and what each is; one without a plain name is told of as not known."""
+    marked = (path for path in paths if path.name in MARKS and "".join(path.parts[-3:]).isprintable())
+    return list(dict.fromkeys((path.parent, MARKS[path.name]) for path in marked))
 
 
 def _check_one(folder: Path, kind: str, data: DataFolder, known: DataContext) -> list[Problem]:
@@ -139,8 +169,10 @@ def _check_submission(
     problems = _with_folder(found, broken(folders.OF_SUBMISSION, submission.folder, name))
     if _errors(found):
         return problems
-    if same := broken(copies.DUPLICATE_RULES, copies.CopiedRows(submission, known.copies), name):
-        return [*problems, *same]  # what such a copy has in common with the other is told by that
+    if same := broken(copies.DUPLICATE_RULES, known.copies[submission.folder], name):
+        return [*problems, *same]
+    if machine := known.machines.get(submission.folder):
+        problems += broken(machine_facts.SAME_RULES, machine, name)
     # What a submission has in common with others, beside the signs that were found in its own files.
     common = known.alike.get(submission.folder, [])
     rules = [*(problem.rule for problem in found), *(rule for rule, _ in common)]

@@ -72,7 +72,7 @@ def noise_table(values: Mapping[Hashable, Mapping[int, float]], blocks: int) -> 
     A row of fewer than `LEAST_BLOCKS`, or of equal values, is excluded.
     """
     rows = {name: of for name, of in values.items() if len(of) >= LEAST_BLOCKS and len(set(of.values())) > 1}
-    if len(rows) * blocks > MOST_CELLS:
+    if not rows or len(rows) * blocks > MOST_CELLS:
         rows, blocks = {}, 0
     table = np.full((len(rows), blocks), np.nan)
     for place, of in enumerate(rows.values()):

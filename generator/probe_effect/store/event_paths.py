@@ -101,11 +101,19 @@ def read_paths(path: Path, file: str) -> tuple[list[EventPath], list[Problem]]:
     return ([] if problems else [_event(key, rows) for key, rows in groups.items()]), problems
 
 
+MOST_DEPTH = 200
+"""The calls in one another; a kernel's stack has room for no more."""
+
+
 def _faults(rows: Sequence[Row], file: str) -> Iterable[Problem]:
     """What keeps rows from being a tree, if anything: its top is the program, and callers are above what they call."""
     before = -1
     for row in rows:
         depth = row.cells["depth"]
+        if depth > MOST_DEPTH:
+            hint = "record the run again with --paths"
+            yield Problem("error", file, row.line, None, "paths/tree", f"deeper than {MOST_DEPTH} calls", hint)
+            return
         if depth > before + 1 or (depth == 0) != (before == -1):
             wanted = f"from 1 to {before + 1}" if before >= 0 else "0"
             hint = "a row's callers are above it; record the run again with --paths"

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,9 @@ MAX_PATH_LENGTH = 500
 
 MAX_PATHS = 1_000_000
 """Of one folder that is checked; about 300 000 submissions."""
+
+MAX_PATH_BYTES = 4000
+"""Linux opens no path of 4096."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +97,17 @@ class DataFolder:
 
     def sources(self) -> list[Path]:
         """The folder of every published source."""
-        return [folder for folder in sorted((self.root / "published").glob("*")) if folder.is_dir()]
+        return [folder for folder in sorted((self.root / "published").glob("*")) if _is_named_folder(folder)]
 
     def suites(self) -> list[Path]:
         """The folder of every suite; those of the package where `data/` has none of its own."""
         own = self.root / "suites"
         parent = own if own.is_dir() else PACKAGED / "suites"
-        return [folder for folder in sorted(parent.glob("*")) if (folder / "suite.toml").is_file()]
+        return [
+            folder
+            for folder in sorted(parent.glob("*"))
+            if _is_named_folder(folder) and (folder / "suite.toml").is_file()
+        ]
 
     def relative(self, path: Path) -> str:
         """How messages name a file: from the data folder's parent when inside it, as given otherwise."""
@@ -112,7 +120,14 @@ class DataFolder:
 
 def submissions_in(results: Path) -> list[SubmissionFolder]:
     """Every submission in a folder of results, by machine and date."""
-    return [SubmissionFolder(folder) for folder in sorted(results.glob("*/*")) if folder.is_dir()]
+    machines = (folder for folder in sorted(results.glob("*")) if _is_named_folder(folder))
+    folders = (folder for machine in machines for folder in sorted(machine.glob("*")))
+    return [SubmissionFolder(folder) for folder in folders if _is_named_folder(folder)]
+
+
+def _is_named_folder(path: Path) -> bool:
+    """Whether it is a folder with a name that can be read; `check` tells of all others."""
+    return path.name.isprintable() and path.is_dir()
 
 
 def sha256(path: Path) -> str:
@@ -122,14 +137,14 @@ def sha256(path: Path) -> str:
 
 
 def walk(folder: Path) -> list[Path]:
-    """Everything below `folder`, sorted; what lies behind links is left out. However deep it is, it ends."""
+    """Everything below `folder`, sorted, but what cannot be opened or is behind links. However deep it is, it ends."""
     found: list[Path] = []
-    waiting = [folder]
+    waiting = [str(folder)]
     while waiting and len(found) < MAX_PATHS:
-        with os.scandir(waiting.pop()) as listed:
-            entries = [Path(entry.path) for entry in listed]
-        found += entries
-        waiting += [path for path in entries if path.is_dir() and not path.is_symlink()]
+        with suppress(OSError), os.scandir(waiting.pop()) as listed:
+            entries = [entry for entry in listed if len(os.fsencode(entry.path)) < MAX_PATH_BYTES]
+            found += [Path(entry.path) for entry in entries]
+            waiting += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
     return sorted(found)
 
 

@@ -1,7 +1,6 @@
 """The version of the data, what differs between two states of it, and releases: the data as it was on one day."""
 
 import hashlib
-import os
 import re
 import stat
 import tomllib
@@ -11,11 +10,12 @@ from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 from zipfile import ZipFile
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from probe_effect.model import Problem
 from probe_effect.store.beside_files import CHANGES_FILE, Change, ChangesFile, Day, read_changes
 from probe_effect.store.documents import Document, Text, read_document
+from probe_effect.store.known_files import is_known_file
 from probe_effect.store.places import DataFolder, sha256, walk
 from probe_effect.store.tables import printable
 
@@ -41,11 +41,11 @@ def data_version(data: DataFolder) -> str:
 
 
 def data_files(data: DataFolder) -> Iterator[tuple[str, Path]]:
-    """Every regular file of the data, by its path relative to `data/`; hidden ones are an editor's, not the data's."""
-    found = {path.relative_to(data.root).as_posix(): path for part in PARTS for path in (data.root / part).rglob("*")}
+    """Every file of the data that the format knows, by its path relative to `data/`."""
+    paths = (path for part in PARTS for path in walk(data.root / part))
+    found = {path.relative_to(data.root).as_posix(): path for path in paths}
     for name, path in sorted(found.items()):
-        is_hidden = any(part.startswith(".") for part in name.split("/"))
-        if path.is_file() and not path.is_symlink() and not is_hidden:
+        if is_known_file(name.split("/")) and path.is_file() and not path.is_symlink():
             yield name, path
 
 
@@ -53,7 +53,7 @@ def folders_digest(folders: Iterable[Path]) -> str:
     """A digest of every regular file of some folders, by their names and the files' paths in them."""
     files = ((folder, path) for folder in folders for path in walk(folder) if path.is_file() and not path.is_symlink())
     lines = (f"{folder.name} {path.relative_to(folder).as_posix()} {sha256(path)}\n" for folder, path in files)
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
+    return hashlib.sha256("".join(lines).encode(errors="surrogateescape")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,14 @@ class TreeDifference:
     def all(self) -> tuple[str, ...]:
         """Every path that differs."""
         return tuple(sorted({*self.added, *self.changed, *self.gone}))
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Every path that differs, but those of submissions that are new."""
+        new = tuple(
+            f"results/{one}/" for one in self.things("results", 2) if not (self.base.root / "results" / one).is_dir()
+        )
+        return tuple(path for path in self.all if not path.startswith(new))
 
     def things(self, part: str, depth: int) -> list[str]:
         """What differs below `part`, by the first `depth` names: `results`, 2 gives `<machine>/<folder>`."""
@@ -93,13 +101,8 @@ def difference(base: DataFolder, head: DataFolder) -> TreeDifference:
 
 def _tree(data: DataFolder) -> dict[str, str]:
     """Every file below `data`, hidden ones too, to what tells its content from another; links are never followed."""
-    found = {}
-    for folder, folders, files in os.walk(data.root):
-        links = [name for name in folders if (Path(folder) / name).is_symlink()]
-        for name in (*links, *files):
-            path = Path(folder) / name
-            found[path.relative_to(data.root).as_posix()] = _content(path)
-    return found
+    paths = (path for path in walk(data.root) if path.is_symlink() or not path.is_dir())
+    return {path.relative_to(data.root).as_posix(): _content(path) for path in paths}
 
 
 def _content(path: Path) -> str:
@@ -118,8 +121,11 @@ MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
 TABLES = ("costs.csv", "counts.csv")
 
-MAX_MANIFEST_BYTES = 16 << 20
-"""A manifest has a line for every file of the data."""
+MAX_MANIFEST_BYTES = 4 << 20
+"""A manifest has a line for every file of the data: of about 10 000 submissions."""
+
+MAX_RELEASED_BYTES = 1 << 30
+"""In all files of a release, which are hashed one by one; an archive may be made to unpack to any size."""
 
 
 class ReleasedFile(Document):
@@ -130,6 +136,14 @@ class ReleasedFile(Document):
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
+def _each_once(files: tuple[ReleasedFile, ...]) -> tuple[ReleasedFile, ...]:
+    if len({one.path for one in files}) < len(files):
+        raise ValueError("names a file twice")
+    if sum(one.bytes for one in files) > MAX_RELEASED_BYTES:
+        raise ValueError(f"names more than {MAX_RELEASED_BYTES} bytes")
+    return files
+
+
 class Manifest(Document):
     """The whole document `manifest.json`."""
 
@@ -137,7 +151,7 @@ class Manifest(Document):
     version: Annotated[str, Field(pattern=f"^{VERSION.pattern}$")]
     date: Day
     data_version: Text
-    files: tuple[ReleasedFile, ...]
+    files: Annotated[tuple[ReleasedFile, ...], AfterValidator(_each_once)]
 
 
 @dataclass(frozen=True, slots=True)
