@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -27,7 +29,9 @@ from builders import (
     write_submission,
 )
 from probe_effect import units
+from probe_effect.checks import changes
 from probe_effect.cli.group import commands
+from probe_effect.review.revisions import work_folder
 from probe_effect.review.shows import MOST_TOLD
 
 if TYPE_CHECKING:
@@ -484,3 +488,67 @@ def test_what_is_no_revision_is_wrong_usage(repository: Repository, name: str) -
     found = CliRunner().invoke(commands, ["review", "--format", "json", "--", name, "submit"])
     assert "is not a folder" in str(found.exception)
     assert "\x1b" not in str(found.exception)
+
+
+# What is no new submission
+
+
+def verdict(change: Change) -> str:
+    """The first line of what `review` prints."""
+    return change.run()[1].splitlines()[0]
+
+
+def test_removed_changed_and_further_files_are_to_be_looked_at(change: Change) -> None:
+    (change.head / "references.toml").write_text("schema_version = 1\n", encoding="utf-8")
+    shutil.rmtree(change.head / "published" / "a-talk")
+    (change.head / "changes.toml").write_text("schema_version = 1\n", encoding="utf-8")
+    found = change.json()
+    assert found["beside"] == {"gone": 2, "changed": 1, "added": 1}
+    shutil.copy(change.base / "changes.toml", change.head / "changes.toml")
+    shutil.copytree(change.base / "published" / "a-talk", change.head / "published" / "a-talk")
+    assert verdict(change) == "To look at: 1 file that is of no new submission"
+    (change.head / "references.toml").unlink()
+    for path in (change.head / "suites" / "per-event").glob("1*.bt"):
+        path.unlink()
+    assert verdict(change).startswith("To look at: ")
+    assert "removed files" in verdict(change)
+
+
+def test_a_run_in_the_projects_name_is_to_be_looked_at_and_another_is_ready(change: Change) -> None:
+    folder = add_machine(change.head)
+    assert verdict(change) == "To look at: 1 run in the project's name"
+    assert "gh attestation verify" in change.run()[1].replace("\n", " ")
+    values = json.loads((folder / "machine.json").read_text(encoding="utf-8"))
+    values["provenance"]["kind"] = "third-party"
+    (folder / "machine.json").write_text(json.dumps(values, indent=2), encoding="utf-8")
+    assert verdict(change) == "Ready to merge"
+
+
+@pytest.mark.parametrize("name", ["install.sh", ".gitattributes", f"results/{MACHINE}/evil.html"])
+def test_a_file_that_no_format_knows_is_an_error_of_a_folder_and_of_a_revision(
+    change: Change, repository: Repository, name: str
+) -> None:
+    (change.head / name).write_text("x", encoding="utf-8")
+    assert change.broken() == {f"known-files {name}"}
+    (repository.folder / "data" / name).write_text("x", encoding="utf-8")
+    repository.commit("x")
+    assert only(revisions()["problems"])["file"] == f"data/{name}"
+
+
+def test_a_change_of_any_size_is_not_looked_at(change: Change, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_machine(change.head)
+    monkeypatch.setattr(changes, "MOST_FILES", 1)
+    assert change.broken() == {"change-size "}
+
+
+def test_what_a_killed_review_left_goes_with_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left, young = tmp_path / "probe-effect-review-left", tmp_path / "probe-effect-review-young"
+    for folder in (left, young):
+        (folder / "head").mkdir(parents=True)
+    os.utime(left, (0, 0))
+    with work_folder() as held:
+        os.utime(held, (0, 0))
+        with work_folder() as work:
+            assert set(tmp_path.iterdir()) == {young, held, work}
+    assert set(tmp_path.iterdir()) == {young}

@@ -1,6 +1,5 @@
 """`probe-effect check`, `review` and `submit`: from what was measured to a pull request that holds no fault."""
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -11,7 +10,6 @@ import click
 from probe_effect.cli import output
 from probe_effect.cli.data_options import PATH, data_folder, data_option, given_folders, kept
 from probe_effect.model import Problem
-from probe_effect.review.revisions import states
 
 if TYPE_CHECKING:
     from probe_effect.checks.afterwards import Fixed
@@ -45,7 +43,9 @@ def check(
     from probe_effect.compare.counts import unseen_changes
 
     fixed = autofix(chosen or data.parts(), data) if fix else []
-    problems = run.check(chosen, data) if folders else [*run.check_all(data), *unseen_changes(data)]
+    problems = run.check(chosen, data) if folders else run.check_all(data)
+    if not folders and not any(problem.severity == "error" for problem in problems):
+        problems += unseen_changes(data)  # which reads all rows, of which some have no numbers
     if output_format == "json":
         found = {"problems": [asdict(problem) for problem in problems]}
         output.product_json(found | ({"mended": [asdict(one) for one in fixed]} if fix else {}))
@@ -96,8 +96,10 @@ def review(
     Example: probe-effect review origin/main
     Example: probe-effect review HEAD^1 HEAD --format github --report review.json --summary summary.md
     """  # noqa: D301 (click reads the \b)
-    with tempfile.TemporaryDirectory(prefix="probe-effect-review-") as work:
-        before, after = states(base, head or data_folder(data_path), Path(work), kept())
+    from probe_effect.review.revisions import states, work_folder
+
+    with work_folder() as work:
+        before, after = states(base, head or data_folder(data_path), work, kept())
 
         from probe_effect.cli import review_run
 

@@ -9,6 +9,8 @@ from rich.text import Text
 
 from probe_effect import units
 from probe_effect.checks.afterwards import new_problems
+from probe_effect.checks.changes import change_size
+from probe_effect.checks.rule import broken, names_in
 from probe_effect.cli import output
 from probe_effect.cli.tables import console, show_section, show_table
 from probe_effect.compare.comparison import Comparison
@@ -20,7 +22,7 @@ from probe_effect.pages import comparison, instructions
 from probe_effect.reduce.grades import remedies
 from probe_effect.reduce.reading import read_submission
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.review.changes import report_of
+from probe_effect.review.changes import Review, report_of
 from probe_effect.review.changes import review as review_of
 from probe_effect.review.mending import annotate
 from probe_effect.review.report import MAX_REPORT_BYTES, ReviewReport, fitted
@@ -78,10 +80,13 @@ def comment(file: Path, commit: str | None, run: str | None) -> None:
 def _found(base: State, head: State) -> tuple[ReviewReport, Sequence[Problem]]:
     """The review, and all problems that it tells in groups."""
     files = difference(base.data, head.data)
+    if too_many := broken([change_size], files, names_in(head.data.root, head.data)):
+        return report_of(Review(files, (), (), (), ()), too_many, base.name, head.name), too_many
     of_state, of_change = new_problems(files)
     errors_first = sorted((*of_change, *of_state), key=lambda one: one.severity != "error")
-    refused = {one.file for one in head.refused}  # were not taken over, so that they seem to be missing
-    problems = (*head.refused, *(one for one in errors_first if one.file not in refused))
+    refused = tuple(one for one in head.refused if one not in base.refused)
+    unread = {one.file for one in head.refused}  # were not taken over, so that they seem to be missing
+    problems = (*refused, *(one for one in errors_first if one.file not in unread))
     found = review_of(read_catalogue(base.data), head.data, files, _unsound(of_state))
     return report_of(found, problems, base.name, head.name), problems
 

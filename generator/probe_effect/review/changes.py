@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args
 
 from probe_effect import units
 from probe_effect.compare.comparison import Comparison
@@ -138,7 +138,8 @@ FIGURE_UNITS = {"percent": "%", "us": "µs", "hz": "/s"}
 
 def report_of(found: Review, problems: Iterable[Problem], base: str, head: str) -> ReviewReport:
     """The report of a review, with everything that is printed, in its order; `base` and `head` are called so."""
-    groups = grouped(problems)
+    groups, beside = grouped(problems), frozenset(found.files.beside)
+    of_change = {change: getattr(found.files, change) for change in get_args(report.FileChange)}
     return ReviewReport(
         schema_version=1,
         base=_line(base),
@@ -146,6 +147,8 @@ def report_of(found: Review, problems: Iterable[Problem], base: str, head: str) 
         errors=sum(group.times for group in groups if group.first.severity == "error"),
         warnings=sum(group.times for group in groups if group.first.severity == "warning"),
         odd_cases=sum(flag.is_odd for one in found.submissions for flag in one.flags),
+        beside={change: number for change, paths in of_change.items() if (number := len(beside.intersection(paths)))},
+        of_project=sum(one.submission.document.provenance.kind == "project" for one in found.submissions),
         problems=_listed(_row(report.ProblemRow, one.first, message=one.message, times=one.times) for one in groups),
         submissions=_listed(_submission(one) for one in found.submissions),
         sources=_listed(
@@ -157,9 +160,9 @@ def report_of(found: Review, problems: Iterable[Problem], base: str, head: str) 
             for one in found.numbers
         ),
         files=_listed(
-            _row(report.FileRow, change=change, path=path)
-            for change in ("changed", "gone", "added")
-            for path in getattr(found.files, change)
+            _row(report.FileRow, change=change, path=path, beside=path in beside)
+            for change, paths in of_change.items()
+            for path in paths
         ),
     )
 
@@ -203,6 +206,7 @@ def _submission(new: NewSubmission) -> report.SubmissionRow:
         baseline_ns=one.baseline.value if one.baseline and one.metric == "time" else None,
         cases=_listed(_case(number, new.shows.cells.get(number.key, {})) for number in one.numbers),
         remarks=_listed(_row(report.RemarkRow, flag.key, words=flag.words, is_odd=flag.is_odd) for flag in new.flags),
+        of_project=document.provenance.kind == "project",
         shows=new.shows.lines,
         nearest=_row(
             report.NearestRow,

@@ -7,6 +7,7 @@ Form and escapes: the runner's source (actions/runner, ActionCommand), and
 https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from probe_effect import units
 from probe_effect.model import Problem
 from probe_effect.numbers.index import grouped_by
+from probe_effect.pages.instructions import listed
 from probe_effect.review.report import ProblemRow, ReviewReport
 
 MOST_LINES = 5
@@ -94,9 +96,21 @@ def title(report: ReviewReport) -> str:
         return f"{number(report.errors, 'error')} to mend"
     if not _changes(report):
         return "Nothing changes in the data"
-    found = [(report.warnings, "warning"), (report.odd_cases, "odd case")]
-    to_look_at = [number(count, noun) for count, noun in found if count]
-    return f"To look at: {' and '.join(to_look_at)}" if to_look_at else "Ready to merge"
+    found = _to_look_at(report)
+    return f"To look at: {listed(found)}" if found else "Ready to merge"
+
+
+def _to_look_at(report: ReviewReport) -> list[str]:
+    """What keeps a change without errors from being merged at once: nobody has looked at it yet."""
+    found = (
+        (report.warnings, "warning"),
+        (report.odd_cases, "odd case"),
+        (report.of_project, "run in the project's name"),
+        (report.beside.get("gone", 0), "removed file"),
+        (report.beside.get("changed", 0), "changed file"),
+        (report.beside.get("added", 0), "file that is of no new submission"),
+    )
+    return [number(count, noun) for count, noun in found if count]
 
 
 def lines(report: ReviewReport) -> Iterator[str]:
@@ -107,7 +121,7 @@ def lines(report: ReviewReport) -> Iterator[str]:
     yield f"{report.head[:1].upper()}{report.head[1:]} against {report.base}: {_told(report)}."
     if report.errors:
         yield MEND
-    elif report.warnings or report.odd_cases:
+    elif _to_look_at(report):
         yield LOOK
     elif _changes(report):
         yield MERGE
@@ -119,9 +133,9 @@ def place(one: ProblemRow) -> str:
 
 
 def number(count: int, noun: str) -> str:
-    """A count with its noun: `1 file`, `3 numbers that differ`."""
-    first, blank, rest = noun.partition(" that ")
-    several = f"{first}s{blank}{rest.replace('differs', 'differ')}"
+    """A count with its noun: `1 file`, `3 numbers that differ`, `2 runs in the project's name`."""
+    first, blank, rest = re.split(r"( that | in |$)", noun, maxsplit=1)
+    several = f"{first}s{blank}{rest.replace('differs', 'differ').replace('is of', 'are of')}"
     return f"{units.count(count)} {noun if count == 1 else several}"
 
 

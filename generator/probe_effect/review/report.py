@@ -141,6 +141,7 @@ class SubmissionRow(Document):
     baseline_ns: FiniteNumber | None
     cases: Listed[CaseRow]
     remarks: Listed[RemarkRow]
+    of_project: bool = False
     shows: Few = ()
     nearest: NearestRow | None
 
@@ -174,11 +175,15 @@ class SourceRow(Document):
     figures: ReportCount
 
 
-class FileRow(Document):
-    """A file that differs."""
+FileChange = Literal["changed", "gone", "added"]
 
-    change: Literal["added", "changed", "gone"]
+
+class FileRow(Document):
+    """A file that differs; `beside`: not one of a new submission."""
+
+    change: FileChange
     path: ReportLine
+    beside: bool = False
 
 
 class ReviewReport(Document):
@@ -190,6 +195,10 @@ class ReviewReport(Document):
     errors: ReportCount
     warnings: ReportCount
     odd_cases: ReportCount
+    beside: dict[FileChange, ReportCount] = Field(default={})
+    """How many files differ that are of no new submission."""
+    of_project: ReportCount = 0
+    """How many new submissions say that the project itself ran them."""
     problems: Listed[ProblemRow]
     submissions: Listed[SubmissionRow]
     sources: Listed[SourceRow]

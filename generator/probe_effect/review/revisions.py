@@ -4,23 +4,33 @@ A revision is read blob by blob, as data only: no working tree is made, no attri
 say, and links are refused.
 """
 
+import fcntl
+import os
+import shutil
 import subprocess
+import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO
 
-from probe_effect.errors import ProbeEffectError, UsageError
+from probe_effect.errors import BadData, ProbeEffectError, UsageError
 from probe_effect.model import Problem
 from probe_effect.store.kept import Kept
+from probe_effect.store.known_files import BELONGS, GIT, STEERS, is_known_file
 from probe_effect.store.places import DataFolder
-from probe_effect.store.tables import printable
+from probe_effect.store.tables import MAX_FILE_BYTES, printable
 
 DATA = "data"
 REGULAR = {"100644", "100755"}
 EXECUTABLE = "100755"
 MAX_BLOB_BYTES = 100 * 1024 * 1024
-"""GitHub takes no larger file."""
+"""GitHub takes no larger file; only the archive of a release comes near."""
+MAX_BLOBS = 50_000
+MAX_REVISION_BYTES = 1 << 30
+"""A few bytes of git may stand for any number of files and bytes: one folder named many times, a file of zeros."""
 CHUNK_BYTES = 1 << 20
 MAX_SHOWN = 200
 
@@ -42,6 +52,33 @@ class Blob:
     id: str
     size_bytes: int
     path: str
+
+
+WORK = "probe-effect-review-"
+LOCKED_WITHIN_S = 60
+"""A review has locked its folder by then; of a younger one nobody can say whether it is still to be used."""
+
+
+@contextmanager
+def work_folder() -> Iterator[Path]:
+    """A folder for one review; those that killed reviews of this user left behind are removed."""
+    for left in Path(tempfile.gettempdir()).glob(f"{WORK}*"):
+        with suppress(OSError), _locked(left) as found:
+            if found.st_uid == os.geteuid() and time.time() - found.st_mtime > LOCKED_WITHIN_S:
+                shutil.rmtree(left)
+    with tempfile.TemporaryDirectory(prefix=WORK) as work, _locked(Path(work)):
+        yield Path(work)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[os.stat_result]:
+    """Facts of a folder that nobody else works in meanwhile. Raises: OSError where somebody does."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield os.fstat(handle)
+    finally:
+        os.close(handle)
 
 
 def states(base: str, head: str | DataFolder, work: Path, kept: Kept) -> tuple[State, State]:
@@ -89,37 +126,66 @@ def _merged(commit: str, base: str) -> str | None:
 
 
 def _revision(name: str, commit: str, work: Path, kept: Kept) -> State:
-    """The data of a commit, written out below `work`."""
+    """The data of a commit, written out below `work`. Raises: BadData for more than any data have."""
     data = DataFolder(work / DATA, kept)
     data.root.mkdir(parents=True)
-    blobs = list(_blobs(commit))
-    refused = tuple(problem for blob in blobs if (problem := _refusal(blob)))
-    _write([blob for blob in blobs if _refusal(blob) is None], work)
-    return State(f"{name} ({commit[:12]})", data, refused)
+    blobs, refused = [], []
+    left_bytes = MAX_REVISION_BYTES
+    for place, blob in enumerate(_blobs(commit)):
+        left_bytes -= blob.size_bytes
+        if place == MAX_BLOBS or left_bytes < 0:
+            found = f"holds more than {MAX_BLOBS} files, or {MAX_REVISION_BYTES} bytes"
+            raise BadData([_refused(DATA, found, "send less at once")])
+        if problem := _refusal(blob):
+            refused.append(problem)
+        else:
+            blobs.append(blob)
+    _write(blobs, work)
+    return State(f"{name} ({commit[:12]})", data, tuple(refused))
 
 
 def _blobs(commit: str) -> Iterator[Blob]:
-    """Everything below `data/` of the repository around the working folder."""
-    listing = _git("ls-tree", "-r", "-z", "-l", "--full-tree", commit, "--", f"{DATA}/").stdout
-    for entry in filter(None, listing.split("\0")):
-        facts, _, path = entry.partition("\t")
-        mode, _, blob, size = facts.split()
-        yield Blob(mode, blob, int(size) if size.isdigit() else 0, path)
+    """Everything below `data/` of the repository around the working folder, as it is read from git."""
+    command = ["git", "ls-tree", "-r", "-z", "-l", "--full-tree", commit, "--", f"{DATA}/"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as git:
+        assert git.stdout is not None
+        try:
+            for entry in _entries(git.stdout):
+                facts, _, path = os.fsdecode(entry).partition("\t")
+                mode, _, blob, size = facts.split()
+                yield Blob(mode, blob, int(size) if size.isdigit() else 0, path)
+        finally:
+            git.stdout.close()  # ends git where its list is not read to the end
+    if git.returncode:
+        raise ProbeEffectError(f"{printable(commit)}: git cannot list its files. Fetch the whole revision first.")
+
+
+def _entries(listing: IO[bytes]) -> Iterator[bytes]:
+    """What NUL characters end."""
+    rest = b""
+    while chunk := listing.read(CHUNK_BYTES):
+        *whole, rest = (rest + chunk).split(b"\0")
+        yield from whole
+        if len(rest) > CHUNK_BYTES:
+            raise BadData([_refused(DATA, f"holds a path of more than {CHUNK_BYTES} bytes", "give it a shorter name")])
 
 
 def _refusal(blob: Blob) -> Problem | None:
     """Why a file is not taken over."""
+    names = blob.path.split("/")[1:]
     if blob.mode not in REGULAR:
-        return _refused(blob, "is a link, or a repository of its own", "put the file itself here")
-    if blob.size_bytes > MAX_BLOB_BYTES:
-        return _refused(blob, f"is larger than {MAX_BLOB_BYTES} bytes", "leave it out")
-    if any(part in ("", ".", "..") for part in blob.path.split("/")) or not PurePosixPath(blob.path).parts:
-        return _refused(blob, "has a path that leads elsewhere", "name it anew")
+        return _refused(blob.path, "is a link, or a repository of its own", "put the file itself here")
+    if names[-1].startswith(GIT):
+        return _refused(blob.path, *STEERS)
+    if not is_known_file(names):
+        return _refused(blob.path, "is not a file of the data", BELONGS)
+    if blob.size_bytes > (MAX_BLOB_BYTES if names[0] == "releases" else MAX_FILE_BYTES):
+        return _refused(blob.path, f"is larger than {MAX_FILE_BYTES} bytes", "split the run, or leave it out")
     return None
 
 
-def _refused(blob: Blob, message: str, hint: str) -> Problem:
-    return Problem("error", printable(blob.path, MAX_SHOWN), None, None, "known-files", message, hint)
+def _refused(path: str, message: str, hint: str) -> Problem:
+    return Problem("error", printable(path, MAX_SHOWN), None, None, "known-files", message, hint)
 
 
 def _write(blobs: list[Blob], work: Path) -> None:

@@ -19,7 +19,16 @@ from probe_effect.numbers.index import grouped_by
 from probe_effect.pages.markdown import environment, escape, render
 from probe_effect.pages.wording import unclear
 from probe_effect.review import mending
-from probe_effect.review.report import CaseKey, CaseRow, Listed, NearestRow, RemarkRow, ReviewReport, SubmissionRow
+from probe_effect.review.report import (
+    CaseKey,
+    CaseRow,
+    FileRow,
+    Listed,
+    NearestRow,
+    RemarkRow,
+    ReviewReport,
+    SubmissionRow,
+)
 
 T = TypeVar("T")
 
@@ -101,8 +110,7 @@ def sections(report: ReviewReport) -> Iterator[Section]:
         report.sources,
         lambda one: (one.id, one.title, units.count(one.figures)),
     )
-    files = Section(title="Files", head=("Change", "File"), is_folded=True)
-    yield from _table(files, report.files, lambda one: (one.change, one.path))
+    yield from _files(report.files)
 
 
 def _table(section: Section, found: Listed[T], cells: Callable[[T], Sequence[str]]) -> Iterator[Section]:
@@ -143,6 +151,16 @@ def _remarks(remarks: Listed[RemarkRow]) -> Iterator[Section]:
             yield _folded(Section(title=title, level=3, head=("Case", "Tracer", "What"), rows=cells, more=more))
 
 
+def _files(files: Listed[FileRow]) -> Iterator[Section]:
+    """What is of no new submission, which somebody has to look at; then the files of new submissions."""
+    for title, beside in (("Files beside new submissions", True), ("Files of new submissions", False)):
+        rows = [(one.change, one.path) for one in files.rows if one.beside is beside]
+        more = 0 if beside else files.more
+        section = Section(title=title, head=("Change", "File"), rows=rows, more=more, is_folded=True)
+        if rows or more:
+            yield _folded(section) if beside else section
+
+
 def _folded(section: Section) -> Section:
     """The section, folded where its table is long, because its sentences have the summary."""
     return replace(section, is_folded=len(section.rows) + section.more > MOST_OPEN_ROWS)
@@ -162,7 +180,13 @@ def _facts(one: SubmissionRow) -> list[str]:
         reasons = f" ({'; '.join(one.grade_reasons)})" if one.grade_reasons else ""
         floor, baseline = units.duration(one.noise_floor_ns, 2), units.duration(one.baseline_ns)
         found.append(f"Grade {one.grade}{reasons}; noise floor {floor}, untraced operation {baseline}.")
-    return found
+    return [*found, ATTESTED] if one.of_project else found
+
+
+ATTESTED = (
+    "machine.json says that the project itself ran this, and nothing in these files proves it. For what a workflow of "
+    "the project made, `gh attestation verify FILE --repo OWNER/REPOSITORY` does (METHOD.md, Signed runs)."
+)
 
 
 def _case(row: CaseRow) -> tuple[str, ...]:
