@@ -17,9 +17,9 @@ import numpy as np
 from benchmarks.tables_in_pages import PROJECT, put
 
 from probe_effect import units
-from probe_effect.answer import from_counts
-from probe_effect.answer.event_classes import classes_of, recorded
-from probe_effect.answer.evidence import evidence
+from probe_effect.costs import from_counts
+from probe_effect.costs.event_classes import classes_of, recorded
+from probe_effect.costs.evidence import evidence
 from probe_effect.model import series_of
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import read_catalogue
@@ -30,7 +30,7 @@ from probe_effect.store.places import DataFolder
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from probe_effect.answer.evidence import Evidence
+    from probe_effect.costs.evidence import Evidence
 
 
 NEAR, NEARER = 1.5, 1.25

@@ -25,8 +25,8 @@ from benchmarks.honest import DATA, Given, elsewhere, in_order, key, refuse_own,
 from benchmarks.made_machines import Hardware, MadeMachine, made_machine
 from benchmarks.scale_run import copy_project
 
-from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.from_counts import counted_as
+from probe_effect.costs.evidence import Evidence
+from probe_effect.costs.from_counts import counted_as
 from probe_effect.measure.calibrate import rounded
 from probe_effect.reduce.reading import read_submissions
 from probe_effect.store.machine_file import Provenance, Submitter

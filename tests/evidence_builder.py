@@ -8,11 +8,21 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from builders import COST_NS, RowChanges, many_blocks
 from number_builder import number, submission
-from probe_effect.answer.evidence import Evidence
+from probe_effect.answer import parts as asked_parts
+from probe_effect.costs.event import ProbeGroup, event
+from probe_effect.costs.evidence import Evidence
+from probe_effect.costs.scope import whose
+from probe_effect.costs.table import CostTable, of_machine
 from probe_effect.store.suite_file import Suite
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.answer.question import Question
+    from probe_effect.costs.event import HereCosts
+    from probe_effect.costs.row import CostRow
     from probe_effect.model import Estimate, Sample
+    from probe_effect.numbers.likeness import Facts
     from probe_effect.reduce.submission import Number
 
 MACHINE = "test-machine"
@@ -56,3 +66,41 @@ def evidence(suites: tuple[Suite, ...], *costs: Number) -> Evidence:
     for one in costs:
         found.add(one)
     return found
+
+
+def cost_of(
+    found: Evidence,
+    machine: str,
+    tracer: str,
+    *,
+    kind: str,
+    mechanism: str | None = None,
+    actions: Sequence[str] = (),
+    **values: Any,  # noqa: ANN401
+) -> CostRow | None:
+    """What one event costs by the table of one machine."""
+    group = ProbeGroup(attach=kind, kind=kind, mechanism=mechanism, actions=tuple(actions), **values)
+    return event(of_machine(found, machine, tracer), group)
+
+
+def parts(found: Evidence, question: Question, machine: str, tracer: str) -> list[CostRow]:
+    """The probes of a question by the table of one machine."""
+    return asked_parts.rows_of(of_machine(found, machine, tracer), question)
+
+
+def part_of(found: Evidence, machine: str, tracer: str, group: ProbeGroup) -> CostRow | None:
+    """A group of probes by the table of one machine."""
+    return event(of_machine(found, machine, tracer), group)
+
+
+def asked_here(
+    found: Evidence,
+    here: Facts,
+    tracer: str,
+    group: ProbeGroup,
+    *,
+    own: HereCosts | None = None,
+    named: str | None = None,
+) -> CostRow | None:
+    """A group of probes by the costs of whoever answers for a machine."""
+    return event(CostTable(found, whose(found, here, named), tracer), group, own)

@@ -18,9 +18,10 @@ from builders import PROJECT, REAL_DATA
 from probe_effect.answer.advice import Thread, advise
 from probe_effect.answer.answers import answer
 from probe_effect.answer.asking import ANY_THREAD, QUESTIONS, groups, tool_script, tool_scripts, tracer_of
-from probe_effect.answer.evidence import evidence
-from probe_effect.answer.nearest import ProbeGroup
-from probe_effect.answer.question import SAMPLED, Combination, ProbeQuestion, Question
+from probe_effect.answer.question import Combination, ProbeQuestion, Question
+from probe_effect.costs.event import ProbeGroup
+from probe_effect.costs.evidence import evidence
+from probe_effect.costs.row import SAMPLED
 from probe_effect.errors import ProbeEffectError
 from probe_effect.numbers.catalogue import read_numbers, read_sources
 from probe_effect.numbers.likeness import facts_of_submission
@@ -33,8 +34,8 @@ from probe_effect.store.transcripts import read_tools, tool_files
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.part import Part
+    from probe_effect.costs.evidence import Evidence
+    from probe_effect.costs.row import CostRow
     from probe_effect.model import Estimate
     from probe_effect.numbers.likeness import Facts
     from probe_effect.store.transcripts import ToolPackage
@@ -135,7 +136,7 @@ class Frozen:
         }
 
 
-def _part(part: Part | None) -> dict[str, Any] | None:
+def _part(part: CostRow | None) -> dict[str, Any] | None:
     if part is None:
         return None
     return {"cost": _ends(part.cost), "basis": part.basis, "machines": list(part.machines), "note": part.note}

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from evidence_builder import MACHINE, case, evidence, measured, suite
+from evidence_builder import MACHINE, case, evidence, measured, parts, suite
 from probe_effect.answer.alternatives import alternatives, way, ways
 from probe_effect.answer.answers import Forecast, forecast
-from probe_effect.answer.parts import parts
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import facts_of_submission
@@ -22,8 +21,8 @@ from probe_effect.store.suite_file import Case, read_suite
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probe_effect.answer.evidence import Evidence
-    from probe_effect.answer.part import Part
+    from probe_effect.costs.evidence import Evidence
+    from probe_effect.costs.row import CostRow
     from probe_effect.numbers.likeness import Facts
     from probe_effect.reduce.submission import Number
 
@@ -41,7 +40,7 @@ def cost(name: str, value: float, half: float = 10, **keys: Any) -> Number:  # n
     return measured(name, Estimate(value, value - half, value + half), noise_floor_ns=1.0, **keys)
 
 
-def own_facts(known: Sequence[Part]) -> Facts:
+def own_facts(known: Sequence[CostRow]) -> Facts:
     return facts_of_submission(known[0].sources[0].submission)
 
 

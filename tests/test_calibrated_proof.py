@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from probe_effect.answer.evidence import Evidence
+    from probe_effect.costs.evidence import Evidence
     from probe_effect.reduce.submission import Number
     from probe_effect.store.suite_file import Suite
 

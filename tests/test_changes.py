@@ -19,8 +19,8 @@ from builders import (
     write_counted_submission,
     write_data,
 )
-from probe_effect.answer.evidence import evidence
 from probe_effect.checks.run import check_all
+from probe_effect.costs.evidence import evidence
 from probe_effect.exports.releases import feed, series_feed
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.pages import changes_page, fragments

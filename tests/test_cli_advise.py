@@ -21,9 +21,9 @@ from probe_effect.advising.answers_json import advice_json
 from probe_effect.advising.probes import CALLS
 from probe_effect.advising.script_answer import RunningSystem, ScriptAnswer, ScriptQuestion, answer_script
 from probe_effect.advising.script_words import headline
-from probe_effect.answer.question import HereCost, HereCosts
-from probe_effect.cli.answer_output import show
+from probe_effect.cli.advice_output import show
 from probe_effect.cli.group import commands
+from probe_effect.costs.event import HereCost, HereCosts
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.live.count import CountResult, ProbeRate, Target, ThreadUse
 from probe_effect.live.places import NotHere, Place

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidence_builder import MACHINE, case, evidence, measured, suite
-from probe_effect.answer.composition import agreement, checked, composed, meet
+from probe_effect.costs.composition import agreement, checked, composed
 from probe_effect.model import Estimate
+from probe_effect.stats.estimates import overlap
 
 COMBINATIONS = suite(
     "combinations",
@@ -99,4 +100,4 @@ def test_without_checks_nothing_is_summed_up() -> None:
 def test_intervals_meet_where_they_have_a_value_in_common(
     first: Estimate, second: Estimate, together: bool | None
 ) -> None:
-    assert meet(first, second) is meet(second, first) is together
+    assert overlap(first, second) is overlap(second, first) is together

@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
-from probe_effect.answer.cost_of import cost_of
-from probe_effect.answer.first_instruction import mechanism, mechanism_of
+from evidence_builder import MACHINE, TRACER, case, cost_of, evidence, measured, suite
+from probe_effect.costs.first_instruction import mechanism, mechanism_of
 from probe_effect.model import Estimate
 
 if TYPE_CHECKING:
-    from probe_effect.answer.part import Part
+    from probe_effect.costs.row import CostRow
 
 BYTES = {"loop:push": "55 48 89 e5", "loop:load": "48 8b 05 71 2b 00 00", "libc:read": "80 3d 31 33 0e 00 00"}
 PROBED: dict[str, dict[str, Any]] = {one.partition(":")[2]: {"functions": [one], "needs": ["uprobe"]} for one in BYTES}
@@ -51,19 +50,24 @@ NS = {
 }
 
 
-def cost(kind: str, *actions: str, mechanism: str | None = None, without: tuple[str, ...] = ()) -> Part | None:
+def cost(
+    kind: str,
+    *actions: str,
+    mechanism: str | None = None,
+    without: tuple[str, ...] = (),
+    unknown: tuple[str, ...] = (),
+) -> CostRow | None:
     document: dict[str, Any] = {"run__functions": BYTES, "system__kernel_release": "6.12.1"}
     numbers = [
         measured(name, Estimate(ns, ns - 10, ns + 10), document=document)
         for name, ns in NS.items()
         if name not in without
     ]
-    return cost_of(
-        evidence(SUITES, *numbers), MACHINE, TRACER, kind=kind, mechanism=mechanism, actions=actions, rate_hz=1000.0
-    )
+    found = evidence(SUITES, *numbers)
+    return cost_of(found, MACHINE, TRACER, kind=kind, mechanism=mechanism, actions=actions, unknown=unknown)
 
 
-def made_of(part: Part | None) -> tuple[list[str], list[str]]:
+def made_of(part: CostRow | None) -> tuple[list[str], list[str]]:
     assert part is not None
     return [one.case for one in part.added], [one.case for one in part.less]
 
@@ -99,7 +103,7 @@ def test_two_actions_that_were_measured_apart_cost_no_less_together_than_each_wh
     assert part is not None
     assert part.cost.value >= 1100
     assert part.note is not None
-    assert "Nobody measured the action" in part.note
+    assert "adds at most what all of the probe costs with it" in part.note
 
 
 def test_a_filter_that_rejects_is_asked_for_as_a_filter() -> None:
@@ -133,8 +137,8 @@ def test_a_first_instruction_that_nobody_knows_is_not_taken_for_a_cheap_one() ->
     assert "emulated" in part.note
 
 
-def test_an_action_that_nobody_measured_costs_at_most_what_the_most_expensive_one_does() -> None:
-    part, plain = cost("uprobe", "fly", mechanism="emulated"), cost("uprobe", mechanism="emulated")
+def test_a_part_that_is_not_understood_costs_at_most_what_the_most_expensive_action_does() -> None:
+    part, plain = cost("uprobe", unknown=("fly",), mechanism="emulated"), cost("uprobe", mechanism="emulated")
     assert part is not None
     assert plain is not None
     assert part.cost.value == pytest.approx(plain.cost.value + 1000 - 200)
@@ -144,11 +148,9 @@ def test_an_action_that_nobody_measured_costs_at_most_what_the_most_expensive_on
     assert "count-by-user-stack" in part.note
 
 
-def test_the_end_of_a_timed_pair_is_a_look_up_and_a_histogram_where_nobody_timed_a_pair() -> None:
-    part = cost("uprobe", "histogram-of-time", mechanism="emulated")
-    assert part is not None
-    assert part.note is not None
-    assert "the action histogram-of-time with" in part.note
+def test_an_action_that_nobody_measured_with_the_tracer_is_not_known() -> None:
+    assert cost("uprobe", "histogram-of-time", mechanism="emulated") is None
+    assert cost("uprobe", "count", "fly", mechanism="emulated") is None
 
 
 def test_a_kind_that_nobody_measured_has_no_composed_cost() -> None:
@@ -156,8 +158,9 @@ def test_a_kind_that_nobody_measured_has_no_composed_cost() -> None:
     assert cost("uprobe", mechanism="called") is None
 
 
-def test_a_static_user_probe_that_nobody_measured_is_a_uprobe() -> None:
-    assert made_of(cost("usdt", "count", mechanism="stepped")) == (["load"], [])
+def test_a_static_user_probe_that_nobody_measured_is_a_uprobe_on_what_is_handled_as_a_nop() -> None:
+    assert made_of(cost("usdt", "count")) == (["push"], [])
+    assert cost("usdt", "count", mechanism="stepped") is None
 
 
 @pytest.mark.parametrize(
@@ -212,7 +215,8 @@ def test_a_static_user_probe_is_a_uprobe_on_the_nop_of_its_architecture(
 def test_a_cost_lies_in_its_interval_and_another_action_never_raises_its_low_end_above_it(
     kind: str, actions: list[str], how: str | None
 ) -> None:
-    part = cost(kind, *actions, mechanism=how if kind == "uprobe" else None)
+    known, unknown = [one for one in actions if one != "fly"], ("fly",) * actions.count("fly")
+    part = cost(kind, *known, mechanism=how if kind == "uprobe" else None, unknown=unknown)
     assert part is not None
     low, high = part.cost.low, part.cost.high
     assert low is not None

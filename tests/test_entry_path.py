@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
-from probe_effect.answer.added import entry_path
-from probe_effect.answer.cost_of import cost_of
-from probe_effect.answer.parts import parts
+from evidence_builder import MACHINE, TRACER, case, cost_of, evidence, measured, parts, suite
 from probe_effect.answer.question import ProbeQuestion, Question
+from probe_effect.costs.added import entry_path
 from probe_effect.model import Estimate
 
 if TYPE_CHECKING:

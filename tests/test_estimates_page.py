@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evidence_builder import MACHINE, measured
-from probe_effect.answer.evidence import evidence
+from probe_effect.costs.evidence import evidence
 from probe_effect.model import Estimate
 from probe_effect.pages import case_answer, fragments
 from test_from_counts import known

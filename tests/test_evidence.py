@@ -10,9 +10,9 @@ import pytest
 
 from builders import COST_NS, MACHINE, REAL_DATA, changed, machine_values, write_submission
 from evidence_builder import measured, rows_of
-from probe_effect.answer import from_counts
-from probe_effect.answer.evidence import Evidence, evidence
-from probe_effect.answer.from_counts import models
+from probe_effect.costs import from_counts
+from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.from_counts import models
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue, read_numbers
 from probe_effect.reduce import reading

@@ -9,14 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import machine_document
-from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
+from evidence_builder import MACHINE, TRACER, case, cost_of, evidence, measured, suite
 from number_builder import number, submission
 from probe_effect import units
-from probe_effect.answer import from_counts
 from probe_effect.answer.answers import answer, tried
-from probe_effect.answer.cost_of import cost_of
-from probe_effect.answer.event_classes import RecordedClasses
-from probe_effect.answer.from_counts import (
+from probe_effect.answer.question import ProbeQuestion, Question
+from probe_effect.answer.sentences import assumptions, headline
+from probe_effect.costs import from_counts
+from probe_effect.costs.event_classes import RecordedClasses
+from probe_effect.costs.from_counts import (
     CALL_INSTRUCTIONS,
     Calibration,
     EventCount,
@@ -27,8 +28,6 @@ from probe_effect.answer.from_counts import (
     counted_as,
     models,
 )
-from probe_effect.answer.question import ProbeQuestion, Question
-from probe_effect.answer.sentences import assumptions, headline
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import facts_of
@@ -37,7 +36,7 @@ from probe_effect.store.event_paths import Classes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probe_effect.answer.evidence import Evidence
+    from probe_effect.costs.evidence import Evidence
     from probe_effect.reduce.submission import Number
 
 BYTES = {"loop:push": "55 48 89 e5", "loop:load": "48 8b 05 71 2b 00 00"}
@@ -209,7 +208,7 @@ def test_the_answer_says_that_it_is_an_estimate_and_how_it_came_about() -> None:
     assert "breakpoint" not in said
 
 
-def test_an_estimate_never_stands_before_a_measurement() -> None:
+def test_an_estimate_of_this_machine_comes_before_what_others_measured_and_never_beside_it() -> None:
     found = known()
     for name, _ in (*USER, *KERNEL):
         own = measured(name, found.costs[MACHINE, TRACER, name].known_cost, machine="here", document=DOCUMENT)
@@ -217,8 +216,10 @@ def test_an_estimate_never_stands_before_a_measurement() -> None:
     far = measured("kprobe", Estimate(90.0, 80.0, 100.0), document={"machine__cpu_model": "Another CPU"}, machine="far")
     found.costs["far", TRACER, "kprobe"] = far
     said = answered(found, "kprobe")
-    assert said.headline.forecast.facts.machine == "far"
-    assert [one.forecast.facts.machine for one in said.neighbours] == ["far"]
+    assert {one.forecast.parts[0].basis for one in said.comparable} == {"measured"}
+    alike = facts_of(machine_document(machine__id="another").machine, "6.12.1-amd64")
+    said = answer(found, Question(probes=(ProbeQuestion("kprobe", 50_000.0),)), alike)
+    assert said.headline.forecast.machines == ("far",), "of several machines those that measured it"
 
 
 def test_a_tracer_without_an_estimate_names_those_that_have_one() -> None:

@@ -11,6 +11,7 @@ from builders import MACHINE, changed, machine_values, many_blocks, write_submis
 from evidence_builder import rows_of
 from probe_effect.answer.words import WORDS
 from probe_effect.exports.advising import ADVISING, FIRST, advise_files
+from probe_effect.exports.costs import cost_files
 from probe_effect.exports.script_values import guidance_files
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
@@ -61,3 +62,18 @@ def test_the_forms_offer_the_kind_of_the_home_machine_first(data: Path) -> None:
 def test_without_any_machine_there_is_no_first_answer(tmp_path: Path) -> None:
     (tmp_path / "suites").mkdir()
     assert files(tmp_path)[FIRST] == {}
+
+
+def test_a_cost_table_has_the_form_of_its_schema_and_what_was_measured(data: Path) -> None:
+    found = {name: json.loads(text) for name, text in cost_files(read_catalogue(DataFolder(data)))}
+    schema = found.pop("costs/schema.json")
+    assert found.keys() == {"costs/physical-x86-64.json", f"costs/{MACHINE}.json"}
+    for whole in found.values():
+        assert set(whole) == set(schema["properties"]) == set(schema["required"])
+        assert whole["format"] == schema["properties"]["format"]["const"]
+        for table in whole["tracers"].values():
+            assert set(table) == set(schema["$defs"]["table"]["properties"])
+        rows = [row for table in whole["tracers"].values() for own in table["rows"].values() for row in own.values()]
+        assert all(len(whole["columns"]) >= len(row) >= schema["$defs"]["row"]["minItems"] for row in rows)
+        row = whole["tracers"]["bpftrace"]["rows"]["kprobe"]["nothing"]
+        assert (row[:4], whole["machines"][row[4]]) == ([50.0, 50.0, 50.0, "measured"], [MACHINE])

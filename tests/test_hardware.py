@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from builders import PROJECT
-from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
-from probe_effect.answer.cost_of import cost_of
-from probe_effect.answer.parts import parts
+from evidence_builder import MACHINE, TRACER, case, cost_of, evidence, measured, parts, suite
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_sources
@@ -18,7 +16,7 @@ from probe_effect.numbers.published import printed_text
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
-    from probe_effect.answer.part import Part
+    from probe_effect.costs.row import CostRow
 
 SUITE = suite(
     "loops",
@@ -29,7 +27,7 @@ STEPPED, EMULATED = "f3 0f 1e fa", "55 48 89 e5"
 SOURCES = read_sources(DataFolder(PROJECT / "data"))
 
 
-def part_of(name: str = "06-uprobe", first: str = STEPPED, **machine: Any) -> Part:  # noqa: ANN401
+def part_of(name: str = "06-uprobe", first: str = STEPPED, **machine: Any) -> CostRow:  # noqa: ANN401
     kvm = {"machine__virtualization": "KVM", "machine__architecture": "x86_64"}
     document = {"run__functions": {"libc:__read": first}, "system__kernel_release": "6.18.1", **kvm, **machine}
     found = evidence((SUITE,), measured(name, Estimate(2700.0, 2600.0, 2800.0), document=document))

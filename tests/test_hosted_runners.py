@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from builders import changed, machine_document, machine_values, many_blocks, write_submission
 from probe_effect.advising.here import this_machine
-from probe_effect.answer.evidence import evidence
 from probe_effect.cli.measure import measure
+from probe_effect.costs.evidence import evidence
 from probe_effect.machine import collect
 from probe_effect.model import Key
 from probe_effect.numbers import names, shown

@@ -11,16 +11,16 @@ import pytest
 from click.testing import CliRunner
 
 from builders import FOLDER, REAL_DATA, changed, copy_suite, machine_document, machine_values, write_submission
-from evidence_builder import rows_of
+from evidence_builder import asked_here, rows_of
 from fakes.clone import Clone
 from identities import STRANGERS, become
 from probe_effect.advising.here import this_machine
 from probe_effect.advising.probes import groups
 from probe_effect.advising.watched import probe_costs
-from probe_effect.answer.evidence import evidence
-from probe_effect.answer.nearest import ProbeGroup, machines_for, nearest_cost
 from probe_effect.calibration.asked import placed
 from probe_effect.cli.group import commands
+from probe_effect.costs.event import ProbeGroup
+from probe_effect.costs.evidence import evidence
 from probe_effect.errors import ProbeEffectError
 from probe_effect.numbers.likeness import facts_of
 from probe_effect.scripts.script import read_script
@@ -129,7 +129,7 @@ def test_what_no_machine_measured_is_not_known_and_has_what_measures_it(data: Pa
     answered = advise(data, ENTRY, EXIT, KERNEL)
     (unknown,) = [one for one in said(answered)["probes"] if one["cost_ns"] is None]
     assert (unknown["probe"], unknown["machine"]) == (EXIT, None)
-    assert "`probe-effect measure --suite per-event`" in unknown["note"]
+    assert "`probe-effect measure per-event`" in unknown["note"]
     assert answered.return_value == 3
 
 
@@ -177,7 +177,7 @@ def test_data_without_a_machine_answer_nobody_and_say_what_to_do(
     assert "measure this machine with `probe-effect measure`" in str(refused)
     assert advised.return_value == 3
     (probe,) = said(advised)["probes"]
-    assert "measure it with `probe-effect measure --suite per-event`" in probe["note"]
+    assert "measure it with `probe-effect measure per-event`" in probe["note"]
     assert probe_costs(DataFolder(data), this_machine(), None).machines == []
 
 
@@ -211,9 +211,8 @@ def test_what_the_guide_asks_is_answered_on_every_machine_of_a_kind_that_was_mea
         become(monkeypatch, document)
         here = this_machine()
         for tracer, its in probes:
-            alike = [one for one in machines_for(found, here, None) if one.comparable]
             asked = groups(its, None, {}, here)
-            unanswered += [(name, one.attach) for one in asked if not nearest_cost(found, alike, tracer, one)]
+            unanswered += [(name, one.attach) for one in asked if not asked_here(found, here, tracer, one)]
     assert unanswered == []
 
 
@@ -244,6 +243,6 @@ def test_static_and_user_probes_have_a_cost_on_any_machine_though_no_data_know_i
             first_bytes=None,
             actions=probe.actions,
         )
-        known = nearest_cost(found, machines_for(found, facts, None), "bpftrace", group)
+        known = asked_here(found, facts, "bpftrace", group)
         assert known is not None
-        assert known[0].cost.low is not None
+        assert known.cost.low is not None

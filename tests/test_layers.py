@@ -23,7 +23,7 @@ GROUND = {"errors", "units", "model", "tools", "toml"}
 HOST = {"host", "processes", "compilers"}
 """The running system: files of the kernel, and programs that we start or compile."""
 
-NUMBERS = {"store", "stats", "reduce", "numbers", "compare", "scripts", "answer"}
+NUMBERS = {"store", "stats", "reduce", "numbers", "compare", "scripts", "costs", "answer"}
 """From rows to answers, each on top of those before it."""
 
 MAY_IMPORT = {
@@ -42,7 +42,8 @@ MAY_IMPORT = {
     "numbers": GROUND | {"store", "stats", "reduce"},
     "wanted": GROUND | {"store", "stats", "reduce", "numbers"},
     "compare": GROUND | {"store", "stats", "reduce", "numbers"},
-    "answer": GROUND | {"store", "stats", "reduce", "numbers", "compare", "scripts"},
+    "costs": GROUND | {"store", "stats", "reduce", "numbers", "compare", "scripts"},
+    "answer": GROUND | {"store", "stats", "reduce", "numbers", "compare", "scripts", "costs"},
     "checks": GROUND | {"store", "stats", "reduce", "numbers"},
     "submit": GROUND | {"host", "store"},
     "charts": {"model", "units", "tools", "toml", "store", "reduce"},
@@ -186,7 +187,7 @@ def test_no_modules_of_a_package_import_one_another_in_a_circle(package: str) ->
         pytest.param({"measure"}, {"pages", "charts", "exports", "checks"}, id="measuring knows no pages"),
         pytest.param({"measure", "tracers", "machine"}, {"emulated"}, id="measuring knows no emulated machine"),
         pytest.param({"measure"}, NUMBERS - {"store", "stats"}, id="measuring knows no numbers"),
-        pytest.param({"checks"}, {"compare", "answer"}, id="checks compare nothing"),
+        pytest.param({"checks"}, {"compare", "costs", "answer"}, id="checks compare nothing"),
         pytest.param(
             {"pages", "charts", "exports"}, {"measure", "machine", "tracers", "workloads"}, id="pages know no measuring"
         ),
@@ -249,7 +250,7 @@ KEPT = {
     "pages/submission_page.py": ["reduce/reading.py", "pages/markdown.py"],
     "checks/run.py": ["reduce/reading.py", "checks/run.py"],
     "checks/alike.py": ["reduce/reading.py", "checks/alike.py"],
-    "answer/evidence.py": ["reduce/reading.py", "answer/evidence.py"],
+    "costs/evidence.py": ["reduce/reading.py", "costs/evidence.py"],
     "checks/copies.py": ["reduce/reading.py", "checks/copies.py"],
     "exports/script_values.py": ["reduce/reading.py", "pages/markdown.py", "exports/script_values.py"],
 }

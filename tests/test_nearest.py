@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
-from probe_effect.answer.advice import Thread, advise
-from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.nearest import ProbeGroup, machines_for, nearest_cost, what_to_run
+from evidence_builder import MACHINE, TRACER, asked_here, case, evidence, measured, suite
+from probe_effect.answer.advice import Thread, advise, what_to_run
 from probe_effect.answer.proof import Spread
-from probe_effect.answer.question import HereCost, HereCosts
+from probe_effect.costs.event import HereCost, HereCosts, ProbeGroup
+from probe_effect.costs.evidence import Evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import facts_of_submission
 
 if TYPE_CHECKING:
     from probe_effect.answer.advice import Advice
-    from probe_effect.answer.part import Part
-    from probe_effect.numbers.likeness import Likeness
+    from probe_effect.costs.row import CostRow
     from probe_effect.reduce.submission import Number
 
 ALIKE, FAR, BARE = "alike", "far", "bare"
@@ -61,15 +59,15 @@ def here(ns: float, low: float, high: float, attach: str = "tracepoint-entry") -
 
 def nearest(
     *costs: Number, asked: ProbeGroup | None = None, own: HereCosts | None = None, named: str | None = None
-) -> tuple[Part, Likeness | None]:
+) -> CostRow:
     found = evidence((LOOP,), *costs)
-    known = nearest_cost(found, machines_for(found, HERE, named), TRACER, asked or group(), own)
+    known = asked_here(found, HERE, TRACER, asked or group(), own=own, named=named)
     assert known is not None
     return known
 
 
-def whose(known: tuple[Part, Likeness | None]) -> tuple[str, str | None]:
-    return known[0].basis, known[1].machine if known[1] else None
+def whose(known: CostRow) -> tuple[str, str | None]:
+    return known.basis, known.machines[0] if known.machines else None
 
 
 EVERYWHERE = [cost("entry-count", ns, machine=one) for one, ns in ((MACHINE, 100), (ALIKE, 200), (FAR, 300))]
@@ -93,27 +91,40 @@ def test_this_machine_comes_first_and_else_the_median_of_all_like_it(
 
 
 def test_elsewhere_the_cost_is_the_range_over_all_machines_of_the_kind() -> None:
-    part, _ = nearest(*EVERYWHERE[1:])
+    part = nearest(*EVERYWHERE[1:])
     assert part.cost == pytest.approx((200, 180, 330))
     assert part.machines == (ALIKE, FAR)
 
 
-def test_a_machine_that_only_bounds_an_action_or_estimates_is_left_out_of_the_range() -> None:
-    part, _ = nearest(cost("entry", 100, machine=ALIKE), cost("entry-print", 9000, machine=ALIKE), EVERYWHERE[2])
+def test_a_machine_that_does_not_know_an_action_is_left_out_of_the_range() -> None:
+    part = nearest(cost("entry", 100, machine=ALIKE), cost("entry-print", 9000, machine=ALIKE), EVERYWHERE[2])
     assert part.machines == (FAR,)
+
+
+def test_what_an_action_adds_is_lent_by_others_where_a_machine_knows_the_probe_alone() -> None:
+    there = [cost("entry", 100, machine=ALIKE), cost("entry-print", 9000, machine=ALIKE)]
+    part = nearest(cost("entry", 260), *there, asked=group("tracepoint-entry", "print"))
+    assert (part.basis, part.machines) == ("composed", (MACHINE,))
+    assert part.cost.value == pytest.approx(260 + 8900)
+    assert "What print adds was measured on other machines" in (part.note or "")
+
+
+def test_an_action_that_nobody_measured_with_the_tracer_is_not_known() -> None:
+    found = evidence((LOOP,), cost("entry", 100), cost("entry-count", 120))
+    assert asked_here(found, HERE, TRACER, group("tracepoint-entry", "histogram")) is None
 
 
 def test_what_was_measured_here_and_now_comes_before_everything() -> None:
     known = nearest(*EVERYWHERE, own=here(480, 450, 560))
     assert whose(known) == ("calibrated", None)
-    assert known[0].cost == Estimate(480, 450, 560)
-    assert (known[0].added, known[0].sources, known[0].highest_hz) == ((), (), None)
+    assert known.cost == Estimate(480, 450, 560)
+    assert (known.added, known.sources, known.highest_hz) == ((), (), None)
 
 
 def test_a_named_machine_answers_alone() -> None:
     assert whose(nearest(*EVERYWHERE, named=FAR)) == ("measured", FAR)
     found = evidence((LOOP,), *EVERYWHERE[:2], cost("push", 10, machine=FAR))
-    assert nearest_cost(found, machines_for(found, HERE, FAR), TRACER, group("tracepoint-entry")) is None
+    assert asked_here(found, HERE, TRACER, group("tracepoint-entry"), named=FAR) is None
 
 
 @pytest.mark.parametrize(
@@ -126,7 +137,7 @@ def test_a_cost_that_spans_more_than_a_factor_of_ten_is_passed_over(
 ) -> None:
     wide = cost("entry-count", 60, low, high)
     narrow = [cost("entry-count", 60, 50, 70, machine=one) for one in (ALIKE, FAR)]
-    part, _ = nearest(wide, *narrow)
+    part = nearest(wide, *narrow)
     assert part.machines == ((ALIKE, FAR) if is_passed_over else (MACHINE,))
     assert whose(nearest(*EVERYWHERE, own=here(60, low, high))) == (
         ("measured", MACHINE) if is_passed_over else ("calibrated", None)
@@ -143,25 +154,22 @@ def test_where_every_cost_spans_too_far_the_nearest_one_answers() -> None:
 def test_a_filter_that_rejects_for_next_to_nothing_does_not_make_a_cost_too_wide() -> None:
     costs = [cost("push-count", 1000), cost("push-filter", 20, 10, 30), cost("push", 15, 10, 20)]
     known = nearest(*costs, cost("push-count", 400, machine=FAR), asked=group("uprobe", has_filter=True))
-    assert known[1] is not None
-    assert known[1].machine == MACHINE
-    assert known[0].cost.low == 10
+    assert known.machines == (MACHINE,)
+    assert known.cost.low == 10
 
 
 def test_another_kind_of_machine_is_asked_last_and_says_so_with_the_range_of_all() -> None:
     bare = [cost("entry-count", 50, machine=BARE), measured("entry-count", Estimate(400, 390, 410), "bare-2")]
     assert whose(nearest(*bare, *EVERYWHERE[2:])) == ("measured", FAR)
-    part, likeness = nearest(*bare)
-    assert likeness is not None
-    assert not likeness.comparable
+    part = nearest(*bare)
     assert (part.cost.low, part.cost.high) == (45.0, 410.0)
-    assert "Another kind of machine (physical, not virtual machine) may differ several times" in (part.note or "")
+    assert "Another kind of machine may differ several times" in (part.note or "")
 
 
 def test_nothing_at_all_says_which_suite_to_run_and_that_advise_can_measure_it() -> None:
     found = evidence((LOOP,))
-    assert nearest_cost(found, [], TRACER, group()) is None
-    assert "`probe-effect measure --suite loop`, or let `probe-effect advise`" in what_to_run(found, TRACER, group())
+    assert asked_here(found, HERE, TRACER, group()) is None
+    assert "`probe-effect measure loop`, or let `probe-effect advise`" in what_to_run(found, TRACER, group())
     assert what_to_run(found, "strace", group("watchpoint")) == "measure it with `probe-effect measure`"
     assert what_to_run(Evidence(()), "strace", group()) == "measure it with `probe-effect measure`"
 
@@ -213,7 +221,7 @@ def test_each_probe_has_the_spread_of_programs_of_its_own_kind() -> None:
 def test_a_cpu_on_which_a_probe_fires_has_its_own_cost() -> None:
     both = HereCost(by_cpu={0: Estimate(300, 290, 310), 1: Estimate(100, 90, 110)})
     own = replace(here(1, 1, 1), costs={("tracepoint-entry", None): both}, calls=HereCost(by_cpu={1: Estimate(20)}))
-    known = [nearest(own=own, asked=group(events_by_cpu=dict.fromkeys(cpus, 1)))[0] for cpus in ((1,), (0, 1), (3,))]
+    known = [nearest(own=own, asked=group(events_by_cpu=dict.fromkeys(cpus, 1))) for cpus in ((1,), (0, 1), (3,))]
     assert [part.cost.value for part in known] == [100, 200, 200]
     assert known[0].path is not None
     assert (known[0].path.cost.value, known[0].path.source) == (20, None)

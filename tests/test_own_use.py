@@ -10,10 +10,10 @@ from click.testing import CliRunner
 from builders import REAL_DATA
 from fakes.project import FAKES, FakeProject, on_the_path
 from number_builder import reduced
-from probe_effect.answer.evidence import evidence
 from probe_effect.charts.times import Axes, TimePoint, times_chart
 from probe_effect.checks.run import check
 from probe_effect.cli.group import commands
+from probe_effect.costs.evidence import evidence
 from probe_effect.measure.plan import Tally
 from probe_effect.model import Estimate, Key, Sample
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue

@@ -11,9 +11,9 @@ import pytest
 from evidence_builder import TRACER, case, evidence, measured, suite
 from number_builder import number, submission
 from probe_effect.answer.proof import Spread, pairs, program_spread, spread, verdict
-from probe_effect.answer.question import SAMPLED
 from probe_effect.charts.draw import draw_svg
 from probe_effect.charts.predicted import PredictedPair, predicted_chart
+from probe_effect.costs.row import SAMPLED
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.pages import proof

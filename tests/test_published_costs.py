@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from builders import machine_document
-from evidence_builder import case, evidence, measured, suite
+from evidence_builder import asked_here, case, evidence, measured, suite
 from probe_effect.answer.answers import answer, tried
-from probe_effect.answer.nearest import ProbeGroup, nearest_cost
-from probe_effect.answer.published import printed_costs
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.answer.sentences import assumptions, grade, headline
+from probe_effect.costs.event import ProbeGroup
+from probe_effect.costs.published import printed_costs
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import PublishedSource
@@ -94,9 +94,11 @@ def test_a_source_with_one_platform_is_one_machine() -> None:
     assert [key[0] for key in printed_costs([source(figure("one", platform=None))])] == ["someone-2023"]
 
 
-def test_a_probe_of_a_script_has_the_printed_cost_where_nobody_measured_it() -> None:
-    group = ProbeGroup(attach="-", kind="kprobe", mechanism=None, matched=1, first_bytes=None, actions=("count",))
-    found = nearest_cost(known(figure("kprobe")), [], "bpftrace", group)
-    assert found is not None
-    assert (found[0].basis, found[0].cost, found[1]) == ("published", Estimate(56.0), None)
-    assert nearest_cost(known(figure("kprobe")), [], "perf", group) is None
+def test_a_probe_of_a_script_has_the_printed_cost_of_its_own_action_where_nobody_measured_it() -> None:
+    found = known(figure("kprobe"))
+    plain = asked_here(found, HERE, "bpftrace", ProbeGroup(attach="-", kind="kprobe", actions=("nothing",)))
+    assert plain is not None
+    assert (plain.basis, plain.cost, plain.machines) == ("published", Estimate(56.0), ())
+    assert asked_here(found, HERE, "perf", ProbeGroup(attach="-", kind="kprobe")) is None
+    counted = ProbeGroup(attach="-", kind="kprobe", actions=("count",))
+    assert asked_here(found, HERE, "bpftrace", counted) is None, "an empty probe stands for none that does more"

@@ -11,11 +11,13 @@ from evidence_builder import MACHINE, case, evidence, measured, suite
 from page_scripts import under_node
 from probe_effect.answer.advice import Thread, advise
 from probe_effect.answer.answers import answer
-from probe_effect.answer.depth import READINGS, stopped
-from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.nearest import ProbeGroup
-from probe_effect.answer.question import SAMPLED, Combination, Question
-from probe_effect.exports.advising import _stopping
+from probe_effect.answer.question import Combination, Question
+from probe_effect.costs.depth import READINGS, stopped
+from probe_effect.costs.event import ProbeGroup
+from probe_effect.costs.evidence import Evidence
+from probe_effect.costs.row import SAMPLED
+from probe_effect.costs.table import of_machine
+from probe_effect.exports.costs import table_values
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import facts_of_submission
 from probe_effect.scripts.form import tables
@@ -76,7 +78,7 @@ def advised(line: str, frames: int | None = None, busy_ratio: float = 1.0) -> An
     ("frames", "cost_ns"), [(1, 200e3), (10, 200e3), (None, 400e3), (60, 700e3), (200, 2_100e3), (400, 4_200e3)]
 )
 def test_a_sample_costs_more_with_each_frame_of_python(frames: int | None, cost_ns: float) -> None:
-    part = stopped(WHOLE, MACHINE, "record-stack", frames, 100.0)
+    part = stopped(WHOLE, MACHINE, "record-stack", frames)
     assert part is not None
     assert part.cost.value == pytest.approx(cost_ns)
     low, high = part.cost.low, part.cost.high
@@ -143,9 +145,9 @@ def test_predict_answers_for_py_spy_by_rate_and_depth() -> None:
 
 @pytest.mark.parametrize("reading", ["record", "count", ""])
 def test_other_actions_and_a_single_depth_have_no_cost(reading: str) -> None:
-    assert stopped(WHOLE, MACHINE, reading, None, 1.0) is None
-    assert stopped(known(SHALLOW), MACHINE, "record-stack", None, 1.0) is None
-    assert stopped(known(SHALLOW, DEEP), MACHINE, "record-stack-running", None, 1.0) is None
+    assert stopped(WHOLE, MACHINE, reading, None) is None
+    assert stopped(known(SHALLOW), MACHINE, "record-stack", None) is None
+    assert stopped(known(SHALLOW, DEEP), MACHINE, "record-stack-running", None) is None
 
 
 SAID = """
@@ -163,12 +165,13 @@ console.log(JSON.stringify(lines.map((line) => {
 
 def test_the_page_says_the_same_of_lines_of_py_spy() -> None:
     lines = [f"py-spy {one} -p 1" for one in ("record", "record -r 1000", "top --nonblocking", "dump", "record -n")]
-    machine: dict[str, Any] = {"id": MACHINE, "kind": "a", "tracers": _stopping(WHOLE, MACHINE)}
-    data = {"machines": [machine], "kind": "a", "words": {}, "printed": {}}
+    notes: dict[str, int] = {}
+    table = table_values(of_machine(WHOLE, MACHINE, "py-spy"), (), notes, {})
+    data = {"scopes": {"": {"machines": [[MACHINE]], "notes": list(notes), "tracers": {"py-spy": table}}}, "words": {}}
     for line, (cost_ns, slowdown, note) in zip(lines, under_node(SAID, tables(), data, lines), strict=True):
         advice = advised(line)
         (one,) = advice.probes
         assert cost_ns == pytest.approx(one.part.cost.value, rel=1e-5)
         assert slowdown == pytest.approx(advice.headline.forecast.prediction.slowdown.value, rel=1e-5)
         assert note == one.part.note
-    assert set(machine["tracers"]["py-spy"]["costs"][SAMPLED]) == set(READINGS)
+    assert set(table["rows"][SAMPLED]) == set(READINGS)

@@ -21,7 +21,7 @@ from builders import (
     write_submission,
 )
 from number_builder import number
-from probe_effect.answer.evidence import evidence
+from probe_effect.costs.evidence import evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.pages import number_page, site

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 import scipy
 
-from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
-from probe_effect.answer.depth import WALKED, may_pay_at_switches, sample_law
-from probe_effect.answer.parts import parts
+from evidence_builder import MACHINE, TRACER, case, evidence, measured, parts, suite
 from probe_effect.answer.proof import of_events, of_samples
-from probe_effect.answer.question import SAMPLED, Combination, Question
+from probe_effect.answer.question import Combination, Question
+from probe_effect.costs.depth import WALKED, may_pay_at_switches, sample_law
+from probe_effect.costs.row import SAMPLED
 from probe_effect.model import Estimate
 from probe_effect.stats.trends import T_95, straight_line
 

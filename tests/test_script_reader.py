@@ -42,9 +42,9 @@ console.log(JSON.stringify(texts.map(reading)));
 """
 
 COST = """
-const { scriptCost } = probeEffect;
-const [tracer, probes] = asked;
-console.log(JSON.stringify(probes.map(({ mechanism, ...probe }) => scriptCost.costOf(tracer, probe, mechanism))));
+const [data, probes] = asked;
+console.log(JSON.stringify(probes.map(({ mechanism, ...probe }) =>
+    probeEffect.scriptCost.nearest(data, "", "tool", probe, mechanism))));
 """
 
 
@@ -91,30 +91,38 @@ def test_most_changed_examples_are_read_alike_too() -> None:
     assert found == [json.loads(json.dumps(reading(text))) for text in cut]
 
 
-TRACER = {
-    "own": ["record"],
-    "highest": [500.0, 400.0, 700.0],
+TABLE = {
+    "does_anyway": ["record"],
+    "highest": ["print", 500.0, 400.0, 700.0],
     "adds": {
         "nothing": [0.0, 0.0, 0.0],
         "count": [10.0, 8.0, 13.0],
         "filter": [5.0, 4.0, 6.0],
         "print": [500.0, 400.0, 700.0],
     },
-    "costs": {
+    "rows": {
         "kprobe": {
-            "nothing": [100.0, 90.0, 120.0, "measured"],
-            "count": [111.0, 100.0, 130.0, "measured"],
-            "filter": [104.0, 93.0, 125.0, "composed", "A note."],
-            "print": [600.0, 490.0, 820.0, "composed"],
+            "nothing": [100.0, 90.0, 120.0, "measured", 0],
+            "count": [111.0, 100.0, 130.0, "measured", 0],
+            "filter": [104.0, 93.0, 125.0, "composed", 0, 0],
+            "print": [600.0, 490.0, 820.0, "composed", 0],
         },
-        "uprobe stepped": {"nothing": [1000.0, None, None, "estimated"], "count": [1010.0, None, None, "estimated"]},
+        "uprobe stepped": {
+            "nothing": [1000.0, None, None, "estimated", 0],
+            "count": [1010.0, None, None, "estimated", 0],
+        },
     },
 }
 
 
+def priced(table: dict[str, Any], *probes: dict[str, Any]) -> Any:  # noqa: ANN401 (JSON)
+    scope = {"machines": [["one"]], "notes": ["A note."], "tracers": {"tool": table}}
+    return under_node(COST, {"scopes": {"": scope}, "words": {}}, probes)
+
+
 def cost(kind: str, *actions: str, has_filter: bool = False, unknown: tuple[str, ...] = (), mechanism: str = "") -> Any:  # noqa: ANN401 (JSON)
     probe = {"kind": kind, "actions": actions, "has_filter": has_filter, "unknown": unknown, "mechanism": mechanism}
-    return under_node(COST, TRACER, [probe])[0]
+    return priced(TABLE, probe)[0]
 
 
 @pytest.mark.parametrize(
@@ -124,11 +132,11 @@ def cost(kind: str, *actions: str, has_filter: bool = False, unknown: tuple[str,
         (["count"], 111, 100, 130, "measured"),
         (["record"], 100, 90, 120, "measured"),
         (["count", "count"], 121, 108, 143, "composed"),
-        (["print", "count"], 611, 500, 830, "composed"),
-        (["count", "frobnicate"], 611, 100, 830, "composed"),
+        (["print", "count"], 611, 500, 833, "composed"),
+        (["count", "print"], 611, 500, 833, "composed"),
     ],
 )
-def test_the_first_measured_action_is_taken_whole_and_others_are_added(
+def test_of_all_ways_to_add_the_actions_the_greatest_counts(
     actions: list[str], value: float, low: float, high: float, basis: str
 ) -> None:
     found = cost("kprobe", *actions)
@@ -137,15 +145,19 @@ def test_the_first_measured_action_is_taken_whole_and_others_are_added(
 
 
 def test_an_action_that_was_measured_only_with_its_probe_is_taken_with_it() -> None:
-    measured = {"system-call": {"print": [2000.0, 1900.0, 2100.0, "measured"]}}
     probe = {"kind": "system-call", "actions": ["print"], "has_filter": False, "unknown": []}
-    tracer: dict[str, Any] = {"own": [], "highest": None, "adds": {"nothing": [0.0, 0.0, 0.0]}, "costs": measured}
-    assert under_node(COST, tracer, [probe])[0]["cost"]["value"] == 2000
+    rows = {"system-call": {"print": [2000.0, 1900.0, 2100.0, "measured", 0]}}
+    table: dict[str, Any] = {"does_anyway": [], "highest": None, "adds": {"nothing": [0.0, 0.0, 0.0]}, "rows": rows}
+    assert priced(table, probe)[0]["cost"]["value"] == 2000
+
+
+def test_an_action_that_nobody_measured_is_not_known() -> None:
+    assert cost("kprobe", "count", "frobnicate") is None
 
 
 def test_an_event_behind_a_filter_may_cost_no_more_than_the_filter() -> None:
     found = cost("kprobe", "print", has_filter=True)
-    assert found["cost"] == {"value": 604, "low": 93, "high": 825}
+    assert found["cost"] == {"value": 605, "low": 93, "high": 826}
 
 
 def test_what_is_not_understood_is_taken_for_the_most_expensive_action() -> None:

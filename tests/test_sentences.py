@@ -10,10 +10,10 @@ import pytest
 from builders import machine_document
 from evidence_builder import case, evidence, measured, suite
 from probe_effect.answer import sentences
-from probe_effect.answer.added import RatePoint
 from probe_effect.answer.answers import answer, tried
-from probe_effect.answer.composition import Agreement
 from probe_effect.answer.question import ProbeQuestion, Question
+from probe_effect.costs.added import RatePoint
+from probe_effect.costs.composition import Agreement
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import facts_of
 
@@ -194,8 +194,3 @@ def test_comparable_machines_show_from_least_to_greatest() -> None:
     other = measured("06-uprobe", Estimate(20_000.0, 19_000.0, 21_000.0), machine="other")
     assert plain(sentences.span(answered(measured("06-uprobe", COST), other)) or "") == "55 % to 100 %"
     assert sentences.span(answered(measured("06-uprobe", COST))) is None
-
-
-def test_where_nothing_is_comparable_the_askers_own_machine_is_described() -> None:
-    found = answered(measured("06-uprobe", COST, document={"machine__architecture": "aarch64"}))
-    assert sentences.no_machine(found).startswith("No machine like this one (physical, x86-64) was measured")

@@ -13,7 +13,7 @@ from probe_effect.store.transcripts import StandardTool, ToolPackage, ToolProbes
 
 if TYPE_CHECKING:
     from probe_effect.answer.asking import ToolCost
-    from probe_effect.answer.evidence import Evidence
+    from probe_effect.costs.evidence import Evidence
 
 NS = {"entry": 100.0, "entry-count": 160.0, "entry-pid": 180.0, "entry-print": 5000.0, "return": 90.0}
 SUITES = (

@@ -23,8 +23,8 @@ from builders import (
 )
 from number_builder import number, reduced, submission
 from probe_effect import units
-from probe_effect.answer.evidence import Evidence
 from probe_effect.cli.group import commands
+from probe_effect.costs.evidence import Evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages.results import start as starts

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from builders import copy_suite
-from probe_effect.answer.evidence import evidence
 from probe_effect.answer.parts import of_case
+from probe_effect.costs.evidence import evidence
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.numbers.shown import home_machine
 from probe_effect.pages.guide_fragments import COMPARED, charts, finding
@@ -16,7 +16,7 @@ from probe_effect.store.places import DataFolder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from probe_effect.answer.part import Part
+    from probe_effect.costs.row import CostRow
 
 
 def test_the_chart_has_probes_of_both_kinds_in_the_kernel_and_in_programs(catalogue: Catalogue) -> None:
@@ -39,7 +39,7 @@ def test_nothing_is_drawn_before_anything_was_measured(tmp_path: Path) -> None:
     assert charts(read_catalogue(DataFolder(tmp_path / "data"))) == []
 
 
-def compared(catalogue: Catalogue) -> list[Part]:
+def compared(catalogue: Catalogue) -> list[CostRow]:
     found, machine = evidence(catalogue), home_machine(catalogue.numbers) or ""
     return [part for case in COMPARED if (part := of_case(found, case, machine, "bpftrace"))]
 

@@ -15,10 +15,9 @@ from click.testing import CliRunner
 from evidence_builder import case, evidence, measured, suite
 from json_keys import undescribed
 from live_programs import needs_bpf
-from probe_effect.advising.answers_json import watch_json
-from probe_effect.advising.watched import ProbeCosts, TracingCost, Watched
+from probe_effect.advising.watched import ProbeCosts, TracingCost, Watched, watch_json
 from probe_effect.cli import watch_run
-from probe_effect.cli.advise import watch as command
+from probe_effect.cli.watch import watch as command
 from probe_effect.errors import HostNotReady
 from probe_effect.live import bpf, loaded, owners, tracefs
 from probe_effect.live.attachment import Attachments

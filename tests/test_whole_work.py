@@ -13,9 +13,9 @@ from builders import REAL_DATA
 from evidence_builder import case, suite
 from number_builder import number, submission
 from probe_effect import units
-from probe_effect.answer.evidence import evidence
 from probe_effect.checks.plausible_costs import RULES, JudgedSubmission
 from probe_effect.checks.rule import CheckedSubmission
+from probe_effect.costs.evidence import evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder, read_catalogue
 from probe_effect.pages import case_page, number_page, submission_page

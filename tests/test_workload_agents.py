@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from needs import needs
-from probe_effect.answer.setup import STANDS_FOR
+from probe_effect.costs.machine import STANDS_FOR
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import missing
 from probe_effect.tracers.libbpf import INSTALL, LIBRARY, Libbpf

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import accessibility
-from probe_effect.answer.cost_of import cost_of
-from probe_effect.answer.evidence import evidence
+from evidence_builder import cost_of
+from probe_effect.costs.evidence import evidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, BrowserContext, Page, Route
 
-    from probe_effect.answer.evidence import Evidence
+    from probe_effect.costs.evidence import Evidence
     from probe_effect.numbers.catalogue import Catalogue
 
 pytestmark = [pytest.mark.browser, pytest.mark.site]

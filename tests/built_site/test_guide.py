@@ -11,9 +11,9 @@ import pytest
 
 from builders import write_data
 from html_page import Page
-from probe_effect.answer.evidence import evidence
-from probe_effect.answer.first_instruction import is_in_red_zone
-from probe_effect.answer.printed_times import of_number
+from probe_effect.costs.evidence import evidence
+from probe_effect.costs.first_instruction import is_in_red_zone
+from probe_effect.costs.machine import number_on_hardware
 from probe_effect.errors import ProbeEffectError
 from probe_effect.exports.build import BuildPlaces
 from probe_effect.exports.hugo import SiteOptions, run_hugo
@@ -121,7 +121,7 @@ def test_a_table_says_what_a_stepped_uprobe_costs_without_a_hypervisor_and_where
         if "measured-on" not in note:
             continue
         shown = [one for address, one in measured.items() if address in rows]
-        outside = [cost for one in shown if (cost := of_number(found, one))]
+        outside = [cost for one in shown if (cost := number_on_hardware(found, one))]
         assert all(addresses.figure(one.source.id, one.figure.figure) in note for one in outside)
         assert ("Linux 6.18 to 7.1" in note) == any(is_in_red_zone(found.case_of[one.case], one) for one in shown)
 

@@ -15,8 +15,9 @@ from probe_effect.advising.script_answer import RunningSystem, ScriptQuestion, a
 from probe_effect.answer import sentences
 from probe_effect.answer.answers import answer
 from probe_effect.answer.asking import tool_script, tracer_of
-from probe_effect.answer.evidence import evidence
 from probe_effect.answer.question import Combination, Question, rate_from
+from probe_effect.costs.depth import may_pay_at_switches
+from probe_effect.costs.evidence import evidence
 from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.live.count import Target
 from probe_effect.live.places import NotHere, Place
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Page
 
-    from probe_effect.answer.evidence import Evidence
+    from probe_effect.costs.evidence import Evidence
     from probe_effect.model import Estimate
     from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.numbers.likeness import Facts
@@ -194,7 +195,7 @@ def of_predict(asked: Asked, catalogue: Catalogue, found: Evidence, facts: Facts
     probes = probes_of(asked.script, catalogue)
     one = probes[0]
     is_plain = len(probes) == len(one.actions) == 1 and not (one.has_filter or one.unknown or matches_many(one.attach))
-    if not is_plain or not asked.rates[0]:
+    if not is_plain or not asked.rates[0] or may_pay_at_switches(script.tracer, [one.kind], script.options):
         return None
     wanted = Combination(one.kind, one.actions[0], rate_from(asked.rates[0]), asked.firsts[0] or None)
     tracer = tracer_of(found, script, None)
@@ -216,7 +217,7 @@ def same(one: Estimate | Sequence[float | None] | None, shown: dict[str, float |
 def agrees(page: dict[str, Any], said: Said) -> bool:
     if said.slowdown is None:
         return page["slowdown"] is None and not page["verdict"] and (said.verdict or "") in page["text"]
-    return same(said.slowdown, page["slowdown"]) and page["verdict"] == said.verdict
+    return same(said.slowdown, page["slowdown"]) and page["verdict"] == (said.verdict or "")
 
 
 def asked_of(page: Page, path: str, some: Sequence[Asked]) -> list[dict[str, Any]]:

@@ -1,15 +1,12 @@
-"""The JSON of `probe-effect advise` and `watch`, whose keys `json_keys.toml` describes."""
+"""The JSON of `probe-effect advise`, whose keys `json_keys.toml` describes."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from probe_effect.advising import script_words
 from probe_effect.advising.script_answer import ScriptAnswer
-from probe_effect.advising.watched import TracingCost, Watched
 from probe_effect.answer.advice import Advised
-from probe_effect.answer.question import HereCosts
-from probe_effect.live.bpf_objects import OwnCost
+from probe_effect.costs.event import HereCosts
 from probe_effect.model import Estimate, interval_json, thresholds_json
 from probe_effect.reduce.grades import THRESHOLDS
 from probe_effect.units import NS_PER_SECOND
@@ -88,46 +85,3 @@ def _calibration_json(here: HereCosts) -> dict[str, Any]:
 
 def _seconds(time: Estimate) -> Estimate:
     return time.mapped(lambda ns: ns / NS_PER_SECOND)
-
-
-def watch_json(watched: Watched, machines: Sequence[str], own: OwnCost) -> dict[str, Any]:
-    """One look as JSON values."""
-    return {
-        "seconds": watched.seconds,
-        "machines": machines,
-        **interval_json(watched.cpu_s_per_s, "cpu", "s_per_s"),
-        "program_s_per_s": watched.program_s_per_s,
-        **interval_json(watched.probe_s_per_s, "probe", "s_per_s"),
-        "statistics_s_per_s": watched.statistics_s_per_s,
-        "statistics_ns": own.added_ns,
-        "statistics_counted_ns": own.counted_ns,
-        "found": [_cost_json(one) for one in watched.costs],
-    }
-
-
-def _cost_json(one: TracingCost) -> dict[str, Any]:
-    loaded = one.active.loaded
-    return {
-        "sort": loaded.sort,
-        "id": loaded.id,
-        "type": loaded.kind,
-        "name": loaded.name,
-        "owners": [asdict(owner) for owner in loaded.owners],
-        "places": [
-            {
-                "kind": place.kind,
-                "name": place.name,
-                "path": None if place.path is None else str(place.path),
-                "offset_bytes": place.offset,
-            }
-            for place in loaded.places
-        ],
-        "other_places": loaded.others,
-        "events_hz": one.active.events_hz,
-        "program_s_per_s": one.active.program_s_per_s,
-        **interval_json(one.probe, "probe", "ns"),
-        **interval_json(one.probe_s_per_s, "probe", "s_per_s"),
-        **interval_json(one.cpu_s_per_s, "cpu", "s_per_s"),
-        "machine": one.machine,
-        "why": one.why,
-    }

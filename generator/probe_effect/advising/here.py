@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from probe_effect.answer.calibrated_proof import spread_of
-from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.prediction import multiplied
 from probe_effect.answer.question import Question
 from probe_effect.calibration.asked import calibrated
 from probe_effect.calibration.measure import CalibrationTask
 from probe_effect.calibration.moved import AskedProbe
+from probe_effect.costs.evidence import Evidence
 from probe_effect.errors import HostNotReady
 from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.live.places import Place
@@ -24,6 +23,7 @@ from probe_effect.reduce.grades import slowdown_at
 from probe_effect.scripts.clauses import NO_EVENTS
 from probe_effect.scripts.script import read_script
 from probe_effect.stats import estimates
+from probe_effect.stats.estimates import multiplied
 from probe_effect.store.machine_file import HOSTED, as_author
 from probe_effect.store.suite_file import script_path
 from probe_effect.tracers.registry import known_tracers

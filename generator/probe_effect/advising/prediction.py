@@ -5,12 +5,12 @@ from functools import partial
 from typing import Any
 
 from probe_effect.answer import sentences
-from probe_effect.answer.added import RatePoint
 from probe_effect.answer.alternatives import Way, ways
 from probe_effect.answer.answers import Answer, Forecast, Neighbour, answer, tried
-from probe_effect.answer.evidence import Evidence, evidence
-from probe_effect.answer.part import Part
-from probe_effect.answer.question import SAMPLED, Question
+from probe_effect.answer.question import Question
+from probe_effect.costs.added import RatePoint
+from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.row import SAMPLED, CostRow
 from probe_effect.errors import unknown
 from probe_effect.model import Estimate, interval_json, thresholds_json
 from probe_effect.numbers.catalogue import read_numbers, read_sources
@@ -40,11 +40,8 @@ def _check_names(costs: Evidence, question: Question) -> None:
 
 def answer_json(found: Evidence, said: Answer) -> dict[str, Any]:
     """An answer as JSON values."""
-    nearest = said.headline
-    forecast = nearest.forecast if nearest else said.neighbours[0].forecast
+    forecast = said.headline.forecast
     values = _forecast_json(found, forecast)
-    if nearest is None:
-        values = {key: [] if isinstance(value, list) else None for key, value in values.items()}
     is_composed = any(part.basis == "composed" for part in forecast.parts)
     is_sampled = any(found.case_of[one.case].probe == SAMPLED for one in forecast.sources)
     are_cases = all(part.name in found.case_of for part in forecast.parts)
@@ -130,7 +127,7 @@ def _distinguishable(one: Forecast) -> bool | None:
     return None if one.cost.low is None else one.is_clear
 
 
-def _part_json(part: Part) -> dict[str, Any]:
+def _part_json(part: CostRow) -> dict[str, Any]:
     return {
         "name": part.name,
         "rate_hz": part.rate_hz,

@@ -16,10 +16,10 @@ from typing import NamedTuple, get_args
 
 import capstone
 
-from probe_effect.answer.first_instruction import mechanism
-from probe_effect.answer.nearest import ProbeGroup
-from probe_effect.answer.setup import ON_CALLS
 from probe_effect.calibration.asked import PlacedProbe, by_mechanism, mechanism_at
+from probe_effect.costs.event import ProbeGroup
+from probe_effect.costs.first_instruction import mechanism
+from probe_effect.costs.machine import ON_CALLS
 from probe_effect.errors import UsageError
 from probe_effect.host.symbols import FIRST_BYTES, code_at
 from probe_effect.live.attach_points import EVERY_CALL

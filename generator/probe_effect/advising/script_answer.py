@@ -19,13 +19,13 @@ from probe_effect.advising.probes import (
 from probe_effect.answer.advice import Advice, Thread, advise
 from probe_effect.answer.asking import tool_script, tracer_of
 from probe_effect.answer.calibrated_proof import spread_of
-from probe_effect.answer.evidence import evidence
-from probe_effect.answer.first_instruction import writes_red_zone
-from probe_effect.answer.nearest import machines_for
 from probe_effect.answer.prediction import Starting, starting
-from probe_effect.answer.question import HereCosts
 from probe_effect.calibration.asked import FindPlaces, PlacedProbe, asked, placed
 from probe_effect.calibration.measure import USUAL_FRAMES, Calibrate, CalibrationTask
+from probe_effect.costs.event import HereCosts
+from probe_effect.costs.evidence import evidence
+from probe_effect.costs.first_instruction import writes_red_zone
+from probe_effect.costs.scope import machines_for
 from probe_effect.errors import HostNotReady, UsageError, unknown
 from probe_effect.host import usable_cpus
 from probe_effect.live.count import CountResult, Target, count
@@ -122,6 +122,7 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
         budget_ratio=question.budget_ratio,
         here=calibration,
         machine=question.machine,
+        options=script.options,
     )
     number = sum(max(1, len(probe.places)) for probe in probes)
     kind = probes[0].probe.kind if probes else "tracepoint"

@@ -6,9 +6,8 @@ from probe_effect import units
 from probe_effect.advising.script_answer import ScriptAnswer
 from probe_effect.answer import printed_times, sentences, words
 from probe_effect.answer.advice import Advice, Advised, Slowed
-from probe_effect.answer.depth import may_pay_at_switches
-from probe_effect.answer.nearest import ProbeGroup
 from probe_effect.answer.words import WORDS
+from probe_effect.costs.event import ProbeGroup
 from probe_effect.reduce.grades import THRESHOLDS
 
 MOST_THREADS = 5
@@ -31,13 +30,14 @@ def headline(answer: ScriptAnswer) -> str:
 
 def recommendation(advice: Advice) -> str | None:
     """What to do about the slowdown; None where that of some probe is not known."""
-    return words.recommendation(advice.slowdown) if advice.slowdown is not None and advice.is_whole else None
+    is_known = advice.slowdown is not None and advice.is_whole and not advice.is_switched
+    return words.recommendation(advice.slowdown) if advice.slowdown is not None and is_known else None
 
 
 def limits(advice: Advice) -> str | None:
     """What to do where it is not known how often the probes fire; None where a cost or a number of probes is not."""
     is_bounded = all(one.group.matched is not None for one in advice.probes)
-    return words.limits(advice.one_event) if advice.one_event and is_bounded else None
+    return words.limits(advice.one_event) if advice.one_event and is_bounded and not advice.is_switched else None
 
 
 def _told(advice: Advice) -> list[str]:
@@ -58,6 +58,7 @@ def _missing(advice: Advice) -> list[str]:
     many = dict.fromkeys(one.group.attach for one in advice.probes if one.group.matched is None)
     found = [f"how often {', '.join(rates)} fires is not known; --rate tells it"] if rates else []
     found += [f"how many functions {', '.join(many)} matches is not known"] if many else []
+    found += [WORDS["switches-unknown"].rstrip(".")] if advice.is_switched else []
     remedies = dict.fromkeys(one.remedy for one in advice.probes if one.remedy)
     return found + ([f"nothing tells what {', '.join(costs)} costs; {', '.join(map(str, remedies))}"] if costs else [])
 
@@ -180,7 +181,7 @@ def assumptions(answer: ScriptAnswer) -> list[str]:
         *(sentences.calls(part.called, part.path) for part in parts if part.path is not None),
         WORDS["single"],
         *map(sentences.programs, advice.spreads),
-        *([WORDS["switches"]] if may_pay_at_switches(advice.tracer, [one.group.kind for one in advice.probes]) else []),
+        *([WORDS["switches"]] if advice.is_switched else []),
         WORDS["hot"],
         *([WORDS["stacks"]] if any("stack" in action for one in advice.probes for action in one.group.actions) else []),
     ]

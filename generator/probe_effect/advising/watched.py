@@ -3,28 +3,29 @@
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from probe_effect.answer.cost_of import cost_of
-from probe_effect.answer.evidence import Evidence, evidence
-from probe_effect.answer.nearest import machines_for
-from probe_effect.answer.part import Part
-from probe_effect.answer.prediction import multiplied
 from probe_effect.answer.proof import program_spread
-from probe_effect.answer.setup import setup
 from probe_effect.calibration.asked import mechanism_at
 from probe_effect.calibration.measure import Calibrate, CalibrationTask
 from probe_effect.calibration.moved import AskedProbe
+from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.row import CostRow, RowKey
+from probe_effect.costs.scope import Scope, whose
+from probe_effect.costs.table import cost_table
 from probe_effect.errors import HostNotReady, UsageError, unknown
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import mechanism
+from probe_effect.live.bpf_objects import OwnCost
 from probe_effect.live.loaded import OF_PROBES, Active, RunStatistics, Sort
 from probe_effect.live.places import Place
-from probe_effect.model import Estimate
+from probe_effect.model import Estimate, interval_json
 from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.numbers.likeness import Facts
 from probe_effect.scripts.script import read_script
 from probe_effect.stats import estimates
+from probe_effect.stats.estimates import multiplied
 from probe_effect.store.places import DataFolder
 from probe_effect.tools.record import plain_tools
 from probe_effect.tracers.registry import known_tracers
@@ -100,8 +101,9 @@ class ProbeCosts:
         self._evidence, self._here = known, here
         self._calibrate = None if named else calibrate
         self._apart = program_spread(known)
-        self.machines = [one.machine for one in machines_for(known, here, named) if one.comparable]
-        self._parts: dict[tuple[Sort, str, str | None], Part | None] = {}
+        scope = whose(known, here, named)
+        self._scope, self.machines = Scope(scope.own, scope.alike), [*scope.own, *scope.alike]
+        self._parts: dict[tuple[Sort, str, str | None], CostRow | None] = {}
 
     def of(self, active: Active) -> TracingCost:
         """The CPU time that one thing takes; without a cost of its probes, the reason."""
@@ -148,13 +150,13 @@ class ProbeCosts:
             return how if how in {"ftrace", "jump", "trap"} else None
         return mechanism_at(place, self._here.architecture, self._here.kernel_release)
 
-    def _part(self, sort: Sort, kind: str, how: str | None, place: Place) -> Part | None:
+    def _part(self, sort: Sort, kind: str, how: str | None, place: Place) -> CostRow | None:
         key = sort, kind, how
         if key not in self._parts:
             self._parts[key] = (self._timed_here(how, place) if sort == "bpf" else None) or self._look_up(*key)
         return self._parts[key]
 
-    def _timed_here(self, how: str | None, place: Place) -> Part | None:
+    def _timed_here(self, how: str | None, place: Place) -> CostRow | None:
         """What a probe of this kind costs here with a program of bpftrace that does nothing; None where it refuses."""
         if self._calibrate is None:
             return None
@@ -174,26 +176,21 @@ class ProbeCosts:
         if found is None:
             return None
         cost = found.on({})
-        return Part(name=attach, basis="calibrated", cost=cost, is_clear=True, note=found.note)
+        return CostRow(name=attach, basis="calibrated", cost=cost, is_clear=True, note=found.note)
 
-    def _look_up(self, sort: Sort, kind: str, how: str | None) -> Part | None:
-        """Of the nearest machine that has it, by the plainest tracer that has it there.
+    def _look_up(self, sort: Sort, kind: str, how: str | None) -> CostRow | None:
+        """Of the machines of this one's kind, by the plainest tracer that has it there.
 
-        Where it is known how a probe fires, only of a machine that is known to have measured such: the one way takes
+        Where it is known how a probe fires, only of machines that are known to have measured such: the one way takes
         many times as long as the other.
         """
-        for machine in self.machines:
-            for tracer in self._plain(sort, machine):
-                bases = setup(self._evidence, machine, tracer).bases(kind, how)
-                if how is None or any(base.mechanism == how for base in bases):
-                    part = cost_of(self._evidence, machine, tracer, kind=kind, mechanism=how)
-                    if part is not None:
-                        return part
-        return None
+        tables = (cost_table(self._evidence, self._scope, one) for one in self._plain(sort))
+        known = (table.row(RowKey(kind, how)) for table in tables if how is None or how in table.mechanisms(kind))
+        return next((row for row in known if row is not None), None)
 
-    def _plain(self, sort: Sort, machine: str) -> list[str]:
-        """The tracers of a machine whose plain probe stands for this sort."""
-        known = sorted(self._evidence.by_tracer(machine))
+    def _plain(self, sort: Sort) -> list[str]:
+        """The tracers whose plain probe stands for this sort."""
+        known = sorted(self._evidence.tracers)
         return [one for word in plain_tools(sort) for one in known if one == word or one.startswith(f"{word}-")]
 
 
@@ -213,3 +210,46 @@ def total(ones: Iterable[Estimate | None]) -> Estimate | None:
 def _order(one: TracingCost) -> tuple[float, float, str]:
     cpu = one.cpu_s_per_s
     return -(cpu.value if cpu else -1.0), -(one.active.events_hz or 0.0), one.active.loaded.name
+
+
+def watch_json(watched: Watched, machines: Sequence[str], own: OwnCost) -> dict[str, Any]:
+    """One look as JSON values, whose keys `json_keys.toml` describes."""
+    return {
+        "seconds": watched.seconds,
+        "machines": machines,
+        **interval_json(watched.cpu_s_per_s, "cpu", "s_per_s"),
+        "program_s_per_s": watched.program_s_per_s,
+        **interval_json(watched.probe_s_per_s, "probe", "s_per_s"),
+        "statistics_s_per_s": watched.statistics_s_per_s,
+        "statistics_ns": own.added_ns,
+        "statistics_counted_ns": own.counted_ns,
+        "found": [_cost_json(one) for one in watched.costs],
+    }
+
+
+def _cost_json(one: TracingCost) -> dict[str, Any]:
+    loaded = one.active.loaded
+    return {
+        "sort": loaded.sort,
+        "id": loaded.id,
+        "type": loaded.kind,
+        "name": loaded.name,
+        "owners": [asdict(owner) for owner in loaded.owners],
+        "places": [
+            {
+                "kind": place.kind,
+                "name": place.name,
+                "path": None if place.path is None else str(place.path),
+                "offset_bytes": place.offset,
+            }
+            for place in loaded.places
+        ],
+        "other_places": loaded.others,
+        "events_hz": one.active.events_hz,
+        "program_s_per_s": one.active.program_s_per_s,
+        **interval_json(one.probe, "probe", "ns"),
+        **interval_json(one.probe_s_per_s, "probe", "s_per_s"),
+        **interval_json(one.cpu_s_per_s, "cpu", "s_per_s"),
+        "machine": one.machine,
+        "why": one.why,
+    }

@@ -1,6 +1,6 @@
 """May this run here? The probes of a script, with how often they fire in each thread, to what they do to the threads.
 
-The rates are counted or given; each probe has the cost of the nearest basis that knows it (`nearest.py`).
+The rates are counted or given, and the costs those of the asker's scope.
 A probe without a cost or without a rate is kept, with the reason, because what is left out is never told.
 """
 
@@ -9,23 +9,28 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from probe_effect.answer.answers import Forecast, forecast
-from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.nearest import ProbeGroup, machines_for, nearest_cost, what_to_run
-from probe_effect.answer.part import Part
-from probe_effect.answer.parts import with_calls
-from probe_effect.answer.prediction import ProbeLoad, multiplied, predict, together
+from probe_effect.answer.prediction import ProbeLoad, predict, together
 from probe_effect.answer.proof import Spread, program_spread
-from probe_effect.answer.question import HereCosts, Question
+from probe_effect.answer.question import Question
+from probe_effect.answer.words import WORDS
+from probe_effect.costs.depth import may_pay_at_switches
+from probe_effect.costs.event import HereCosts, ProbeGroup, event, with_calls
+from probe_effect.costs.evidence import Evidence
+from probe_effect.costs.machine import STANDS_FOR, single_cases
+from probe_effect.costs.row import CostRow
+from probe_effect.costs.scope import machines_for, whose
+from probe_effect.costs.table import cost_table
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts, Likeness
 from probe_effect.reduce.grades import threshold
 from probe_effect.stats import estimates
+from probe_effect.stats.estimates import multiplied
 from probe_effect.units import NS_PER_SECOND
 
-SpreadOf = Callable[[ProbeGroup, Part], Spread | None]
+SpreadOf = Callable[[ProbeGroup, CostRow], Spread | None]
 """Probes with their cost to how far real programs are from what loops predict of such ones."""
 
-Paying = list[tuple[ProbeGroup, Part]]
+Paying = list[tuple[ProbeGroup, CostRow]]
 """Probes that fire, with their cost, at the rate at which they do."""
 
 LEAST_BUSY_RATIO = 1e-4
@@ -50,7 +55,7 @@ class Advised:
     """
 
     group: ProbeGroup
-    part: Part | None = None
+    part: CostRow | None = None
     likeness: Likeness | None = None
     remedy: str | None = None
 
@@ -81,7 +86,8 @@ class Advice:
     `one_event`: what one event of each probe costs together, ns, as slowdowns are predicted; None without some cost.
     `whole`: the same of all threads together, those that ended too; None where nobody knows their CPU time.
     `cpu_s_per_s`: CPUs that all probes take, over all threads; None where nothing was counted. `spreads`: how far real
-    programs are from loops, each that some probe's cost was multiplied with.
+    programs are from loops, each that some probe's cost was multiplied with. `is_switched`: whether each context switch
+    of what is sampled takes time too, of which nobody knows how many there are.
     """
 
     tracer: str
@@ -92,6 +98,7 @@ class Advice:
     spreads: tuple[Spread, ...]
     budget_ratio: float
     one_event: Estimate | None = None
+    is_switched: bool = False
 
     @property
     def machine(self) -> str | None:
@@ -127,7 +134,7 @@ class Advice:
         slowdown = self.slowdown
         if slowdown is not None and slowdown.value > self.budget_ratio:
             return False
-        if slowdown is None or slowdown.high is None or not self.is_whole:
+        if slowdown is None or slowdown.high is None or not self.is_whole or self.is_switched:
             return None
         return slowdown.high <= self.budget_ratio
 
@@ -155,21 +162,23 @@ def advise(
     machine: str | None = None,
     spread_of: SpreadOf | None = None,
     whole: Thread | None = None,
+    options: Sequence[str] = (),
 ) -> Advice:
     """What the probes of a script do on the machine of `facts`, each at the cost of the nearest basis that knows it.
 
     `calls_hz`: system calls of each thread per second, traced or not: probes on some make all of them slower. `here`:
     what was measured on that machine. `machine`: the only measured one whose costs are taken. `whole`: all threads of
     a command together, as one that is busy for as long as they are. `spread_of`: how far real programs are from loops,
-    for each part; by default all programs that were measured.
+    for each part; by default all programs that were measured. `options`: of the command line that samples.
     """
-    machines, spread_of = machines_for(found, facts, machine), spread_of or (lambda *_: program_spread(found))
+    spread_of = spread_of or (lambda *_: program_spread(found))
+    likenesses = {one.machine: one for one in machines_for(found, facts, machine)}
+    table = cost_table(found, whose(found, facts, machine), tracer)
     advised = []
     for group in groups:
-        nearest = nearest_cost(found, machines, tracer, group, here)
-        advised.append(
-            Advised(group, *nearest) if nearest else Advised(group, remedy=what_to_run(found, tracer, group))
-        )
+        row = event(table, group, here)
+        likeness = likenesses.get(row.machines[0]) if row and row.machines else None
+        advised.append(Advised(group, row, likeness, None if row else what_to_run(found, tracer, group)))
 
     def slowed(thread: Thread, known: Paying) -> Iterator[Slowed]:
         if known:
@@ -187,6 +196,7 @@ def advise(
         spreads=tuple(one for one in spreads if one is not None),
         budget_ratio=budget_ratio,
         one_event=_one_event(advised, facts, tracer, spread_of),
+        is_switched=may_pay_at_switches(tracer, [group.kind for group in groups], options),
     )
 
 
@@ -241,3 +251,13 @@ def _at_rates(advised: Sequence[Advised], rate_of: Callable[[ProbeGroup], float]
     ]
     parts = with_calls([part for _, part in known], calls_hz) if known else []
     return [(group, part) for (group, _), part in zip(known, parts, strict=True)]
+
+
+def what_to_run(found: Evidence, tracer: str, group: ProbeGroup) -> str:
+    """What measures the cost of a probe that no basis knows, as the end of a sentence."""
+    kinds = STANDS_FOR.get(group.kind, (group.kind,))
+    known = (suite for suite, case in single_cases(found) if suite.result_type.guides and case.probe in kinds)
+    suite = next((f" {one.id}" for one in known), "")
+    return f"measure it with `probe-effect measure{suite}`" + (
+        WORDS["calibrate"] if tracer.startswith("bpftrace") else ""
+    )

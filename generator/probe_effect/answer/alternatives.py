@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from probe_effect.answer import sentences
 from probe_effect.answer.answers import Forecast, forecast
-from probe_effect.answer.evidence import CostKey, Evidence
-from probe_effect.answer.parts import parts
+from probe_effect.answer.parts import rows_of
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.answer.words import WORDS
 from probe_effect.compare.comparison import Comparison, compare
+from probe_effect.costs.evidence import CostKey, Evidence
+from probe_effect.costs.table import of_machine
 from probe_effect.numbers import names
 from probe_effect.reduce.submission import Number
 from probe_effect.stats.estimates import is_below
@@ -76,7 +77,7 @@ def _under_load(found: Evidence, other: Alternative, one: Forecast) -> Forecast:
     machine, tracer, case = other.key
     asked = (ProbeQuestion(case, one.load.rate_hz),)
     question = Question(probes=asked, threads=one.load.threads, busy_ratio=one.load.busy_ratio)
-    return forecast(parts(found, question, machine, tracer), one.facts, tracer, question, one.spread)
+    return forecast(rows_of(of_machine(found, machine, tracer), question), one.facts, tracer, question, one.spread)
 
 
 def _candidates(found: Evidence, key: CostKey) -> Iterator[tuple[Number, str | None]]:

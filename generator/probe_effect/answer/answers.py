@@ -1,38 +1,29 @@
-"""From a question to its answer: which machine stands for the asker's, and what the probes do there.
+"""From a question to its answer: whose costs it takes, and what the probes do by these, with each machine beside it."""
 
-The figures of an answer are those of the asker's machine where it was measured or named, and else the range over all
-machines of its kind (`part.py`); those of each machine are beside them.
-"""
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-
-from probe_effect.answer.added import RatePoint, line
-from probe_effect.answer.composition import Agreement, CompositionKind, agreement, checked
-from probe_effect.answer.depth import may_pay_at_switches
-from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.first_instruction import is_in_red_zone
-from probe_effect.answer.from_counts import Account, counted_as, models
-from probe_effect.answer.part import Part, over_machines
-from probe_effect.answer.parts import parts, plain_parts, refusal, with_calls
-from probe_effect.answer.prediction import (
-    Prediction,
-    ProbeLoad,
-    ThreadLoad,
-    expected_loss,
-    multiplied,
-    predict,
-    together,
-)
+from probe_effect.answer.parts import refusal, rows_of
+from probe_effect.answer.prediction import Prediction, ProbeLoad, ThreadLoad, expected_loss, predict, together
 from probe_effect.answer.proof import Spread, program_spread
-from probe_effect.answer.published import PublishedCost
 from probe_effect.answer.question import Question
-from probe_effect.answer.setup import setup
+from probe_effect.costs.added import RatePoint, line
+from probe_effect.costs.composition import Agreement, CompositionKind, agreement, checked
+from probe_effect.costs.depth import may_pay_at_switches
+from probe_effect.costs.evidence import Evidence
+from probe_effect.costs.first_instruction import is_in_red_zone
+from probe_effect.costs.from_counts import Account, counted_as, models
+from probe_effect.costs.machine import machine_costs
+from probe_effect.costs.published import PublishedCost
+from probe_effect.costs.row import CostRow
+from probe_effect.costs.scope import Scope, whose
+from probe_effect.costs.table import cost_table, of_machine
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Estimate
-from probe_effect.numbers.likeness import Facts, Likeness, by_likeness, facts_of_submission
+from probe_effect.numbers.index import once
+from probe_effect.numbers.likeness import Facts, Likeness, by_likeness, facts_of_submission, likeness
 from probe_effect.reduce.submission import Number
-from probe_effect.stats.estimates import is_above_0
+from probe_effect.stats.estimates import is_above_0, multiplied
 from probe_effect.store.machine_file import MachineFile
 
 
@@ -46,7 +37,7 @@ class Forecast:
 
     facts: Facts
     tracer: str
-    parts: tuple[Part, ...]
+    parts: tuple[CostRow, ...]
     load: ThreadLoad
     cost: Estimate
     prediction: Prediction
@@ -59,7 +50,7 @@ class Forecast:
 
     @property
     def machines(self) -> tuple[str, ...]:
-        """Those whose range it is; empty of a forecast for one machine."""
+        """Those whose costs it is of."""
         return tuple(dict.fromkeys(machine for part in self.parts for machine in part.machines))
 
     @property
@@ -93,7 +84,7 @@ class Forecast:
         known = [share * loss for share, loss in losses if loss is not None]
         return sum(known) if len(known) == len(losses) else None
 
-    def event_hz(self, part: Part) -> float:
+    def event_hz(self, part: CostRow) -> float:
         """Events per second of one part that happen while traced, over all threads."""
         whole_hz = self.prediction.event_hz.value
         return whole_hz * part.rate_hz / self.load.rate_hz if self.load.rate_hz else 0.0
@@ -103,7 +94,7 @@ class Forecast:
         """Whether times of its probes were measured, whole or in parts; no such forecast is ranked with others."""
         return all(part.is_measured for part in self.parts)
 
-    def _loss(self, part: Part) -> float | None:
+    def _loss(self, part: CostRow) -> float | None:
         if part.highest_hz is None:
             return None
         found = [
@@ -125,22 +116,14 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """`asker`: the machine that was named, or the one that asks. `neighbours`: the most like it first.
+    """`asker`: the machine that was named, or the one that asks. `headline`: by the costs of the asker's scope.
 
-    `over`: the range over those that are comparable; None for fewer than two.
+    `neighbours`: what happens on each machine, the most like the asker's first.
     """
 
     asker: Facts
+    headline: Neighbour
     neighbours: tuple[Neighbour, ...]
-    over: Forecast | None = None
-
-    @property
-    def headline(self) -> Neighbour | None:
-        """The asker's machine, or else the range over those that are comparable; None without any."""
-        nearest = next(iter(self.comparable), None)
-        if nearest is None or self.over is None or nearest.likeness.is_same:
-            return nearest
-        return Neighbour(self.over, nearest.likeness)
 
     @property
     def comparable(self) -> list[Neighbour]:
@@ -161,56 +144,57 @@ class Tried:
 
     line: tuple[RatePoint, ...]
     combinations: tuple[tuple[CompositionKind, Agreement | None], ...]
-    accounts: tuple[tuple[Part, Account], ...] = ()
-    in_red_zone: tuple[Part, ...] = ()
+    accounts: tuple[tuple[CostRow, Account], ...] = ()
+    in_red_zone: tuple[CostRow, ...] = ()
     at_switches: bool = False
 
 
 def answer(found: Evidence, question: Question, here: Facts) -> Answer:
     """The answer for the machine that the question names, or else for `here`.
 
-    Raises: ProbeEffectError when there is no guidance, saying why and what has some; UsageError for a combination that
-        several cases measure.
+    Raises: ProbeEffectError when there is no guidance, saying why and what has some.
     """
-    tracer = question.tracer or _usual_tracer(found, question)
-    # An estimate is asked for only where it is the answer: on every machine it takes longer than all the rest.
-    timed = [one for one in found.machines if _is_timed(found, question, one, tracer)]
-    said = _answer(_forecasts(found, question, tracer, timed), question, here)
-    if said is None or not any(one.forecast.is_measured for one in said.comparable):
-        said = _answer(_forecasts(found, question, tracer, found.machines), question, here)
-    if said is None:
+    scope = whose(found, here, question.machine)
+    tracer = question.tracer or _usual_tracer(found, question, scope)
+    rows = rows_of(cost_table(found, scope, tracer), question)
+    if not rows:
         raise ProbeEffectError(refusal(found, question, tracer))
-    return replace(said, over=_over(found, question, tracer, said))
-
-
-def _over(found: Evidence, question: Question, tracer: str, said: Answer) -> Forecast | None:
-    """The forecast of the range over the comparable machines: of each probe by itself, as of a script's probes."""
-    machines = [one.forecast.facts.machine for one in said.comparable]
-    if len(machines) < 2:
-        return None
-    on_each = [plain_parts(found, question, machine, tracer) for machine in machines]
-    known = [
-        part
-        for some in zip(*on_each, strict=True)
-        if (part := over_machines(zip(machines, some, strict=True))) is not None
+    apart = program_spread(found)
+    is_timed = all(row.is_measured for row in rows)
+    forecasts = [
+        forecast(own, facts, tracer, question, apart)
+        for machine, facts in _facts(found).items()
+        if not is_timed or _is_timed(found, question, machine, tracer)
+        if (own := rows_of(of_machine(found, machine, tracer), question)) and own[0].printed is None
     ]
-    median = next(one.forecast.facts for one in said.comparable if one.forecast.facts.machine == known[0].machines[0])
-    whole = with_calls(known, question.calls_hz)
-    return forecast(whole, median, tracer, question, program_spread(found))
-
-
-def _answer(forecasts: Iterable[Forecast], question: Question, here: Facts) -> Answer | None:
-    """Forecasts by likeness; None without any, or without one of the machine that the question names."""
     by_machine = {one.facts.machine: one for one in forecasts}
-    if not by_machine or (question.machine is not None and question.machine not in by_machine):
-        return None
-    asker = here if question.machine is None else by_machine[question.machine].facts
-    ordered = by_likeness(asker, (one.facts for one in by_machine.values()))
-    return Answer(asker=asker, neighbours=tuple(Neighbour(by_machine[one.machine], one) for one in ordered))
+    asker = here if question.machine is None else _facts(found).get(question.machine) or _printed_facts(rows)
+    ordered = by_likeness(asker, (one.facts for one in forecasts))
+    machines = [machine for row in rows for machine in row.machines]
+    median = next(iter(machines), None)
+    facts = _facts(found)[median] if median else _printed_facts(rows)
+    nearest = next((one for one in ordered if one.machine in machines), None)
+    whole = forecast(rows, facts, tracer, question, apart if median else None)
+    return Answer(
+        asker=asker,
+        headline=Neighbour(whole, nearest or likeness(asker, facts)),
+        neighbours=tuple(Neighbour(by_machine[one.machine], one) for one in ordered),
+    )
+
+
+@once
+def _facts(found: Evidence) -> dict[str, Facts]:
+    """Each machine with a usable cost."""
+    return {one: facts_of_submission(found.costs[found.keys_of(one)[0]].submission) for one in found.machines}
+
+
+def _printed_facts(rows: Sequence[CostRow]) -> Facts:
+    """The machine of others, where only they know."""
+    return next(row.printed.facts for row in rows if row.printed is not None)
 
 
 def forecast(
-    known: Sequence[Part], facts: Facts, tracer: str, question: Question, apart: Spread | None = None
+    known: Sequence[CostRow], facts: Facts, tracer: str, question: Question, apart: Spread | None = None
 ) -> Forecast:
     """What these probes do together on the machine of `facts`; `apart` is how far real programs lie from loops."""
     whole = together([ProbeLoad(part.cost, part.rate_hz) for part in known])
@@ -247,7 +231,7 @@ def tried(found: Evidence, one: Forecast) -> Tried:
     )
 
 
-def accounts(found: Evidence, machine: str, known: Sequence[Part]) -> Iterator[tuple[Part, Account]]:
+def accounts(found: Evidence, machine: str, known: Sequence[CostRow]) -> Iterator[tuple[CostRow, Account]]:
     """The parts that are estimated from their instructions on a machine, each with how."""
     for part in known:
         if part.counted is not None:
@@ -256,16 +240,15 @@ def accounts(found: Evidence, machine: str, known: Sequence[Part]) -> Iterator[t
                 yield part, account
 
 
-def _usual_tracer(found: Evidence, question: Question) -> str:
+def _usual_tracer(found: Evidence, question: Question, scope: Scope) -> str:
     """Of the tracers that have guidance for the question, the one with most cases; without any, simply that one."""
     if not found.tracers:
         msg = "nothing has been measured yet that could guide; measure this machine with `probe-effect measure`"
         raise ProbeEffectError(msg)
-    machines = found.machines if question.machine is None else [question.machine]
     usable = []
     for one in _tracers(found):
-        for known in filter(None, (parts(found, question, machine, one) for machine in machines)):
-            if all(part.is_measured for part in known):
+        if rows := rows_of(cost_table(found, scope, one), question):
+            if all(row.is_measured for row in rows):
                 return one
             usable.append(one)
     return (usable or found.tracers)[0]
@@ -274,25 +257,12 @@ def _usual_tracer(found: Evidence, question: Question) -> str:
 def _tracers(found: Evidence) -> Iterator[str]:
     """Ours, and then those of others, which are read only when it comes to them."""
     yield from found.tracers
-    yield from (tracer for _, tracer, _ in found.printed)
+    yield from dict.fromkeys(tracer for _, tracer, _ in found.printed)
 
 
 def _is_timed(found: Evidence, question: Question, machine: str, tracer: str) -> bool:
-    """Whether a machine has times of all that is asked about; where it has not, only counts may tell."""
+    """Whether a machine has times of all that is asked about; an estimate takes longer than all the rest."""
     wanted = question.combination
-    if wanted is not None and not setup(found, machine, tracer).bases(wanted.probe, wanted.mechanism):
+    if wanted is not None and not machine_costs(found, machine, tracer).is_timed(wanted.probe):
         return False
     return all((machine, tracer, one.case) in found.costs for one in question.probes)
-
-
-def _forecasts(found: Evidence, question: Question, tracer: str, machines: Iterable[str]) -> Iterator[Forecast]:
-    """One for each of some machines that has every part, and one for the machine of others that the question names."""
-    apart = program_spread(found)
-    for machine in machines:
-        known = parts(found, question, machine, tracer)
-        if known:
-            yield forecast(known, facts_of_submission(known[0].sources[0].submission), tracer, question, apart)
-    if question.machine is not None and question.machine in found.others:
-        known = parts(found, question, question.machine, tracer)
-        if known and known[0].printed is not None:
-            yield forecast(known, known[0].printed.facts, tracer, question)

@@ -11,13 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
-from probe_effect.answer.added import RatePoint, point
-from probe_effect.answer.cost_of import cost_of
-from probe_effect.answer.evidence import CostKey, Evidence
-from probe_effect.answer.nearest import ProbeGroup
-from probe_effect.answer.part import Basis, Part
-from probe_effect.answer.parts import with_calls
 from probe_effect.answer.proof import calls_per_event
+from probe_effect.costs.added import RatePoint, point
+from probe_effect.costs.event import ProbeGroup, event, with_calls
+from probe_effect.costs.evidence import CostKey, Evidence
+from probe_effect.costs.row import Basis, CostRow
+from probe_effect.costs.table import of_machine
 from probe_effect.errors import unknown
 from probe_effect.model import Estimate
 from probe_effect.reduce.grades import slowdown_at
@@ -165,12 +164,15 @@ def best_machine(found: Evidence, packages: Sequence[ToolPackage], machines: Seq
 
 def _tool_cost(found: Evidence, machine: str, package: ToolPackage, tool: StandardTool) -> ToolCost:
     tracer = tool.tracer or package.tracer
-    sides: dict[bool, list[Part]] = {}
+    table, sides = of_machine(found, machine, tracer), dict[bool, list[CostRow]]()
     missing = []
     for group in tool.probes:
         if group.kind in CLOCKED:
             continue
-        part = cost_of(found, machine, tracer, kind=group.kind, actions=(*group.actions, *group.unknown), rate_hz=1.0)
+        part = event(
+            table,
+            ProbeGroup(attach=tool.name, kind=group.kind, actions=group.actions, unknown=group.unknown, rate_hz=1.0),
+        )
         if part is None:
             missing.append(group.kind)
         else:
@@ -191,12 +193,12 @@ def _tool_cost(found: Evidence, machine: str, package: ToolPackage, tool: Standa
     )
 
 
-def _together(parts: Sequence[Part], calls_per_event: float | None = None) -> Estimate:
+def _together(parts: Sequence[CostRow], calls_per_event: float | None = None) -> Estimate:
     """One event of each: where several are on system calls, the longer way into the kernel is paid once."""
     return estimates.total([one.cost for one in with_calls(parts, calls_per_event)])
 
 
-def _points(found: Evidence, key: CostKey, parts: Sequence[Part]) -> Iterator[tuple[Number, RatePoint]]:
+def _points(found: Evidence, key: CostKey, parts: Sequence[CostRow]) -> Iterator[tuple[Number, RatePoint]]:
     """The programs in which the tool was measured, each with what these parts predict for its system calls."""
     suite, _ = found.of[key[2]]
     for number in found.by_level.get(key, {}).values():

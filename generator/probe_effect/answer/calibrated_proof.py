@@ -14,9 +14,6 @@ from itertools import product
 from statistics import median, quantiles
 from typing import Literal, get_args
 
-from probe_effect.answer.added import EntryPath, point
-from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.nearest import WIDEST_RATIO
 from probe_effect.answer.proof import (
     FEWEST_PAIRS,
     ProgramPair,
@@ -29,6 +26,9 @@ from probe_effect.answer.proof import (
     spread,
 )
 from probe_effect.answer.script_proof import cost_on, event_probes, script_of, script_pairs
+from probe_effect.costs.added import EntryPath, point
+from probe_effect.costs.evidence import Evidence
+from probe_effect.costs.row import WIDEST_RATIO
 from probe_effect.model import Estimate
 from probe_effect.numbers.index import once
 from probe_effect.reduce.submission import Number

@@ -118,15 +118,6 @@ def together(probes: Sequence[ProbeLoad]) -> ProbeLoad:
     return ProbeLoad(estimates.total(parts), rate_hz)
 
 
-def multiplied(first: Estimate, second: Estimate) -> Estimate:
-    """The product of two estimates, as wide as their ends make it; without ends where either has none."""
-    value = first.value * second.value
-    if first.low is None or first.high is None or second.low is None or second.high is None:
-        return Estimate(value)
-    corners = [one * other for one in (first.low, first.high) for other in (second.low, second.high)]
-    return Estimate(value, min(corners), max(corners))
-
-
 def expected_loss(event_hz: float, highest_hz: float, loss_ratio: float) -> float | None:
     """The share of events that will be lost; None where nothing was measured that tells.
 

@@ -9,15 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from probe_effect.answer.added import RatePoint, entry_path, point
-from probe_effect.answer.composition import meet
-from probe_effect.answer.depth import in_program
-from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.question import SAMPLED
+from probe_effect.costs.added import RatePoint, entry_path, point
+from probe_effect.costs.depth import in_program
+from probe_effect.costs.evidence import Evidence
+from probe_effect.costs.row import SAMPLED
 from probe_effect.model import Estimate
 from probe_effect.numbers.index import once
 from probe_effect.reduce.submission import Number
-from probe_effect.stats.estimates import range_of_ratios
+from probe_effect.stats.estimates import overlap, range_of_ratios
 from probe_effect.store.suite_file import Case, Suite
 
 VISIBLE_RATIO = 0.01
@@ -104,7 +103,7 @@ class Spread:
 
     def contains(self, pair: ProgramPair) -> bool:
         """Whether the interval of a pair's measured slowdown has a part of the predicted one times the factor."""
-        return pair.clear_ratio is not None and bool(meet(pair.clear_ratio, self.factor))
+        return pair.clear_ratio is not None and bool(overlap(pair.clear_ratio, self.factor))
 
 
 @once

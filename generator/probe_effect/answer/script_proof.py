@@ -9,13 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.first_instruction import mechanism_of
-from probe_effect.answer.nearest import ProbeGroup, part_of
-from probe_effect.answer.part import Part
-from probe_effect.answer.parts import with_calls
-from probe_effect.answer.prediction import multiplied
 from probe_effect.answer.proof import ProgramPair, Spread, calls_per_event, in_programs, pair_of, program_spread
+from probe_effect.costs.event import ProbeGroup, event, with_calls
+from probe_effect.costs.evidence import Evidence
+from probe_effect.costs.first_instruction import mechanism_of
+from probe_effect.costs.row import CostRow
+from probe_effect.costs.table import of_machine
 from probe_effect.model import Estimate
 from probe_effect.numbers.index import once
 from probe_effect.reduce.submission import Number
@@ -23,6 +22,7 @@ from probe_effect.scripts.clauses import NO_EVENTS
 from probe_effect.scripts.form import PRINT
 from probe_effect.scripts.script import Script, ScriptProbe, read_script
 from probe_effect.stats import estimates
+from probe_effect.stats.estimates import multiplied
 from probe_effect.stats.trends import Correlation, kendall
 from probe_effect.store.suite_file import Case, Suite, script_path
 
@@ -91,7 +91,7 @@ def cost_on(found: Evidence, machine: str, script: Script, case: Case, measured:
     return _of_one_event(parts) if parts else None
 
 
-def _parts(found: Evidence, machine: str, script: Script, case: Case, measured: Number) -> list[Part]:
+def _parts(found: Evidence, machine: str, script: Script, case: Case, measured: Number) -> list[CostRow]:
     """The script's probes with a machine's costs, at the rate of one event that it counts; none if one is not known."""
     probes, share = event_probes(script, case)
     is_timed = any(one.timing for one in probes)
@@ -104,11 +104,12 @@ def _parts(found: Evidence, machine: str, script: Script, case: Case, measured: 
         )
         for one in probes
     ]
-    parts = [part_of(found, machine, measured.tracer, one) for one in groups]
+    table = of_machine(found, machine, measured.tracer)
+    parts = [event(table, one) for one in groups]
     known = [one for one in parts if one is not None]
     return known if len(known) == len(parts) else []
 
 
-def _of_one_event(parts: Sequence[Part]) -> Estimate:
+def _of_one_event(parts: Sequence[CostRow]) -> Estimate:
     """What the script costs for each event that it counts, ns."""
     return estimates.total([one.cost.times(one.rate_hz) for one in parts])

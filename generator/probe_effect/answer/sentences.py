@@ -5,14 +5,14 @@ from collections.abc import Sequence
 
 from probe_effect import units
 from probe_effect.answer import printed_times, words
-from probe_effect.answer.added import EntryPath, RatePoint
 from probe_effect.answer.answers import Answer, Forecast, Tried
-from probe_effect.answer.composition import Agreement, CompositionKind
-from probe_effect.answer.from_counts import Account
-from probe_effect.answer.part import Part
 from probe_effect.answer.proof import Spread
-from probe_effect.answer.published import PublishedCost
 from probe_effect.answer.words import WORDS
+from probe_effect.costs.added import EntryPath, RatePoint
+from probe_effect.costs.composition import Agreement, CompositionKind
+from probe_effect.costs.from_counts import Account
+from probe_effect.costs.published import PublishedCost
+from probe_effect.costs.row import CostRow
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.names import quoted
@@ -58,7 +58,7 @@ def recommendation(found: Forecast) -> str | None:
     return words.recommendation(slowdown) if found.is_clear or slowdown.high is not None else None
 
 
-def named(part: Part) -> str:
+def named(part: CostRow) -> str:
     """A part by its name, with what its cost rests on where nobody measured it whole."""
     return WORDS[f"is-{part.known_as}"].format(what=part.called)
 
@@ -184,12 +184,6 @@ def dates(found: Forecast) -> str:
     return ", ".join(names.date_words(day) for day in sorted({source.submission.date for source in found.sources}))
 
 
-def no_machine(found: Answer) -> str:
-    """Said where no measured machine is comparable with the asker's."""
-    asker = found.asker
-    return f"No machine like this one ({asker.kind}) was measured for it; these were:"
-
-
 def span(found: Answer) -> str | None:
     """Over how far the comparable machines differ; None for fewer than two that tell a slowdown."""
     clear = [one.forecast.prediction.slowdown.value for one in found.comparable if one.forecast.is_clear]
@@ -237,7 +231,7 @@ def programs(apart: Spread) -> str:
     return WORDS["programs"].format(count=units.count(apart.pairs), where=where, low=low, high=high)
 
 
-def contending(found: Forecast, part: Part) -> str:
+def contending(found: Forecast, part: CostRow) -> str:
     """What is assumed of threads that fire the probe of a part at once."""
     threads = found.load.threads
     if threads == 1:
@@ -249,7 +243,7 @@ def contending(found: Forecast, part: Part) -> str:
     return said if level == threads else f"{said} {WORDS['nearest'].format(level=level, threads=units.count(threads))}"
 
 
-def reach(found: Forecast, part: Part) -> str:
+def reach(found: Forecast, part: CostRow) -> str:
     """How far the measured rates reach, against the one asked for."""
     highest_hz = part.highest_hz or 0.0
     key = "within" if found.event_hz(part) <= highest_hz else "beyond"
@@ -290,7 +284,7 @@ def published(called: str, found: PublishedCost) -> str:
     return words.format(what=called, label=found.label, figure=found.figure.what)
 
 
-def estimated(part: Part, found: Account) -> str:
+def estimated(part: CostRow, found: Account) -> str:
     """How the cost of a part came from its instructions, and how well that does for what was measured."""
     number, model = found.counted.number, found.model
     low, high = found.ratio.low or 0.0, found.ratio.high or 0.0

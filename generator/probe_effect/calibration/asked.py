@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from probe_effect.answer.first_instruction import mechanism
-from probe_effect.answer.question import HereCost, HereCosts
 from probe_effect.calibration.measure import CalibrationTask, measured
 from probe_effect.calibration.moved import AskedProbe
 from probe_effect.compilers import own_cache
+from probe_effect.costs.event import HereCost, HereCosts
+from probe_effect.costs.first_instruction import mechanism
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.host import ROOT, read_text
 from probe_effect.live.attach_points import as_bpftrace

@@ -13,10 +13,11 @@ from functools import partial
 
 import numpy as np
 
-from probe_effect.answer.question import HereCost, HereCosts, ProbeKey
 from probe_effect.answer.words import WORDS
 from probe_effect.calibration.loop import CalibrationLoop, Traced
 from probe_effect.calibration.moved import PLAIN_CALL, AskedProbe, MovedScript, Operation, moved
+from probe_effect.costs.event import HereCost, HereCosts, ProbeKey
+from probe_effect.costs.row import NOTES
 from probe_effect.errors import HostNotReady
 from probe_effect.host import usable_cpus
 from probe_effect.live.loaded import OF_PROBES, RunStatistics
@@ -206,7 +207,7 @@ class _Calibration:
             by_cpu = {cpu: _event_ns(one, added[one, cpu], least.get((one, cpu)), path.get(cpu)) for cpu in cpus}
             for key in one.keys if cpus else ():
                 notes = [script.notes.get(key), WORDS["timed-together"] if len(one.keys) > 1 else None]
-                notes.append(WORDS["filtered"] if least else None)
+                notes.append(NOTES["filtered"] if least else None)
                 yield key, HereCost(by_cpu=by_cpu, note=" ".join(filter(None, notes)) or None)
 
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from probe_effect.answer.question import ProbeKey
 from probe_effect.answer.words import WORDS
 from probe_effect.calibration.loop import SLOTS, LoopProcess
+from probe_effect.costs.event import ProbeKey
 from probe_effect.live.places import Place
 from probe_effect.scripts.changed import Edit, applied, uses_arguments
 from probe_effect.scripts.clauses import NO_EVENTS, Clause, program

@@ -1,4 +1,4 @@
-"""`probe-effect advise` and `watch`: may this script run here, and what does tracing cost this machine now?"""
+"""`probe-effect advise`: may this script run here?"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -71,7 +71,7 @@ def advise(
         answer_script,
     )
     from probe_effect.calibration.asked import calibrated
-    from probe_effect.cli.answer_output import show
+    from probe_effect.cli.advice_output import show
     from probe_effect.host.mounts import mount_for_our_time
     from probe_effect.live.count import Target
 
@@ -110,37 +110,3 @@ def _rate(text: str) -> tuple[str, float]:
     if not sign:
         raise UsageError(f"--rate {text}: expected PROBE=N, such as uprobe:libc:malloc=20k")
     return probe, rate_from(rate)
-
-
-@click.command()
-@click.option("--once", is_flag=True, help="Look once and end; JSON is always of one look.")
-@click.option(
-    "--seconds",
-    type=click.FloatRange(min=0.1, max=3600),
-    default=2.0,
-    show_default=True,
-    help="How long each look takes.",
-)
-@click.option("--machine", help="The measured machine whose costs are taken. [default: measured here, or the nearest]")
-@click.option("--no-calibrate", is_flag=True, help="Do not measure on this machine what probes cost.")
-@data_option
-@output.format_option
-def watch(
-    *, once: bool, seconds: float, machine: str | None, no_calibrate: bool, data_path: Path | None, output_format: str
-) -> None:
-    """Say what tracing costs this machine now, with what a probe costs before its program runs.
-
-    Shows all loaded BPF programs, what is on in ftrace, and who holds perf events or traces by ptrace. The kernel's
-    statistics of BPF programs are on while it looks, and go off with it. Needs root.
-
-    \b
-    Examples: probe-effect watch
-              probe-effect watch --once --seconds 10 --format json
-    """  # noqa: D301 (click reads the \b)
-    data = data_folder(data_path, only_asks=True)
-
-    from probe_effect.calibration.asked import calibrated
-    from probe_effect.cli.watch_run import run
-
-    calibrate = None if no_calibrate else calibrated
-    run(data, machine, calibrate, seconds=seconds, is_once=once or output_format == "json", output_format=output_format)

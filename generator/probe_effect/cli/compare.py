@@ -102,7 +102,7 @@ def summarise(folders: tuple[Path, ...], data_path: Path | None, output_format: 
     data = data_folder(data_path, may_be_new=True)
     given = [SubmissionFolder(path.resolve()) for path in given_folders(folders)]
 
-    from probe_effect.cli.answer_output import as_json, show_summary
+    from probe_effect.cli.summary_output import as_json, show_summary
     from probe_effect.reduce.reading import read_submissions
     from probe_effect.store.suite_file import known_suites
 

@@ -16,9 +16,8 @@ from rich.live import Live
 from rich.text import Text
 
 from probe_effect import units
-from probe_effect.advising.answers_json import watch_json
 from probe_effect.advising.here import this_machine
-from probe_effect.advising.watched import TracingCost, Watched, probe_costs, total
+from probe_effect.advising.watched import TracingCost, Watched, probe_costs, total, watch_json
 from probe_effect.calibration.measure import Calibrate
 from probe_effect.cli import output
 from probe_effect.cli.measure_display import show_leftovers, time_left

@@ -23,6 +23,7 @@ from probe_effect.compare.subjects import subjects
 from probe_effect.errors import ProbeEffectError
 from probe_effect.exports import data_folder
 from probe_effect.exports.advising import ADVISING, FIRST, advise_files
+from probe_effect.exports.costs import cost_files
 from probe_effect.exports.data_folder import ZIP
 from probe_effect.exports.explore import FORM, MATRIX, explore_files, matrix_file
 from probe_effect.exports.facts import asked_ratios, facts, verdicts
@@ -234,6 +235,7 @@ def script_data(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     machines = subjects(catalogue)
     yield LIST, script_json([machine_values(one) for one in machines])
     yield from guidance_files(catalogue)
+    yield from cost_files(catalogue)
     yield from advise_files(catalogue)
     yield from matrix_file(catalogue, machines)
     yield from explore_files(catalogue, machines)

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from probe_effect import units
-from probe_effect.answer.evidence import Evidence, evidence
-from probe_effect.answer.first_instruction import mechanism_of
-from probe_effect.answer.part import Part
 from probe_effect.answer.parts import of_case
 from probe_effect.answer.words import BANDS
 from probe_effect.charts.draw import draw_framed, draw_png, draw_svg, picture, pictures
 from probe_effect.charts.pictures import badge, machine_card, site_card
 from probe_effect.charts.svg import Inscription, diagram, framed
 from probe_effect.charts.theme import LAYOUTS, Chart, source
+from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.first_instruction import mechanism_of
+from probe_effect.costs.row import CostRow
 from probe_effect.exports.files import json_of, rows_document, safe_cell, write
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
@@ -122,7 +122,7 @@ def _costs(found: Evidence, machine: str, asked: Sequence[str]) -> dict[str, Dra
     return known
 
 
-def _cost(part: Part) -> Drawing:
+def _cost(part: CostRow) -> Drawing:
     """A measured cost as its value with its address; an estimated one as its interval, which spans a factor of two."""
     if part.basis == "measured":
         return {"text": units.value(part.cost, units.DURATION), "href": addresses.number(part.added[0], "cost")}

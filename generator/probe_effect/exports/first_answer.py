@@ -10,20 +10,22 @@ from dataclasses import replace
 from typing import Any
 
 from probe_effect import units
-from probe_effect.answer import printed_times, sentences
+from probe_effect.answer import sentences
 from probe_effect.answer.advice import Advice, Advised, Thread, advise
 from probe_effect.answer.asking import ANY_THREAD, QUESTIONS, groups, tracer_of
-from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.nearest import ProbeGroup
-from probe_effect.answer.part import Part
-from probe_effect.answer.prediction import ThreadLoad, multiplied, predict
+from probe_effect.answer.prediction import ThreadLoad, predict
+from probe_effect.answer.printed_times import note_of
 from probe_effect.answer.proof import program_spread
 from probe_effect.answer.words import WORDS, limits
+from probe_effect.costs.event import ProbeGroup
+from probe_effect.costs.evidence import Evidence
+from probe_effect.costs.row import CostRow
 from probe_effect.exports.script_values import Values
 from probe_effect.numbers import names
 from probe_effect.numbers.likeness import Facts
 from probe_effect.reduce.grades import THRESHOLDS
 from probe_effect.scripts.script import read_script
+from probe_effect.stats.estimates import multiplied
 
 ADVISED = "Print every file that is opened"
 """The question whose script is in the field of `/advise/` at first."""
@@ -52,7 +54,8 @@ def _answer(found: Evidence, facts: Facts, text: str, data: Mapping[str, Any]) -
     script = read_script(text)
     tracer = tracer_of(found, script, None)
     busy = Thread(tid=ANY_THREAD, pid=ANY_THREAD, name="", busy_ratio=1.0)
-    advice = advise(found, facts, tracer, groups(script), [busy], calls_hz={}, budget_ratio=0.01)
+    options = script.options
+    advice = advise(found, facts, tracer, groups(script), [busy], calls_hz={}, budget_ratio=0.01, options=options)
     return {
         "script": text,
         "answer": f"{_cost(advice, data)} {limits(advice.one_event)}" if advice.one_event else "",
@@ -72,13 +75,7 @@ def _cost(advice: Advice, data: Mapping[str, Any]) -> str:
     return WORDS["costs"].format(**words, where=where)
 
 
-def note_of(part: Part) -> str | None:
-    """What was assumed of a cost, and what it is without a hypervisor."""
-    beyond = printed_times.said("this probe", part.hardware) if part.hardware else None
-    return " ".join(filter(None, [part.note, beyond])) or None
-
-
-def _each(part: Part) -> str:
+def _each(part: CostRow) -> str:
     return sentences.written(part.cost, units.DURATION, part.machines)
 
 

@@ -30,11 +30,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from probe_effect import units
-from probe_effect.answer.added import OF_RATES, calls_of_event, event_cost, line
-from probe_effect.answer.depth import sample_law
-from probe_effect.answer.evidence import evidence
-from probe_effect.answer.first_instruction import is_in_red_zone, mechanism_of
-from probe_effect.answer.printed_times import of_number
+from probe_effect.costs.added import OF_RATES, calls_of_event, event_cost, line
+from probe_effect.costs.depth import sample_law
+from probe_effect.costs.evidence import evidence
+from probe_effect.costs.first_instruction import is_in_red_zone, mechanism_of
+from probe_effect.costs.machine import number_on_hardware
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
@@ -156,7 +156,7 @@ def _of_event(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
     calls = calls_of_event(found, one.case)
     cost = _bounded(one, "cost", one.bounded_cost, units.DURATION) | {"cell": wording.cost(one)}
     if one.case in found.case_of:
-        outside = of_number(found, one)
+        outside = number_on_hardware(found, one)
         cost |= {"hardware": f"{outside.source.id}.{outside.figure.figure}"} if outside else {}
         cost |= {"red-zone": "yes"} if is_in_red_zone(found.case_of[one.case], one) else {}
         if mechanism := mechanism_of(found.case_of[one.case], one):

@@ -11,11 +11,11 @@ from functools import partial
 from itertools import combinations
 from typing import Any, Literal
 
-from probe_effect.answer.added import event_cost
-from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.compare.comparison import between_tracers, faults
 from probe_effect.compare.sides import traits
 from probe_effect.compare.subjects import MeasuredMachine, offered
+from probe_effect.costs.added import event_cost
+from probe_effect.costs.evidence import Evidence, evidence
 from probe_effect.model import Estimate, Metric
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
@@ -49,7 +49,7 @@ def kept_of_machine(
 ) -> Any:  # noqa: ANN401 (JSON)
     """What `make` makes of runs of one machine and `others`, as JSON has it; kept while these, suites and code stay."""
     made_from = [*(f"{one.id} {one.digest}" for one in runs), *others]
-    code = f"{page_code()} {code_version('answer', 'scripts', 'exports')}"
+    code = f"{page_code()} {code_version('costs', 'answer', 'scripts', 'exports')}"
     kept = catalogue.kept if all(one.digest for one in runs) else NOWHERE
     return json.loads(kept.made(lambda: script_json(make()).encode(), what, code, catalogue.suites_digest, *made_from))
 

@@ -7,15 +7,16 @@ from operator import itemgetter
 from markupsafe import Markup
 
 from probe_effect import units
-from probe_effect.answer.added import calls_of_event
-from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.from_counts import CALL_INSTRUCTIONS, models
-from probe_effect.answer.part import Part
-from probe_effect.answer.parts import parts
+from probe_effect.answer.parts import rows_of
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.answer.sentences import is_wide
 from probe_effect.charts.dots import Dot, dot_chart
 from probe_effect.charts.theme import Chart
+from probe_effect.costs.added import calls_of_event
+from probe_effect.costs.evidence import Evidence
+from probe_effect.costs.from_counts import CALL_INSTRUCTIONS, models
+from probe_effect.costs.row import CostRow
+from probe_effect.costs.table import of_machine
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.pages import addresses
@@ -34,7 +35,7 @@ MOST_LINES = 12
 class EstimateRow:
     """The estimated cost of a case with a tracer on one machine, and what it is from."""
 
-    part: Part
+    part: CostRow
     tracer: str
 
     @property
@@ -58,7 +59,7 @@ def of_case(found: Evidence, case_id: str, machines: Collection[str]) -> list[Es
         for machine in found.machines
         if machine in machines and not found.with_tracers(machine, case_id)
         for tracer in found.by_tracer(machine)
-        for part in parts(found, question, machine, tracer)
+        for part in rows_of(of_machine(found, machine, tracer), question)
         if part.basis == "estimated"
     ]
 

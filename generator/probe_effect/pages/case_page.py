@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from probe_effect.answer import printed_times, sentences
-from probe_effect.answer.added import entry_path
 from probe_effect.answer.alternatives import Alternative, alternatives, remarks
-from probe_effect.answer.composition import Checked, checked
-from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.charts.theme import Chart
 from probe_effect.compare.agreement import of_case
 from probe_effect.compare.kernels import kernel_names, matrices_of_case
+from probe_effect.costs.added import entry_path
+from probe_effect.costs.composition import Checked, checked
+from probe_effect.costs.evidence import Evidence, evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder

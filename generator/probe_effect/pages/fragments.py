@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from probe_effect.answer.evidence import evidence
 from probe_effect.answer.words import BANDS
+from probe_effect.costs.evidence import evidence
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
 from probe_effect.numbers.shown import FIRST_SUITE, distances, representative, shown_machines
 from probe_effect.pages import case_answer, changes_page, kernels_page, ladder_page, machine_page, wording

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 
 from probe_effect import units
-from probe_effect.answer.evidence import Evidence, evidence
-from probe_effect.answer.first_instruction import mechanism_of
-from probe_effect.answer.part import Part
 from probe_effect.answer.parts import of_case
 from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.charts.theme import Chart
 from probe_effect.compare.comparison import compare, expected_by_chance
 from probe_effect.compare.kernels import Matrix, kernel_names, matrices_of_case
+from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.first_instruction import mechanism_of
+from probe_effect.costs.row import CostRow
 from probe_effect.model import release_numbers
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
@@ -157,7 +157,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     return [cost_chart(CHART, title, sentence, dots, series=series, page=PAGE)]
 
 
-def _called(found: Evidence, part: Part) -> str:
+def _called(found: Evidence, part: CostRow) -> str:
     """A probe by its name; one of a user's function with what the kernel does with the first instruction."""
     if not part.added:
         return part.title or part.name
@@ -167,7 +167,7 @@ def _called(found: Evidence, part: Part) -> str:
     return f"{one.title}, {how}" if how else one.title
 
 
-def _parts(found: Evidence, machine: str, tracers: list[str]) -> Iterator[tuple[str, str, Part]]:
+def _parts(found: Evidence, machine: str, tracers: list[str]) -> Iterator[tuple[str, str, CostRow]]:
     """Place and kind of each probe with its cost: by the first tracer that measured it, else by one that is known."""
     for place, kind in product(STATIC, ("static", "dynamic")):
         for case in (STATIC if kind == "static" else DYNAMIC)[place].split():
@@ -177,7 +177,7 @@ def _parts(found: Evidence, machine: str, tracers: list[str]) -> Iterator[tuple[
                 yield place, kind, min(known, key=lambda part: part.basis != "measured")
 
 
-def finding(known: list[Part]) -> str:
+def finding(known: list[CostRow]) -> str:
     """How much more the most expensive way costs, where the two were measured in one run and differ."""
     costs = {part.name: part for part in known if part.basis == "measured"}
     first, second = (costs.get(case) for case in COMPARED)

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
-from probe_effect.answer.from_counts import FEWEST_POINTS
-from probe_effect.answer.printed_times import timed_kernels
 from probe_effect.compare.agreement import CountedOrder, counted_orders
 from probe_effect.compare.comparison import Comparison
 from probe_effect.compare.counts import beside, explanation_of
@@ -18,6 +16,7 @@ from probe_effect.compare.kernels import (
     names_of_all,
     release_order,
 )
+from probe_effect.costs.from_counts import FEWEST_POINTS
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import grouped_by, newest_first
 from probe_effect.numbers.published import DERIVED_MARK
@@ -26,6 +25,7 @@ from probe_effect.pages import instructions
 from probe_effect.pages.architecture_page import plain_tracer
 from probe_effect.pages.kernel_changes import changes, short_names
 from probe_effect.pages.markdown import render
+from probe_effect.pages.timed_kernels import timed_kernels
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats.trends import MIN_PAIRS
 from probe_effect.store.beside_files import Explanation

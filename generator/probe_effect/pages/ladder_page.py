@@ -8,13 +8,13 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from probe_effect import units
-from probe_effect.answer.added import event_cost
-from probe_effect.answer.evidence import evidence
 from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.charts.slowdown import CostLine, LadderRung, ladder_chart, slowdown_chart
 from probe_effect.charts.theme import Chart
 from probe_effect.compare.comparison import between_tracers
 from probe_effect.compare.subjects import subjects
+from probe_effect.costs.added import event_cost
+from probe_effect.costs.evidence import evidence
 from probe_effect.model import Estimate, Key
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue

@@ -8,9 +8,9 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from probe_effect import units
-from probe_effect.answer.first_instruction import mechanism_of
 from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.charts.theme import Chart
+from probe_effect.costs.first_instruction import mechanism_of
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from probe_effect.answer.calibrated_proof import calibrated_pairs, spread_by_kind
-from probe_effect.answer.evidence import Evidence, evidence
 from probe_effect.answer.proof import (
     NEAR_RATIO,
     VISIBLE_RATIO,
@@ -14,10 +13,11 @@ from probe_effect.answer.proof import (
     pairs,
     verdict,
 )
-from probe_effect.answer.question import SAMPLED
 from probe_effect.answer.script_proof import order, script_pairs
 from probe_effect.charts.predicted import PredictedPair, predicted_chart
 from probe_effect.charts.theme import Chart
+from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.row import SAMPLED
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import grouped_by

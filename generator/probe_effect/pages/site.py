@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import chain
 
-from probe_effect.answer.evidence import evidence
 from probe_effect.charts.theme import Chart
+from probe_effect.costs.evidence import evidence
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.citation import Citation, Subject, cite
 from probe_effect.numbers.shown import reference_submission

@@ -7,8 +7,8 @@ from operator import itemgetter
 from pathlib import Path
 
 from probe_effect.answer.asking import ToolCost, best_machine, tool_costs
-from probe_effect.answer.evidence import evidence
-from probe_effect.answer.part import PLAIN_ACTION
+from probe_effect.costs.evidence import evidence
+from probe_effect.costs.row import PLAIN_ACTION
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.numbers.index import grouped_by

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from probe_effect import units
-from probe_effect.answer.evidence import evidence
-from probe_effect.answer.from_counts import judged, models
 from probe_effect.compare.agreement import of_case
 from probe_effect.compare.kernels import LEAST_CHANGE_RATIO, series, series_changes
 from probe_effect.compare.subjects import of_kind
+from probe_effect.costs.evidence import evidence
+from probe_effect.costs.from_counts import judged, models
 from probe_effect.model import Estimate, Key
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue

@@ -82,6 +82,28 @@ def product(first: Estimate, second: Estimate) -> Estimate:
     return Estimate(value, max(value - down, min(corners)), min(value + up, max(corners)))
 
 
+def multiplied(first: Estimate, second: Estimate) -> Estimate:
+    """The product of two estimates, as wide as their ends make it; without ends where either has none."""
+    value = first.value * second.value
+    a, b = _bounds(first), _bounds(second)
+    if a is None or b is None:
+        return Estimate(value)
+    corners = [one * other for one in (a[0], a[2]) for other in (b[0], b[2])]
+    return Estimate(value, min(corners), max(corners))
+
+
+def at_least(one: Estimate, other: Estimate) -> Estimate:
+    """The first, but nowhere below the second; without ends where either has none."""
+    value, a, b = max(one.value, other.value), _bounds(one), _bounds(other)
+    return Estimate(value) if a is None or b is None else Estimate(value, max(a[0], b[0]), max(a[2], b[2]))
+
+
+def overlap(first: Estimate, second: Estimate) -> bool | None:
+    """Whether two intervals have a value in common; None where either has no ends."""
+    a, b = _bounds(first), _bounds(second)
+    return None if a is None or b is None else a[0] <= b[2] and b[0] <= a[2]
+
+
 def ratio(first: Estimate, second: Estimate) -> Estimate | None:
     """`first` over `second`, two independent estimates (Donner and Zou 2012); a pure number where the units are equal.
 

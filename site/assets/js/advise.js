@@ -128,14 +128,15 @@
 
     const where = (machines) => {
       if (machines.length === 0) return words["by-others"];
-      const [{ label, kind }] = machines.map(machineOf);
+      const [{ label, kind } = data] = machines.flatMap((id) => machineOf(id) ?? []);
       return machines.length === 1 ? label : filled(words["on-machines"], { count: machines.length, kind });
     };
 
     const chosen = () => machineOf(inputs.machine.value)?.label ?? filled(words["any-like"], { kind: data.kind });
 
     const say = (one, usual) => {
-      const { probe, said, cost, basis, hardware, rate, machines, isFar } = one;
+      const { probe, said, cost, basis, hardware, rate, machines } = one;
+      const isFar = cost && inputs.machine.value === "" && machines.some((id) => machineOf(id)?.kind !== data.kind);
       if (!cost) {
         said.replaceChildren(element("p", "", filled(words["no-cost"], { tracer: usual, where: chosen() })));
         return;
@@ -156,7 +157,7 @@
     const machinesOf = (all) => [...new Set(all.flatMap(({ machines }) => machines))];
 
     const named = (tracer) => tracer.replace(/(-\d+)+$/, (version) => ` ${version.slice(1).replaceAll("-", ".")}`);
-    const toolOn = (tracer, machines) => (machines.length === 1 ? machineOf(machines[0]).tracers[tracer].tool : named(tracer));
+    const toolOn = (tracer, machines) => (machines.length === 1 ? data.scopes[machines[0]].tracers[tracer].tool : named(tracer));
 
     const inNs = ({ value, low, high }) => ({ value: value * 1e9, low: low && low * 1e9, high: high && high * 1e9 });
 
@@ -188,8 +189,12 @@
         cost: written(inNs(slowdown), scales.DURATION, machines),
         where: where(machines),
       });
-      return `${text} ${limits(inNs(widened), data)}`;
+      return isSwitched(all, tracer) ? text : `${text} ${limits(inNs(widened), data)}`;
     };
+
+    // Whether perf's timers belong to processes: then each context switch takes time too, and nobody has said how many are.
+    const isSwitched = (all, tracer) => tracer === data.switched.tracer && all.some(({ probe }) => probe.kind === "profile")
+      && !script.options.some((one) => data.switched.spared.includes(one.split(" ")[0]));
 
     // The sentence, what to do, and the slowdown that both are from.
     const answerTo = (all, tracer) => {
@@ -200,6 +205,10 @@
       if (!all.every(({ cost }) => cost)) return { text: filled(words["no-cost"], { tracer, where: chosen() }) };
       if (open) return { text: filled(words.many, { attach: open.probe.attach }) };
       const silent = all.find(({ rate }) => rate === undefined);
+      if (isSwitched(all, tracer)) {
+        const { text, slowdown } = silent ? { text: each(all, tracer), slowdown: null } : slowed(all, tracer);
+        return { text: `${text} ${words["switches-unknown"]}`, slowdown };
+      }
       if (!silent) return slowed(all, tracer);
       return { text: all.length > 1 ? `${each(all, tracer)} ${filled(words["ask-rate"], { attach: silent.probe.attach })}` : each(all, tracer) };
     };
@@ -208,7 +217,7 @@
       const notes = all.flatMap(({ probe, note }) => (note ? [`${probe.attach}: ${note}`] : []));
       const list = [...(machinesOf(all).length > 1 ? [words.range] : []), ...(all.some(({ first }) => first) ? [words.first] : []), ...notes,
         ...(all.some(({ probe }) => probe.has_filter) ? [words.filtered] : []),
-        words.counted, ...(tracer === "perf-record" && all.some(({ probe }) => probe.kind === "profile") ? [words.switches] : []),
+        words.counted, ...(isSwitched(all, tracer) ? [words.switches] : []),
         words.hot, ...(data.programs ? [data.programs.said] : [])];
       return element("details", "", element("summary", "", "Assumed"),
         element("ul", "", ...[...new Set(list)].map((one) => element("li", "", one))));
@@ -253,7 +262,7 @@
     };
 
     const from = (all) => {
-      const links = machinesOf(all).map(machineOf).map(({ label, href }) => link(label, page(href)));
+      const links = machinesOf(all).flatMap((id) => machineOf(id) ?? []).map(({ label, href }) => link(label, page(href)));
       return links.length > 0 ? [element("p", "", "Costs of ", ...links.flatMap((one, at) => (at > 0 ? ["; ", one] : [one])), ".")] : [];
     };
 
@@ -296,7 +305,7 @@
       shown = events.slice(0, mostProbes).map((probe, at) => {
         const was = before.get(probe.attach);
         return item(probe, at, {
-          rate: typed.rates[at] || was?.field.value || (probe.hz ? String(Number(probe.hz.toPrecision(3))) : ""),
+          rate: typed.rates[at] || (was && [undefined, probe.hz].includes(was.probe.hz) ? was.field.value : "") || (probe.hz ? String(Number(probe.hz.toPrecision(3))) : ""),
           first: typed.first[at] || was?.first?.value || "",
           many: typed.many[at] || was?.many?.value || "",
         });

@@ -1,5 +1,5 @@
 // From the cost of probes and the rate of their events to what they do: the arithmetic of the generator's
-// answer/prediction.py, bands.py and entry_path.py. Shared examples (tests/data/prediction.json) hold the two to each other.
+// answer/prediction.py, words.py and costs/added.py. Shared examples (tests/data/prediction.json) hold the two to each other.
 // An interval is {value, low, high}; an end that is not known is null.
 (() => {
   const nsPerSecond = 1e9;
@@ -91,7 +91,7 @@
   };
 
   // What an event costs that comes with `calls` system calls, each of which pays `each`, and not with as many as were
-  // measured (answer/added.py).
+  // measured (costs/added.py).
   const moved = (cost, each, measured, calls) => {
     const more = calls - measured;
     const paid = mapped(each, (ns) => ns * Math.abs(more));

@@ -22,7 +22,7 @@ from probe_effect.reduce.submission import Number, Submission
 from probe_effect.store.suite_file import Case, Factor, Suite
 
 if TYPE_CHECKING:  # pages of numbers are kept, and need no code of answers
-    from probe_effect.answer.evidence import Evidence
+    from probe_effect.costs.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from probe_effect.answer.evidence import Evidence
+from probe_effect.costs.evidence import Evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers.index import once
 from probe_effect.stats import estimates
@@ -75,13 +75,6 @@ def agreement(found: Sequence[Checked], kind: CompositionKind) -> Agreement | No
     )
 
 
-def meet(first: Estimate, second: Estimate) -> bool | None:
-    """Whether two intervals have a value in common; None where either has no ends."""
-    if first.low is None or first.high is None or second.low is None or second.high is None:
-        return None
-    return first.low <= second.high and second.low <= first.high
-
-
 def _checked(found: Evidence, machine: str, tracer: str) -> Iterator[Checked]:
     # An operation is what a case and its parts have in common: each may make several events of it.
     costs = {
@@ -90,7 +83,7 @@ def _checked(found: Evidence, machine: str, tracer: str) -> Iterator[Checked]:
     }
     for case, measured in costs.items():
         for kind, predicted in _predicted(found.case_of[case], costs):
-            holds = meet(measured, predicted)
+            holds = estimates.overlap(measured, predicted)
             if holds is not None:
                 yield Checked(case, tracer, kind, predicted, measured, estimates.ratio(measured, predicted), holds)
 

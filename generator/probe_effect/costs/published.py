@@ -52,6 +52,11 @@ class PublishedCost:
         return self.figure.platform or self.source.document.hardware
 
     @property
+    def is_physical(self) -> bool:
+        """Whether it was measured without a hypervisor."""
+        return self.hardware in self.source.document.physical
+
+    @property
     def label(self) -> str:
         """The author of the figure's source, and its date in words."""
         document = self.source.document

@@ -6,7 +6,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from probe_effect.answer.published import PublishedCost, printed_costs
+from probe_effect.costs.published import PublishedCost, printed_costs
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource
 from probe_effect.numbers.index import Numbers, OnDemand, grouped_by, once
 from probe_effect.reduce.reading import code
@@ -217,7 +217,7 @@ def _keep(catalogue: Catalogue) -> Callable[[Callable[[], bytes]], bytes]:
     def keep(make: Callable[[], bytes]) -> bytes:
         if any(one.digest is None for one in submissions):
             return make()
-        own = code_version("answer", "numbers", "scripts")
+        own = code_version("costs", "numbers", "scripts")
         known = (f"{one.id} {one.digest}" for one in submissions)
         return kept.made(make, "evidence", own, code(), folders_digest(folders), *known)
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.first_instruction import mechanism_of
-from probe_effect.answer.part import PLAIN_ACTION
 from probe_effect.compare.paths import paths_of
+from probe_effect.costs.evidence import Evidence
+from probe_effect.costs.first_instruction import mechanism_of
+from probe_effect.costs.row import PLAIN_ACTION
 from probe_effect.model import Key
 from probe_effect.numbers.likeness import release_distance
 from probe_effect.numbers.names import tool_of

@@ -85,6 +85,13 @@ USDT_NOPS = {"x86_64": "90", "aarch64": "1f 20 03 d5"}
 """`sys/sdt.h` leaves the architecture's plain nop, wherever in its function a static user probe is."""
 
 
+def on_nop(measured: Number) -> Mechanism | None:
+    """How a static user probe fires where something was measured."""
+    architecture = measured.submission.architecture
+    kernel = measured.submission.document.system.kernel_release
+    return mechanism(USDT_NOPS.get(architecture, ""), architecture, kernel)
+
+
 def writes_red_zone(how: str | None, kernel_release: str) -> bool:
     """Whether a probe that fires so writes below the stack pointer, where a function may keep data."""
     return how == "called" and series_of(kernel_release) < NOP10_CALLED_SINCE
@@ -96,10 +103,10 @@ def mechanism_of(case: Case, measured: Number) -> str | None:
     kprobes = document.run.mechanisms.get(f"{case.id} {measured.tracer}")
     if kprobes is not None or "uprobe" not in case.needs:
         return kprobes
-    architecture = measured.submission.architecture
-    bytes_of = (document.run.functions.get(function, "") for function in case.functions)
-    first = USDT_NOPS.get(architecture, "") if case.probe.startswith("usdt") else next(bytes_of, "")
-    return mechanism(first, architecture, document.system.kernel_release)
+    if case.probe.startswith("usdt"):
+        return on_nop(measured)
+    first = next((document.run.functions.get(function, "") for function in case.functions), "")
+    return mechanism(first, measured.submission.architecture, document.system.kernel_release)
 
 
 def is_in_red_zone(case: Case | None, measured: Number) -> bool:

@@ -1,12 +1,11 @@
 """What actions add to a probe: differences of cases that were measured on one place, with one tracer on one machine."""
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
-from probe_effect.answer.part import PLAIN_ACTION
+from probe_effect.costs.row import PLAIN_ACTION
 from probe_effect.model import Estimate
 from probe_effect.numbers.index import grouped_by
 from probe_effect.reduce.submission import Number
@@ -121,27 +120,3 @@ class Differences:
                 return None
             whole = whole.plus(more)
         return whole
-
-    @cached_property
-    def highest(self) -> tuple[str, Sum] | None:
-        """The action that adds most to a probe, or else to another action, and how much; None where none is known."""
-        plain = [(action, more) for action in self._measured if (more := self.of(action, PLAIN_ACTION))]
-        every = [(action, more) for action, known in self._measured.items() for more in known.values()]
-        return max(plain or every, key=lambda one: one[1].cost.value, default=None)
-
-
-def sorted_out(
-    actions: Sequence[str], own: Collection[str], known: Differences
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The actions whose cost something measured tells, in the words of the suites, and those of which nothing does.
-
-    `own`: actions that the probe was measured with.
-    """
-    told: list[str] = []
-    untold: list[str] = []
-    for asked in actions:
-        action = SAME_ACTION.get(asked, asked)
-        for part in (action,) if action in own else MADE_OF.get(action, (action,)):
-            is_told = any(known.of(part, other) for other in (PLAIN_ACTION, *own))
-            (told if is_told else untold).append(part)
-    return tuple(one for one in told if one != PLAIN_ACTION), tuple(untold)

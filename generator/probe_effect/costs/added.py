@@ -10,8 +10,7 @@ that makes fewer. A probe of the same kind that never fires tells how much that 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from probe_effect.answer.composition import meet
-from probe_effect.answer.evidence import CostKey, Evidence
+from probe_effect.costs.evidence import CostKey, Evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers.index import once
 from probe_effect.reduce.grades import slowdown_at
@@ -65,7 +64,8 @@ def entry_path(found: Evidence, key: CostKey) -> EntryPath | None:
     silent_calls = found.of[case.silent][0].workload.system_calls
     if source is None or not isinstance(calls, int) or not isinstance(silent_calls, int) or not silent_calls:
         return None
-    return EntryPath(source.bounded_cost.times(1 / silent_calls), source, calls / case.events_per_operation)
+    paid = source.bounded_cost.times(1 / silent_calls).mapped(lambda ns: max(0.0, ns))
+    return EntryPath(paid, source, calls / case.events_per_operation)
 
 
 def event_cost(found: Evidence, key: CostKey, cost: Estimate) -> tuple[Estimate, EntryPath | None]:
@@ -81,6 +81,9 @@ def event_cost(found: Evidence, key: CostKey, cost: Estimate) -> tuple[Estimate,
         cost, path = cost if each_pays else path.moved(cost, 1.0), replace(path, calls_per_event=1.0)
     return (cost.times(1 / calls) if each_pays and isinstance(calls, int) and calls else cost), path
 
+
+LEAST = Estimate(1.0, 1.0, 1.0)
+"""More threads never make an event cost less, though two noisy runs may say so."""
 
 OF_RATES = ("work", "rate")
 """The factors of suites that vary the rate of events: by what a thread does between two, or by what a profiler asks."""
@@ -108,7 +111,7 @@ class RatePoint:
 
 
 def contention(found: Evidence, machine: str, tracer: str, case: str) -> list[Contention]:
-    """By number of threads, ascending from 2: by what factor the event of `case` costs more.
+    """By number of threads, ascending from 2: by what factor the event of `case` costs more, and never less.
 
     Only factors that have an interval; empty where nobody measured the event of `case` with several threads.
     """
@@ -117,8 +120,12 @@ def contention(found: Evidence, machine: str, tracer: str, case: str) -> list[Co
     single = by_threads.pop(1, None)
     if single is None:
         return []
-    factors = {threads: estimates.ratio(cost, single) for threads, cost in sorted(by_threads.items())}
-    return [Contention(threads, factor) for threads, factor in factors.items() if factor and factor.low is not None]
+    known: list[Contention] = []
+    for threads, cost in sorted(by_threads.items()):
+        factor = estimates.ratio(cost, single)
+        if factor is not None and factor.low is not None:
+            known.append(Contention(threads, estimates.at_least(factor, known[-1].factor if known else LEAST)))
+    return known
 
 
 def nearest(factors: list[Contention], threads: int) -> Contention | None:
@@ -151,7 +158,7 @@ def point(measured: Number, cost: Estimate) -> RatePoint | None:
         return None
     rate_hz = NS_PER_SECOND / baseline.value
     predicted = slowdown_at(cost, rate_hz)
-    holds = meet(slowdown, predicted)
+    holds = estimates.overlap(slowdown, predicted)
     return None if holds is None else RatePoint(rate_hz, slowdown, predicted, holds)
 
 

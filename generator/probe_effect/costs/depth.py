@@ -6,11 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from probe_effect import units
-from probe_effect.answer.added import at_levels
-from probe_effect.answer.evidence import Evidence
-from probe_effect.answer.part import Part
-from probe_effect.answer.question import SAMPLED
-from probe_effect.answer.words import WORDS
+from probe_effect.costs.added import at_levels
+from probe_effect.costs.evidence import Evidence
+from probe_effect.costs.row import NOTES, SAMPLED, CostRow
 from probe_effect.model import Estimate
 from probe_effect.numbers.index import once
 from probe_effect.numbers.names import tool_of
@@ -65,9 +63,14 @@ class SampleLaw:
         return {frames: one.value / self.at(frames).value - 1 for frames, one in self.measured.items()}
 
 
-def may_pay_at_switches(tracer: str, kinds: Iterable[str]) -> bool:
+ALL_CPUS = ("-a", "--all-cpus", "-C", "--cpu")
+"""Its options that sample CPUs, whose timers no switch stops."""
+
+
+def may_pay_at_switches(tracer: str, kinds: Iterable[str], options: Iterable[str] = ()) -> bool:
     """Whether a tool takes samples, among `kinds` of probes, by timers that may belong to processes."""
-    return tool_of(tracer) == WATCHES_PROCESSES and SAMPLED in kinds
+    spared = any(option.split(" ")[0] in ALL_CPUS for option in options)
+    return tool_of(tracer) == WATCHES_PROCESSES and SAMPLED in kinds and not spared
 
 
 @once
@@ -87,7 +90,7 @@ def in_program(found: Evidence, measured: Number, cost: Number) -> Estimate:
     return cost.known_cost if law is None or frames is None else law.at(frames)
 
 
-def stopped(found: Evidence, machine: str, reading: str, frames: int | None, rate_hz: float) -> Part | None:
+def stopped(found: Evidence, machine: str, reading: str, frames: int | None) -> CostRow | None:
     """A sample of py-spy that reads so many frames of Python; None where nobody measured two depths on the machine."""
     case = NOT_STOPPED if reading == READINGS[-1] else STOPPED
     levels = found.of_work.get((machine, STOPS, case), {}) if reading in READINGS else {}
@@ -98,25 +101,24 @@ def stopped(found: Evidence, machine: str, reading: str, frames: int | None, rat
     frames = max(shallow, frames or USUAL_FRAMES)
     share = (min(frames, deep) - shallow) / (deep - shallow)
     cost = estimates.total([least.bounded_cost.times(1 - share), most.bounded_cost.times(share)])
-    return Part(
+    return CostRow(
         name=case,
         title=found.titles.get(case),
-        rate_hz=rate_hz,
         basis="measured",
         added=(least, most),
         cost=(Estimate(cost.value) if reading.endswith("native") else cost).times(max(1.0, frames / deep)),
         is_clear=least.is_clear and most.is_clear,
-        note=WORDS[reading].format(frames=units.count(frames), shallow=shallow, deep=deep),
+        note=NOTES[reading].format(frames=units.count(frames), shallow=shallow, deep=deep),
         stops=True,
     )
 
 
-def at_depth(found: Evidence, machine: str, tracer: str, part: Part, frames: int | None) -> Part:
+def at_depth(found: Evidence, machine: str, tracer: str, part: CostRow, frames: int | None) -> CostRow:
     """The part of a sample at the depth that is asked for, where it is one measured cost whose law is known."""
-    if frames is None or part.basis != "measured" or len(part.added) != 1:
+    if frames is None or not part.is_measured or len(part.added) != 1 or part.less:
         return part
     law = sample_law(found, machine, tracer, part.added[0].case)
     if law is None:
-        return replace(part, note=WORDS["no-depth"].format(frames=units.count(frames)))
-    said = WORDS["depth"].format(frames=units.count(frames), walked=units.count(WALKED))
+        return replace(part, note=NOTES["no-depth"].format(frames=units.count(frames)))
+    said = NOTES["depth"].format(frames=units.count(frames), walked=units.count(WALKED))
     return replace(part, cost=law.at(frames), note=said)

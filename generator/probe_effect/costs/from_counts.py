@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probe_effect.answer.event_classes import Array, RecordedClasses, classes_of, exceptions_of, recorded
-from probe_effect.answer.evidence import CostKey, Evidence
-from probe_effect.answer.first_instruction import mechanism_of
-from probe_effect.answer.question import SAMPLED
+from probe_effect.costs.event_classes import Array, RecordedClasses, classes_of, exceptions_of, recorded
+from probe_effect.costs.evidence import CostKey, Evidence
+from probe_effect.costs.first_instruction import mechanism_of
+from probe_effect.costs.row import SAMPLED
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.index import grouped_by, once

@@ -1,0 +1,292 @@
+"""What one machine tells of the costs of a tracer: a function for each basis, each of which yields rows."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+
+from probe_effect.costs.actions import MADE_OF, SAME_ACTION, Differences, Fired, Sum
+from probe_effect.costs.added import contention, event_cost, nearest
+from probe_effect.costs.depth import STOPS, at_depth, stopped
+from probe_effect.costs.evidence import Evidence
+from probe_effect.costs.first_instruction import mechanism_of, on_nop
+from probe_effect.costs.from_counts import counted, counted_as, models
+from probe_effect.costs.published import PublishedCost
+from probe_effect.costs.row import NOTES, PLAIN_ACTION, SAMPLED, Basis, CostRow, RowKey, best
+from probe_effect.numbers.index import once
+from probe_effect.numbers.names import X86_64, architecture, quoted
+from probe_effect.reduce.submission import Number, Submission
+from probe_effect.stats import estimates
+from probe_effect.store.machine_file import KVM_GUEST
+from probe_effect.store.suite_file import Case, Suite
+from probe_effect.tools.record import known_tool
+
+AWAY_FROM_CALLS = ("tracepoint", "software", "profile", "hardware")
+"""Kinds that are on no system call: like the tracepoints that are, without the longer way into the kernel."""
+
+ON_CALLS = {"tracepoint-entry", "tracepoint-return", "raw-tracepoint", "system-call"}
+"""Kinds that are on system calls, and make all of them slower."""
+
+STANDS_FOR = {kind: (kind, "tracepoint", "tracepoint-entry") for kind in ("tracepoint", "software")} | {
+    "usdt": ("usdt", "uprobe"),
+    "hardware": ("hardware", "profile"),
+}
+"""A kind to those whose cases stand for it, the first that was measured; any other kind stands for itself.
+
+No probe stands for a sample: most of what that costs is the interrupt that takes it.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class MachineCosts:
+    """What is known of a tracer on a machine."""
+
+    found: Evidence
+    machine: str
+    tracer: str
+
+    @cached_property
+    def costs(self) -> Mapping[str, Number]:
+        """Case to its cost."""
+        return self.found.by_tracer(self.machine).get(self.tracer, {})
+
+    @cached_property
+    def fired(self) -> tuple[Fired, ...]:
+        """The cases with a cost that are one probe each and fire, in the order of their suites."""
+        return tuple(
+            Fired(suite.id, case, one, mechanism_of(case, one))
+            for suite, case in single_cases(self.found)
+            if (one := self.costs.get(case.id))
+        )
+
+    @cached_property
+    def counted(self) -> tuple[Fired, ...]:
+        """Such cases with a count that can become a time there; none where the tracer has no cost."""
+        return tuple(
+            Fired(suite.id, case, one, mechanism_of(case, one))
+            for suite, case in (single_cases(self.found) if self.costs else ())
+            if (one := counted(self.found, self.machine, self.tracer, case))
+        )
+
+    @cached_property
+    def actions(self) -> tuple[str, ...]:
+        """The actions of which something measured or counted tells, and those that are made of such."""
+        return tuple(dict.fromkeys((PLAIN_ACTION, *(one.action for one in (*self.fired, *self.counted)), *MADE_OF)))
+
+    @cached_property
+    def differences(self) -> Differences:
+        """What actions cost more than others, by the times."""
+        return Differences(self.fired)
+
+    @cache  # noqa: B019 (it lives as long as the evidence that it is of)
+    def mechanisms(self, kind: str) -> set[str | None]:
+        """The mechanisms that a kind was measured with, or else counted; None where that is not recorded."""
+        for fired in (self.fired, self.counted):
+            if known := {one.mechanism for one in _of_kind(fired, kind)}:
+                return known
+        return {None} if (self.tracer, kind) == (STOPS, SAMPLED) else set()
+
+    def is_timed(self, kind: str) -> bool:
+        """Whether a probe of a kind, or one that stands for it, was timed."""
+        return (self.tracer, kind) == (STOPS, SAMPLED) or bool(_of_kind(self.fired, kind))
+
+    @cache  # noqa: B019 (likewise)
+    def row(self, key: RowKey, *, is_any: bool = False) -> CostRow | None:
+        """The best row of a key; of `is_any` only where the kind was measured by that mechanism."""
+        return None if is_any and key.mechanism not in self.mechanisms(key.kind) else best([self.rows(key)])
+
+    @cache  # noqa: B019 (likewise)
+    def rows(self, key: RowKey) -> list[CostRow]:
+        """Every row of a key: what was timed, else what is estimated. All of them are of the key's own mechanism."""
+        if (self.tracer, key.kind) == (STOPS, SAMPLED):
+            row = stopped(self.found, self.machine, key.action, key.frames)
+            return [row] if row else []
+        return list(self._timed(key)) or list(self._estimated(key))
+
+    def case(self, case: str, threads: int) -> CostRow | None:
+        """A case as it was measured, or else estimated from its instructions; None where neither is known."""
+        number = self.costs.get(case)
+        if number is not None:
+            cost, path = event_cost(self.found, (self.machine, self.tracer, case), number.bounded_cost)
+            row = CostRow(
+                name=case,
+                title=number.title,
+                basis="measured",
+                added=(number,),
+                cost=cost,
+                is_clear=number.is_clear,
+                path=path,
+                hardware=number_on_hardware(self.found, number),
+            )
+            return self._contended(row, threads)
+        known = self.found.case_of[case]
+        # Nobody counted the whole work of some suites, nor their cases of several probes.
+        if not self.found.counts.get(case) or known.parts:
+            return None
+        action = SAME_ACTION.get(known.action, known.action)
+        every = (row for how in self.mechanisms(known.probe) for row in self.rows(RowKey(known.probe, how, action)))
+        narrow = min((row for row in every if row.basis == "estimated"), key=lambda row: row.order, default=None)
+        return narrow and replace(narrow, name=case, title=self.found.titles.get(case))
+
+    def _timed(self, key: RowKey) -> Iterator[CostRow]:
+        """Measured cases of the key, and those whose own action is exchanged for the key's."""
+        for base, whole, note in self._exchanged(key, _standing_for(self.fired, key)):
+            row = self._row(key, base, whole, note)
+            if key.action == PLAIN_ACTION != base.action and len(whole.added) == 1:  # each holds more: take the least
+                row = replace(row, order=(*row.order, whole.cost.value))
+            if len(whole.added) == 1 and not whole.less:
+                basis: Basis = "composed" if note else "measured"
+                clear = base.number.is_clear
+                row = replace(row, name=base.case.id, title=base.number.title, is_clear=clear, basis=basis)
+            yield at_depth(self.found, self.machine, self.tracer, self._contended(row, key.threads), key.frames)
+
+    def _estimated(self, key: RowKey) -> Iterator[CostRow]:
+        """Counted cases of the key, as its mechanism makes their probes, by the machine's times of instructions."""
+        made = (_made_by(key.mechanism, one) for one in self.counted)
+        for base, whole, note in self._exchanged(key, _standing_for(made, key)):
+            known = models(self.found).calibrated(self.machine, self.tracer)
+            calibrated, width = tuple(self.found.costs[one] for one in known), (whole.width_ns,)
+            row = self._row(key, base, whole, note)
+            yield replace(row, basis="estimated", counted=base.number, calibrated=calibrated, order=width)
+
+    def _row(self, key: RowKey, base: Fired, whole: Sum, note: str | None) -> CostRow:
+        at = self.machine, self.tracer, base.case.id
+        return CostRow(
+            name=key.name,
+            basis="composed",
+            added=whole.added,
+            less=whole.less,
+            cost=whole.cost,
+            is_clear=estimates.is_above_0(whole.cost),
+            path=None if key.kind in AWAY_FROM_CALLS else event_cost(self.found, at, whole.cost)[1],
+            hardware=on_hardware(self.found, key.kind, base.mechanism, next(iter(self.costs.values())).submission),
+            note=note,
+            mechanism=base.mechanism,
+            order=tuple(map(float, whole.terms)),
+        )
+
+    def _exchanged(self, key: RowKey, bases: Sequence[Fired]) -> list[tuple[Fired, Sum, str | None]]:
+        """Each base with the key's action in place of its own, what that comes to, and what was assumed.
+
+        A plain probe of which every base has an action that nobody measured apart is the base with its action.
+        """
+        is_away = key.kind in AWAY_FROM_CALLS
+        alone = [(base, *known) for base in bases if (known := self._alone(base, key.mechanism, is_away=is_away))]
+        is_whole = any(base.action == key.action for base in bases)
+        parts = (key.action,) if is_whole else MADE_OF.get(key.action, (key.action,))
+        made = [
+            (base, whole.plus(more), note)
+            for base, whole, note in alone
+            if (more := self._instead(parts, base.action)) is not None
+        ]
+        if made or key.action != PLAIN_ACTION:
+            return made
+        own = NOTES["own-action"]
+        return [
+            (
+                base,
+                whole,
+                " ".join(filter(None, [note, own.format(case=quoted(base.number.title), action=base.action)])),
+            )
+            for base, whole, note in alone
+        ]
+
+    def _instead(self, parts: Sequence[str], action: str) -> Sum | None:
+        """What actions cost more than another one in whose place they are; None where nothing tells it."""
+        whole, before = Sum(), action
+        for part in parts:
+            more = self.differences.of(part, before)
+            if more is None:
+                return None
+            whole, before = whole.plus(more), PLAIN_ACTION
+        return whole
+
+    @cache  # noqa: B019 (likewise)
+    def _alone(self, base: Fired, how: str | None, *, is_away: bool) -> tuple[Sum, str | None] | None:
+        """A case as it was measured, or estimated from its count; on no system call where the kind is on none."""
+        number = base.number
+        if not number.is_time:
+            cost = models(self.found).cost(self.machine, counted_as(self.found, base.case, number, how))
+            if cost is None:
+                return None
+            other = number.mechanism is not None and how not in (None, number.mechanism)
+            words = {"case": quoted(number.title), "counted": number.mechanism, "wanted": how}
+            note = NOTES["other-way"].format(**words) if other else None
+            return Sum(cost=cost, suites=frozenset({base.suite})), note
+        cost, path = event_cost(self.found, (self.machine, number.tracer, number.case), number.bounded_cost)
+        whole = Sum((number,), (), cost, frozenset({base.suite}))
+        if not is_away or base.case.silent is None:
+            return whole, None
+        # The longer way into the kernel, which every system call takes while it is traced, is no part of such a probe.
+        if path is None:
+            return whole.from_low(min(0.0, cost.low or 0.0)), NOTES["at-most"].format(case=quoted(number.title))
+        assert path.source
+        return whole._replace(less=(path.source,), cost=path.moved(cost, 0)), None
+
+    def _contended(self, row: CostRow, threads: int) -> CostRow:
+        """With several threads that fire the probe, where that case was measured with threads."""
+        several = nearest(contention(self.found, self.machine, self.tracer, row.name), threads) if row.title else None
+        return replace(row, cost=estimates.multiplied(row.cost, several.factor), contention=several) if several else row
+
+
+def on_hardware(found: Evidence, kind: str, mechanism: str | None, measured: Submission) -> PublishedCost | None:
+    """What others measured of a kind of probe on a physical machine; None unless it is stepped in a guest of KVM."""
+    machine = measured.document.machine
+    is_kvm = machine.virtualization in {"KVM", KVM_GUEST} and architecture(machine.architecture) == X86_64
+    if mechanism != "stepped" or not is_kvm:
+        return None
+    kinds = ((found.case_of[key[2]].probe, printed) for key, printed in found.printed.items() if key[2] in found.of)
+    return next((one for its, one in kinds if its == kind and one.is_physical), None)
+
+
+def number_on_hardware(found: Evidence, one: Number) -> PublishedCost | None:
+    """The same for the case of a measured number."""
+    case = found.case_of[one.case]
+    return on_hardware(found, case.probe, mechanism_of(case, one), one.submission)
+
+
+def own_actions(tracer: str) -> tuple[str, ...]:
+    """What a tracer does at each event anyway; empty for an unknown one."""
+    tool = known_tool(tracer)
+    return tool.own_actions if tool else ()
+
+
+@once
+def machine_costs(found: Evidence, machine: str, tracer: str) -> MachineCosts:
+    """What is known of a tracer on a machine."""
+    return MachineCosts(found, machine, tracer)
+
+
+@once
+def single_cases(found: Evidence) -> Sequence[tuple[Suite, Case]]:
+    """The cases that are one probe each and fire, with their suites."""
+    return [
+        (suite, case)
+        for suite, case in found.cases
+        if suite.factor is None and not case.like and not case.parts and case.counted_by != "nothing"
+    ]
+
+
+def _made_by(mechanism: str | None, one: Fired) -> Fired:
+    """A kprobe that was counted stands for one of any mechanism."""
+    is_kprobe = one.mechanism is not None and "kprobe" in one.case.needs
+    return replace(one, mechanism=mechanism) if mechanism and is_kprobe else one
+
+
+def _of_kind(fired: Iterable[Fired], kind: str) -> list[Fired]:
+    """The cases that stand for a kind: of the first kind that has any. A static user probe is on a nop."""
+    every = [one for one in fired if kind != "usdt" or one.mechanism == on_nop(one.number)]
+    of_kinds = ([one for one in every if one.case.probe == probe] for probe in STANDS_FOR.get(kind, (kind,)))
+    return next(filter(None, of_kinds), [])
+
+
+def _standing_for(fired: Iterable[Fired], key: RowKey) -> list[Fired]:
+    """The cases that stand for a kind of probe that is made in one way.
+
+    A user probe of which nobody recorded how it fires stands for none: one way costs many times what another does.
+    """
+    fitting = (
+        one
+        for one in fired
+        if one.mechanism == key.mechanism or (one.mechanism is None and "uprobe" not in one.case.needs)
+    )
+    return _of_kind(fitting, key.kind)

@@ -1,0 +1,201 @@
+"""A row of a cost table: what one event of a probe costs, and what that rests on.
+
+A row of several machines is the range over them, from the least low end to the greatest high end, with the value of
+the median machine. Machines of one name differ several times in what a probe costs.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+from probe_effect.costs.added import Contention, EntryPath
+from probe_effect.costs.published import PublishedCost
+from probe_effect.model import Estimate
+from probe_effect.numbers.index import grouped_by
+from probe_effect.numbers.names import quoted
+from probe_effect.reduce.submission import Number
+from probe_effect.stats import estimates
+from probe_effect.toml import beside
+
+PLAIN_ACTION = "nothing"
+"""The action of cases whose cost is that of the probe alone."""
+
+SAMPLED = "profile"
+"""The probe of a profiler: a timer, whose events are samples."""
+
+NOTES: dict[str, str] = beside(__file__)
+"""What a row assumes, as sentences with named places, by key."""
+
+Basis = Literal["calibrated", "measured", "composed", "estimated", "published"]
+"""What a cost rests on: a calibration on this machine (`HereCosts`), one measurement of the data, several, counted
+instructions, or others' figures. No two are ranked."""
+
+
+class RowKey(NamedTuple):
+    """What a row is of. `frames`: how deep the stack is that a sample finds; `threads`: how many fire it at once."""
+
+    kind: str
+    mechanism: str | None = None
+    action: str = PLAIN_ACTION
+    frames: int | None = None
+    threads: int = 1
+
+    @property
+    def name(self) -> str:
+        """`uprobe (stepped) with count`."""
+        return f"{self.kind if self.mechanism is None else f'{self.kind} ({self.mechanism})'} with {self.action}"
+
+
+WIDEST_RATIO, SMALL_NS = 10.0, 100.0
+"""An interval whose high end is more than ten times its low end says too little, unless all of it is small."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostRow:
+    """One probe with one action; in an answer with all its actions, and at its rate.
+
+    `name`: its case, or its probe and action in words; `title` is what the case is called. `cost`: ns an event, with
+    contention in it and with what the system calls pay that one event comes with; `path` tells how many those are,
+    where it is known. It is that of the measurements `added`, less those of `less`: of one measurement alone where
+    `basis` is `measured`. Where it is `estimated`, the estimate from the instructions of `counted` is added,
+    by the model of `calibrated`, which are cases with a count and a time. Where it is `published`, it is what others
+    `printed`. `hardware`: what others measured without the hypervisor that the cost includes (`hardware.py`). `note`:
+    what was assumed to get there, in sentences. `machines`: those whose range the cost is, the median one first, whose
+    row it is otherwise. `stops`: whether the tool stops the program by its own clock. `mechanism`: what the kernel does
+    at the probe. `order`: of how many measurements it is made, or how wide an estimate is.
+    """
+
+    name: str
+    title: str | None = None
+    rate_hz: float = 0.0
+    basis: Basis
+    added: tuple[Number, ...] = ()
+    less: tuple[Number, ...] = ()
+    counted: Number | None = None
+    calibrated: tuple[Number, ...] = ()
+    printed: PublishedCost | None = None
+    cost: Estimate
+    is_clear: bool
+    contention: Contention | None = None
+    path: EntryPath | None = None
+    hardware: PublishedCost | None = None
+    note: str | None = None
+    machines: tuple[str, ...] = ()
+    stops: bool = False
+    mechanism: str | None = None
+    order: tuple[float, ...] = ()
+
+    @property
+    def called(self) -> str:
+        """What a sentence calls it."""
+        return self.name if self.title is None else quoted(self.title)
+
+    @property
+    def known_as(self) -> str:
+        """Its basis; `derived` of a published one that was worked out from what was printed."""
+        return "derived" if self.printed is not None and self.printed.is_derived else self.basis
+
+    @property
+    def sources(self) -> tuple[Number, ...]:
+        """Every measurement of time that its cost is from."""
+        return self.added + self.less + self.calibrated
+
+    @property
+    def cases(self) -> list[str]:
+        """Ids of the cases that its cost is from; of an estimate the counted one first, and none that calibrate."""
+        if self.printed is not None:
+            return [self.name]
+        counted = [] if self.counted is None else [self.counted]
+        return [one.case for one in (*counted, *self.added, *self.less)]
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it is from measured times of the data, and from nothing else."""
+        return self.basis in ("measured", "composed")
+
+    @property
+    def highest_hz(self) -> float | None:
+        """The highest rate of events at which all that it consists of was measured; None of an estimate."""
+        if not self.is_measured:
+            return None
+        rates = [one.rate_hz for one in self.sources if one.rate_hz is not None]
+        return min(rates) if len(rates) == len(self.sources) else None
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the interval says too little, or there is none."""
+        low, high = self.cost.low, self.cost.high
+        return low is None or high is None or (high > SMALL_NS and high > WIDEST_RATIO * low)
+
+    def noted(self, *notes: str | None) -> "CostRow":
+        """The same with more notes, each once."""
+        return replace(self, note=" ".join(dict.fromkeys(filter(None, (self.note, *notes)))) or None)
+
+
+def best(levels: Iterable[Sequence[CostRow]]) -> CostRow | None:
+    """The row that answers, of rows of one key level by level, the nearest level first; None without any.
+
+    Of a level it is the median of those made of fewest measurements. A level whose interval says too little is passed
+    over where a later one says more.
+    """
+    typical = [_typical(rows) for rows in levels if rows]
+    return next((row for row in typical if not row.is_wide), typical[0] if typical else None)
+
+
+def _typical(rows: Sequence[CostRow]) -> CostRow:
+    fewest = min(row.order for row in rows)
+    direct = sorted((row for row in rows if row.order == fewest), key=lambda row: row.cost.value)
+    return direct[(len(direct) - 1) // 2]
+
+
+def no_less(row: CostRow, plain: CostRow | None) -> CostRow:
+    """No action makes a probe cost less than it does alone, though costs of several suites may say so."""
+    cost = row.cost if plain is None else estimates.at_least(row.cost, plain.cost)
+    return row if cost == row.cost else replace(row, cost=cost)
+
+
+def of_any(rows: Sequence[CostRow]) -> CostRow | None:
+    """What stands for a probe of any mechanism: the most expensive, and at the low end the least expensive one.
+
+    A probe whose mechanism is not known must not be taken for one that costs little.
+    """
+    groups = grouped_by(sorted(rows, key=lambda row: row.cost.value), lambda row: row.mechanism)
+    if len(groups) < 2:
+        return rows[0] if rows else None
+    (lowest, *_), *_, (highest, *_) = groups.values()
+    ends = [end for row in rows for end in (row.cost.low, row.cost.high)]
+    known = [end for end in ends if end is not None]
+    cost = Estimate(highest.cost.value, *((min(known), max(known)) if len(known) == len(ends) else (None, None)))
+    basis: Basis = "composed" if highest.basis == "measured" else highest.basis
+    return replace(highest, cost=cost, basis=basis).noted(
+        NOTES["unknown-first"].format(highest=highest.mechanism, lowest=lowest.mechanism)
+    )
+
+
+def over_machines(known: Iterable[tuple[str, CostRow]]) -> CostRow | None:
+    """One row for those of several machines, each with its name; None without any.
+
+    What was timed comes before what is estimated, and a cost with an interval before one without. The rest of the row
+    is that of the median machine, which is the first of its `machines`.
+    """
+    every = list(known)
+    timed = [one for one in every if one[1].basis != "estimated"] or every
+    told = [one for one in timed if None not in one[1].cost] or timed
+    ordered = sorted(told, key=lambda one: (one[1].cost.value, one[0]))
+    if not ordered:
+        return None
+    machine, row = ordered[(len(ordered) - 1) // 2]
+    rows = [one for _, one in ordered]
+    paths = [one.path.cost for one in rows if one.path is not None]
+    return replace(
+        row,
+        cost=median_range([one.cost for one in rows], row.cost),
+        is_clear=all(one.is_clear for one in rows),
+        path=row.path and replace(row.path, cost=median_range(paths, row.path.cost)),
+        machines=(machine, *sorted(one for one, _ in ordered if one != machine)),
+    )
+
+
+def median_range(costs: Sequence[Estimate], median: Estimate) -> Estimate:
+    """From the least low end to the greatest high end."""
+    return estimates.spanning(costs)._replace(value=median.value)
