@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evidence_builder import MACHINE, TRACER, asked_here, case, evidence, measured, suite
+from probe_effect.advising.script_words import recommendation
 from probe_effect.answer.advice import Thread, advise, what_to_run
 from probe_effect.answer.proof import Spread
 from probe_effect.costs.event import HereCost, HereCosts, ProbeGroup
@@ -225,3 +226,27 @@ def test_a_cpu_on_which_a_probe_fires_has_its_own_cost() -> None:
     assert [part.cost.value for part in known] == [100, 200, 200]
     assert known[0].path is not None
     assert (known[0].path.cost.value, known[0].path.source) == (20, None)
+
+
+def test_a_lower_bound_of_a_rate_gives_no_verdict() -> None:
+    """Nobody knows how much more often it fires, so its slowdown has no upper end, and no one may go ahead by it."""
+    bounded = advised(rated("tracepoint-entry", rate_hz=100.0, rate_low_hz=100.0))
+    assert bounded.slowdown is not None
+    assert bounded.slowdown.high is None
+    assert (bounded.within_budget, recommendation(bounded)) == (None, None)
+    assert recommendation(advised(rated("tracepoint-entry", rate_hz=100.0))) == "Below 1\u00a0%: go ahead."
+
+
+def test_a_process_that_is_sampled_has_no_verdict_before_its_switches_are_known() -> None:
+    found = evidence((suite("samples", case("sample", "profile", "record-stack")),), sampled := sample())
+    asked = group("profile", "record-stack", rates_hz={BUSY.tid: 99.0}, rate_hz=99.0)
+    said = [
+        advise(found, HERE, sampled.tracer, [asked], [BUSY], calls_hz={}, budget_ratio=0.01, options=options)
+        for options in (("-F 99", "-g"), ("-F 99", "-g", "-a"))
+    ]
+    assert [one.within_budget for one in said] == [None, True]
+    assert [recommendation(one) for one in said] == [None, "Below 1\u00a0%: go ahead."]
+
+
+def sample() -> Number:
+    return measured("sample", Estimate(4000.0, 3900.0, 4100.0), document=GUEST, tracer="perf-record")

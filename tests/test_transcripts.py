@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from probe_effect.store.transcripts import Shown
 
 SHOWN, PROBLEMS = read_transcripts(DataFolder(REAL_DATA))
-REFUSED = re.compile(r"no machine like this one \(", re.IGNORECASE)
+REFUSED = re.compile(r"another kind of machine", re.IGNORECASE)
 TRIES = 3
 """On a busy machine what runs beside a command may not be at work yet when the command looks."""
 

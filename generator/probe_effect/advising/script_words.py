@@ -30,14 +30,16 @@ def headline(answer: ScriptAnswer) -> str:
 
 def recommendation(advice: Advice) -> str | None:
     """What to do about the slowdown; None where that of some probe is not known."""
-    is_known = advice.slowdown is not None and advice.is_whole and not advice.is_switched
-    return words.recommendation(advice.slowdown) if advice.slowdown is not None and is_known else None
+    if advice.slowdown is None or not advice.is_whole or not advice.has_high_end(advice.slowdown):
+        return None
+    return words.recommendation(advice.slowdown)
 
 
 def limits(advice: Advice) -> str | None:
     """What to do where it is not known how often the probes fire; None where a cost or a number of probes is not."""
     is_bounded = all(one.group.matched is not None for one in advice.probes)
-    return words.limits(advice.one_event) if advice.one_event and is_bounded and not advice.is_switched else None
+    is_told = advice.one_event and is_bounded and advice.has_high_end(advice.one_event)
+    return words.limits(advice.one_event) if advice.one_event and is_told else None
 
 
 def _told(advice: Advice) -> list[str]:

@@ -138,6 +138,14 @@ class Advice:
             return None
         return slowdown.high <= self.budget_ratio
 
+    def has_high_end(self, slowdown: Estimate) -> bool:
+        """Whether it is known how large a slowdown may be: a verdict by a lower bound would be none.
+
+        What others printed has no interval at all, and its figure is taken as it is.
+        """
+        is_printed = all(one.part is not None and one.part.printed is not None for one in self.probes)
+        return not self.is_switched and (slowdown.high is not None or is_printed)
+
     @property
     def is_whole(self) -> bool:
         """Whether every probe that fires has a rate and a cost, and it is known how many there are."""

@@ -53,9 +53,12 @@ def written(found: Estimate, scale: units.Scale, machines: Sequence[str] = ()) -
 
 
 def recommendation(found: Forecast) -> str | None:
-    """What to do about this slowdown; None where too few blocks tell nothing of it."""
+    """What to do about this slowdown; None where nobody knows how large it may be.
+
+    What others printed has no interval at all, and its figure is taken as it is.
+    """
     slowdown = found.prediction.slowdown
-    return words.recommendation(slowdown) if found.is_clear or slowdown.high is not None else None
+    return words.recommendation(slowdown) if found.printed or slowdown.high is not None else None
 
 
 def named(part: CostRow) -> str:

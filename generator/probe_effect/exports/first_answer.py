@@ -56,9 +56,11 @@ def _answer(found: Evidence, facts: Facts, text: str, data: Mapping[str, Any]) -
     busy = Thread(tid=ANY_THREAD, pid=ANY_THREAD, name="", busy_ratio=1.0)
     options = script.options
     advice = advise(found, facts, tracer, groups(script), [busy], calls_hz={}, budget_ratio=0.01, options=options)
+    known = advice.one_event
+    verdict = limits(known) if known and advice.has_high_end(known) else ""
     return {
         "script": text,
-        "answer": f"{_cost(advice, data)} {limits(advice.one_event)}" if advice.one_event else "",
+        "answer": f"{_cost(advice, data)} {verdict}" if verdict else "",
         "probes": [_probe(found, one, data) for one in advice.probes],
         "less": _less(advice, data),
         "assumed": _assumed(found, advice, data),

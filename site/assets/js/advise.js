@@ -161,6 +161,9 @@
 
     const inNs = ({ value, low, high }) => ({ value: value * 1e9, low: low && low * 1e9, high: high && high * 1e9 });
 
+    // Whether it is known how large it may be: what others printed has no interval at all, and its figure stands.
+    const hasHighEnd = ({ high }, all) => high !== null || all.every(({ basis }) => basis === "published");
+
     // The sentence where every rate is given, and where one is not.
     const slowed = (all, tracer) => {
       const { rate, cost, slowdown } = together(all, data.programs);
@@ -175,7 +178,7 @@
         slowdown: written(slowdown, scales.SHARE, machines),
         most: quantity(slowdown.high, scales.SHARE),
       });
-      return { text, slowdown, verdict: isClear(cost) || slowdown.high !== null ? advice(slowdown, data) : "" };
+      return { text, slowdown, verdict: hasHighEnd(slowdown, all) ? advice(slowdown, data) : "" };
     };
     const each = (all, tracer) => {
       const once = all.map((one) => ({ ...one, rate: 1 }));
@@ -189,7 +192,7 @@
         cost: written(inNs(slowdown), scales.DURATION, machines),
         where: where(machines),
       });
-      return isSwitched(all, tracer) ? text : `${text} ${limits(inNs(widened), data)}`;
+      return isSwitched(all, tracer) || !hasHighEnd(widened, all) ? text : `${text} ${limits(inNs(widened), data)}`;
     };
 
     // Whether perf's timers belong to processes: then each context switch takes time too, and nobody has said how many are.
