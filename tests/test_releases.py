@@ -8,7 +8,6 @@ import json
 import re
 import shutil
 import subprocess
-import tomllib
 import zipfile
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,7 @@ from probe_effect.exports.releases import copy_releases, make_release
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages import changes_page
 from probe_effect.store.places import DataFolder
-from probe_effect.store.release_file import PARTS, Release, read_releases
+from probe_effect.store.release_file import Release, read_releases
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,12 +55,6 @@ def test_a_release_holds_every_file_as_it_was(data: Path) -> None:
             assert (hashlib.sha256(content).hexdigest(), len(content)) == (one.sha256, one.bytes)
     parts = {one.path.split("/")[0] for one in made.document.files}
     assert parts == {"results", "published", "suites"}
-
-
-def test_a_wheel_takes_all_that_a_release_has() -> None:
-    settings = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
-    taken = settings["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
-    assert {f"data/{part}": f"probe_effect/data/{part}" for part in PARTS}.items() <= taken.items()
 
 
 def test_the_same_data_make_the_same_bytes(data: Path, tmp_path: Path) -> None:
