@@ -94,9 +94,9 @@ def test_counts_are_no_reference() -> None:
     assert home_numbers(Numbers([counted])) == {}
 
 
-def costing(machine: str, *costs_ns: float, **values: float) -> Submission:
+def costing(machine: str, *costs_ns: float, noise_floor_ns: float = 1.0) -> Submission:
     """A run of the first suite that measured some cases, each of which costs so much."""
-    made = submission(machine, suite="per-event", **values)
+    made = submission(machine, suite="per-event", noise_floor_ns=noise_floor_ns)
     for place, cost_ns in enumerate(costs_ns):
         number(made, Estimate(cost_ns, cost_ns, cost_ns), case=f"{place:02d}-case")
     return made

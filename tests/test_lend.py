@@ -201,7 +201,8 @@ def test_nothing_is_set_on_the_machine_without_being_told(project: FakeProject) 
 
 
 def test_restore_puts_back_and_does_no_more(project: FakeProject, tmp_path: Path) -> None:
-    setting = tmp_path / "scaling_governor"
+    setting = tmp_path / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+    setting.parent.mkdir(parents=True)
     setting.write_text("performance", encoding="utf-8")
     state_file().parent.mkdir(parents=True)
     state_file().write_text(json.dumps({str(setting): "powersave"}), encoding="utf-8")

@@ -25,7 +25,7 @@ from builders import (
     write_submission,
 )
 from number_builder import number, reduced, submission
-from probe_effect.answer.evidence import evidence
+from probe_effect.costs.evidence import evidence
 from probe_effect.errors import BadData
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
