@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import accessibility
-from evidence_builder import cost_of
+from evidence_builder import asked_here
+from probe_effect.costs.event import ProbeGroup
 from probe_effect.costs.evidence import evidence
+from probe_effect.numbers.likeness import facts_of_submission
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,15 +28,15 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.site]
 
 READY = "form.advise[data-state=ready]"
-SCRIPTS_BYTES, DATA_BYTES = 15_700, 52_000
+SCRIPTS_BYTES, DATA_BYTES = 15_700, 24_000
 """Compressed, so that the page answers at once on a phone."""
 
 HOSTILE = 'k:f { printf("<img src=x onerror=alert(1)>"); f("<script>alert(1)</script>") } u:<b>a</b>:x { @ = count() }'
 
 WORKED_OUT = """async probe => {
-    const data = await (await fetch(document.querySelector(".advise-data").href)).json();
-    const { tracers } = data.machines.find(one => one.id === probe.machine);
-    return probeEffect.scriptCost.costOf(tracers[probe.tracer], probe, probe.mechanism);
+    const scope = await (await fetch(probeEffect.page.page(`/data/costs/${probe.machine}.json`))).json();
+    const data = { scopes: { [probe.machine]: scope }, words: {} };
+    return probeEffect.scriptCost.nearest(data, probe.machine, probe.tracer, probe, probe.mechanism);
 }"""
 
 
@@ -70,6 +72,7 @@ def paste(page: Page, script: str) -> None:
 
 
 def said(page: Page) -> str:
+    page.wait_for_selector(READY)
     return page.locator(".advise output").inner_text()
 
 
@@ -119,10 +122,9 @@ def test_a_wildcard_has_no_verdict_until_its_functions_are_counted(page: Page) -
 
 def test_no_field_changes_another_and_the_nearest_machine_is_a_press_away(page: Page) -> None:
     data: dict[str, Any] = page.evaluate("fetch(document.querySelector('.advise-data').href).then(one => one.json())")
-    has = {
-        one["id"]: "record-stack" in one["tracers"].get("perf-record", {}).get("costs", {}).get("profile", {})
-        for one in data["machines"]
-    }
+    scope = data["scopes"][""]
+    having_it = scope["machines"][scope["tracers"]["perf-record"]["rows"]["profile"]["record-stack"][4]]
+    has = {one["id"]: one["id"] in having_it for one in data["machines"]}
     lacking, having = (
         next(machine for machine, known in has.items() if known is is_known) for is_known in (False, True)
     )
@@ -204,7 +206,9 @@ def test_costs_are_those_of_the_command(
     assert machine
     probe = {"kind": kind, "mechanism": mechanism, "actions": actions, "has_filter": False, "unknown": []}
     got: dict[str, Any] = page.evaluate(WORKED_OUT, probe | {"machine": machine, "tracer": "bpftrace"})
-    part = cost_of(found, machine, "bpftrace", kind=kind, mechanism=mechanism, actions=actions)
+    asked = ProbeGroup(attach=kind, kind=kind, mechanism=mechanism, actions=tuple(actions))
+    nobody = facts_of_submission(found.costs[found.keys[0]].submission)
+    part = asked_here(found, nobody, "bpftrace", asked, named=machine)
     assert part is not None
     assert math.isclose(got["cost"]["value"], part.cost.value, rel_tol=1e-5)
     assert got["basis"] == part.basis
@@ -237,13 +241,13 @@ def test_how_far_the_page_is_from_a_calibrated_answer_is_said_where_the_data_kno
 
 def test_a_cost_that_may_be_nearly_nothing_has_only_an_upper_end(desktop: BrowserContext, address: str) -> None:
     def wide(data: dict[str, Any]) -> None:
-        for machine in data["machines"]:
-            for tracer in machine["tracers"].values():
-                tracer["costs"]["tracepoint-entry"] = {"nothing": [8600, 94, 9200, "composed"]}
+        scope = data["scopes"][""]
+        scope["machines"].append([data["machines"][0]["id"]])
+        for table in scope["tracers"].values():
+            table["rows"]["tracepoint-entry"] = {"nothing": [8600, 94, 9200, "composed", len(scope["machines"]) - 1]}
 
     page = with_data(desktop, address, wide)
     paste(page, "t:syscalls:sys_enter_read { 1 }")
-    page.select_option("#advise-machine", index=1)
     page.fill("#advise-rate-0", "1k")
     shown = f"{said(page)} {page.locator('.advise-cost').inner_text()}".replace("\N{NO-BREAK SPACE}", " ")
     assert "by up to" in shown

@@ -74,7 +74,7 @@ SCRIPTS = (
 RATES = ("", "10", "900", "2 000", "20k", "300,000", "1.5M")
 BYTES = {"emulated": b"\x55", "stepped": b"\x48\x8b\x05\x71\x2b\x00\x00", "called": b"\x0f\x1f\x44\x00\x00"}
 
-ASK = """asked => {
+ASK = """async asked => {
     const form = document.querySelector("form.advise");
     const put = (field, value) => {
         field.value = value;
@@ -82,6 +82,7 @@ ASK = """asked => {
     };
     put(form.elements.script, "BEGIN { }");
     put(form.elements.machine, asked.machine);
+    while (form.dataset.state !== "ready") await new Promise(go => setTimeout(go, 2));
     put(form.elements.script, asked.script);
     const each = (name, values) => values.forEach((value, at) => {
         const field = form.querySelector(`#advise-${name}-${at}`);

@@ -58,7 +58,7 @@ def advise_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     # Scripts are answered with the plain name of a tool where it was measured, and not with one of its versions.
     read -= {one for one in read if tool_of(one) != one and tool_of(one) in read}
     read |= {one.tracer for one in standard.values()} | {STOPS} | {tool_of(tracer) for _, tracer, _ in found.printed}
-    every, kind = scope_tables(catalogue), facts_of_submission(newest[home]).kind if home else None
+    kind = facts_of_submission(newest[home]).kind if home else None
     whole = {
         "tables": tables(),
         "words": {key: (WORDS | NOTES)[key] for key in SAID} | ADVISE_WORDS,
@@ -73,8 +73,7 @@ def advise_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         "tracers": [one for one in found.tracers if one in read],
         "kind": kind,
         "machines": [_machine(newest[machine]) for machine in machines],
-        "scopes": {one: _read_by(every[one], read) for one in machines}
-        | ({"": _read_by(every[file_name(kind)], read)} if kind else {}),
+        "scopes": {"": _read_by(scope_tables(catalogue)[file_name(kind)], read)} if kind else {},
         "programs_of": _programs_of(found),
         "less": _less(found, read),
         "standard": {name: asdict(one) for name, one in standard.items()},

@@ -56,6 +56,11 @@
 
     const machineOf = (id) => data.machines.find((one) => one.id === id);
 
+    // The costs of a machine are loaded when somebody chooses it; those of its kind came with the form.
+    const load = async (id) => {
+      data.scopes[id] ??= await fetched(page(`/data/costs/${id}.json`));
+    };
+
     // A rate; undefined of an empty field, and null of one that cannot be read.
     const rateOf = (text) => {
       if (text.trim() === "") return undefined;
@@ -129,7 +134,7 @@
     const where = (machines) => {
       if (machines.length === 0) return words["by-others"];
       const [{ label, kind } = data] = machines.flatMap((id) => machineOf(id) ?? []);
-      return machines.length === 1 ? label : filled(words["on-machines"], { count: machines.length, kind });
+      return machines.length === 1 ? label ?? machines[0] : filled(words["on-machines"], { count: machines.length, kind });
     };
 
     const chosen = () => machineOf(inputs.machine.value)?.label ?? filled(words["any-like"], { kind: data.kind });
@@ -157,11 +162,11 @@
     const machinesOf = (all) => [...new Set(all.flatMap(({ machines }) => machines))];
 
     const named = (tracer) => tracer.replace(/(-\d+)+$/, (version) => ` ${version.slice(1).replaceAll("-", ".")}`);
-    const toolOn = (tracer, machines) => (machines.length === 1 ? data.scopes[machines[0]].tracers[tracer].tool : named(tracer));
+    const toolOn = (tracer, machines) => (machines.length === 1 ? data.scopes[machines[0]]?.tracers[tracer]?.tool : null) ?? named(tracer);
 
     const inNs = ({ value, low, high }) => ({ value: value * 1e9, low: low && low * 1e9, high: high && high * 1e9 });
 
-    // Whether it is known how large it may be: what others printed has no interval at all, and its figure stands.
+    // Whether it is known how large it may be: what others printed has no interval at all, and its figure is taken as it is.
     const hasHighEnd = ({ high }, all) => high !== null || all.every(({ basis }) => basis === "published");
 
     // The sentence where every rate is given, and where one is not.
@@ -239,8 +244,8 @@
     // Where else there is something: machines that measured it, other tracers on this one, programs, the standard tools.
     const elsewhere = (all, tracer) => {
       const isKnown = all.every(({ cost }) => cost);
-      const others = isKnown ? [] : data.machines.filter(({ id }) =>
-        all.every((one) => nearest(data, id, tracer, one.probe, one.first?.value)));
+      const ranges = all.map((one) => nearest(data, "", tracer, one.probe, one.first?.value)?.machines ?? []);
+      const others = isKnown ? [] : data.machines.filter(({ id }) => ranges.every((some) => some.includes(id)));
       const button = ({ id, label }) => Object.assign(element("button", "", label), { type: "button", value: id });
       const instead = isKnown ? [] : data.tracers.filter((other) => other !== tracer
         && all.every((one) => nearest(data, inputs.machine.value, other, one.probe, one.first?.value)));
@@ -344,44 +349,52 @@
       }, fields, isTyping);
     };
 
-    const choose = (id) => {
+    const choose = async (id) => {
       inputs.machine.value = id;
       remember("machine", id);
+      form.dataset.state = "loading";
+      await load(id);
+      form.dataset.state = "ready";
     };
 
-    const restore = () => {
+    const restore = async () => {
       const { values, told } = state.read(fields);
       inputs.script.value = values.script;
       inputs.machine.value = values.machine;
       const kept = remembered("machine");
       if (state.given("machine").length === 0 && machineOf(kept)) inputs.machine.value = kept;
+      await load(inputs.machine.value);
       shown = [];
       understand({ rates: values.rates.split(","), first: values.first.split(","), many: values.many.split(",") });
       answer();
       if (told) place("message").textContent = told;
     };
 
-    form.addEventListener("input", ({ target }) => {
+    form.addEventListener("input", async ({ target }) => {
       if (target === inputs.question && target.value) inputs.script.value = target.value;
       if ([inputs.script, inputs.question].includes(target)) understand();
-      if (target === inputs.machine) choose(target.value);
+      if (target === inputs.machine) {
+        const { value } = target;
+        await choose(value);
+        if (value !== inputs.machine.value) return;   // another was chosen meanwhile
+      }
       act(target.tagName !== "SELECT");
     });
-    form.addEventListener("click", ({ target }) => {
+    form.addEventListener("click", async ({ target }) => {
       if (!target.matches(".advise-nearest button")) return;
-      choose(target.value);
+      await choose(target.value);
       act(false);
       inputs.machine.focus();
     });
     form.addEventListener("submit", (event) => event.preventDefault());
     addEventListener("popstate", restore);
     // What is chosen or typed by the time that the costs are here stays, unless the address asks something.
-    return () => {
+    return async () => {
       const [{ value: question } = {}, { value: machine }] = [inputs.question, inputs.machine];
-      restore();
+      await restore();
       if (state.isGiven(form)) return;
       if (question && question !== inputs.script.value) inputs.script.value = question;
-      if (machine !== "") choose(machine);
+      if (machine !== "") await choose(machine);
       shown = early;
       understand();
       act(true);
@@ -390,7 +403,7 @@
 
   const start = async (form) => {
     try {
-      connect(form, await fetched(form.querySelector(".advise-data").href))();
+      await connect(form, await fetched(form.querySelector(".advise-data").href))();
       form.dataset.state = "ready";
     } catch (error) {
       form.dataset.state = "failed";
