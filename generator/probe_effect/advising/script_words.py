@@ -60,7 +60,7 @@ def _missing(advice: Advice) -> list[str]:
     many = dict.fromkeys(one.group.attach for one in advice.probes if one.group.matched is None)
     found = [f"how often {', '.join(rates)} fires is not known; --rate tells it"] if rates else []
     found += [f"how many functions {', '.join(many)} matches is not known"] if many else []
-    found += [WORDS["switches-unknown"].rstrip(".")] if advice.is_switched else []
+    found += ["w" + WORDS["switches-unknown"][1:].rstrip(".")] if advice.is_switched else []
     remedies = dict.fromkeys(one.remedy for one in advice.probes if one.remedy)
     return found + ([f"nothing tells what {', '.join(costs)} costs; {', '.join(map(str, remedies))}"] if costs else [])
 
