@@ -13,6 +13,8 @@ from probe_effect.answer.advice import Thread, advise, what_to_run
 from probe_effect.answer.proof import Spread
 from probe_effect.costs.event import HereCost, HereCosts, ProbeGroup
 from probe_effect.costs.evidence import Evidence
+from probe_effect.costs.scope import Scope
+from probe_effect.costs.scope import whose as whose_scope
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import facts_of_submission
 
@@ -250,3 +252,10 @@ def test_a_process_that_is_sampled_has_no_verdict_before_its_switches_are_known(
 
 def sample() -> Number:
     return measured("sample", Estimate(4000.0, 3900.0, 4100.0), document=GUEST, tracer="perf-record")
+
+
+def test_whose_costs_answer_is_decided_before_any_of_them_is_looked_at() -> None:
+    found = evidence((LOOP,), *EVERYWHERE, cost("entry", 50, machine=BARE))
+    assert whose_scope(found, HERE) == Scope(own=(MACHINE,), alike=(ALIKE, FAR), others=(BARE,))
+    assert whose_scope(found, HERE, FAR) == Scope(own=(FAR,), lending=(ALIKE, MACHINE))
+    assert whose_scope(found, HERE, "somebody-2023") == Scope(printed="somebody-2023")

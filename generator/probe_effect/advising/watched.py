@@ -124,7 +124,7 @@ class ProbeCosts:
         # an event may have been at any of several places; nobody counts each by itself
         cost = estimates.spanning([part.cost for part in parts], list(kinds.values()))
         probe = multiplied(cost, self._apart.factor) if self._apart else cost
-        machines = [part.sources[0].submission.machine if part.sources else MEASURED_HERE for part in parts]
+        machines = [_whose(part) for part in parts]
         notes = [part.note for part in parts if part.note]
         return TracingCost(active, probe, ", ".join(dict.fromkeys(machines)), "; ".join(dict.fromkeys(notes)) or None)
 
@@ -192,6 +192,13 @@ class ProbeCosts:
         """The tracers whose plain probe stands for this sort."""
         known = sorted(self._evidence.tracers)
         return [one for word in plain_tools(sort) for one in known if one == word or one.startswith(f"{word}-")]
+
+
+def _whose(row: CostRow) -> str:
+    """Where a cost is from: here, a machine, or how many."""
+    if len(row.machines) > 1:
+        return f"{len(row.machines)} machines"
+    return row.machines[0] if row.machines else MEASURED_HERE
 
 
 def probe_costs(data: DataFolder, here: Facts, named: str | None, calibrate: Calibrate | None = None) -> ProbeCosts:
