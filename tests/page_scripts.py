@@ -13,13 +13,12 @@ from builders import PROJECT
 from site_build import absent
 
 PARTS = "tokens clauses actions commands reader cost".split()
-SCRIPTS = [
-    PROJECT / f"site/assets/js/{name}.js" for name in ("units", "prediction", *(f"script-{part}" for part in PARTS))
-]
+NAMES = ("page", "units", "prediction", "comparison", "files", *(f"script-{part}" for part in PARTS))
+SCRIPTS = [PROJECT / f"site/assets/js/{name}.js" for name in NAMES]
 
 PROGRAM = """
 const fs = require("fs"), vm = require("vm");
-globalThis.probeEffect = {};
+globalThis.document = { currentScript: { src: "https://site.example/js/bundle.js" } };
 const [scripts, ...asked] = JSON.parse(fs.readFileSync(0, "utf8"));
 scripts.forEach((path) => vm.runInThisContext(fs.readFileSync(path, "utf8"), { filename: path }));
 """

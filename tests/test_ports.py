@@ -6,7 +6,12 @@ import json
 import math
 from typing import Any
 
+import pytest
+
 from page_scripts import under_node
+from probe_effect.pages import instructions
+from probe_effect.pages.comparison import words_of_outcomes
+from probe_effect.store.tables import FORMULA_START
 from shared_examples import DATA
 
 PREDICTED = """
@@ -51,16 +56,50 @@ console.log(JSON.stringify(asked[0].map(({ read, text }) => (read === "rate" ? r
 """
 
 
+GIVEN = "const given = ([value, low, high]) => ({ value, low, high });"
+
+WORKED_OUT = f"""
+{GIVEN}
+const taken = (found) => found && [found.value, found.low, found.high];
+const {{ difference, ratio }} = probeEffect.comparison;
+console.log(JSON.stringify(asked[0].map(({{ first, second }}) =>
+    [taken(difference(given(first), given(second))), taken(ratio(given(first), given(second)))])));
+"""
+
+DECIDED = f"""
+{GIVEN}
+const {{ times, counts }} = probeEffect.comparison;
+const [metric, words, all] = asked;
+const side = (one) => ({{ ...one, cost: given(one.cost) }});
+console.log(JSON.stringify(all.map(({{ first, second }}) => metric === "time"
+    ? times(side(first), side(second), null, words) : counts(side(first), side(second), words))));
+"""
+
+SAID = """
+const { summary, chance } = probeEffect.comparison;
+const [words, all] = asked;
+console.log(JSON.stringify(all.map(({ outcomes, side }) => [summary(outcomes, side, words), chance(outcomes, words)])));
+"""
+
+SAVED = """
+const [formula, all] = asked;
+console.log(JSON.stringify(all.map((records) => probeEffect.files.csv(records, formula))));
+"""
+
+ROUNDED = 1e-6
+"""How close what is made of the rounded numbers that the page gets comes to what is made of all their digits."""
+
+
 def examples(file: str, group: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads((DATA / file).read_text(encoding="utf-8"))[group]
     return found
 
 
-def same(found: list[float | None] | None, expected: list[float | None] | None) -> bool:
+def same(found: list[float | None] | None, expected: list[float | None] | None, rel: float = 1e-9) -> bool:
     if found is None or expected is None:
         return found is expected
     pairs = zip(found, expected, strict=True)
-    return all(a is b if a is None or b is None else math.isclose(a, b, rel_tol=1e-9) for a, b in pairs)
+    return all(a is b if a is None or b is None else math.isclose(a, b, rel_tol=rel, abs_tol=1e-12) for a, b in pairs)
 
 
 def test_pages_predict_what_exact_fractions_say() -> None:
@@ -92,3 +131,41 @@ def test_pages_write_every_quantity_as_the_terminal_does() -> None:
 def test_pages_read_rates_and_shares_as_the_command_does() -> None:
     wanted = examples("units.json", "read")
     assert same(under_node(READ, wanted), [one["value"] for one in wanted])
+
+
+def test_pages_work_out_differences_and_ratios_as_the_generator_does() -> None:
+    wanted = examples("comparison.json", "arithmetic")
+    pairs = [
+        (one, got)
+        for one, got in zip(wanted, under_node(WORKED_OUT, wanted), strict=True)
+        if not (same(got[0], one["difference"]) and same(got[1], one["ratio"]))
+    ]
+    assert pairs == []
+
+
+@pytest.mark.parametrize(
+    ("metric", "group", "words"),
+    [
+        ("time", "outcomes", words_of_outcomes()),
+        ("instructions", "changes", instructions.words_of_outcomes()),
+    ],
+)
+def test_pages_decide_as_the_generator_does(metric: str, group: str, words: object) -> None:
+    wanted = examples("comparison.json", group)
+    found = under_node(DECIDED, metric, words, wanted)
+    assert [(one["outcome"], one["reason"]) for one in found] == [(one["outcome"], one["reason"]) for one in wanted]
+    for got, one in zip(found, wanted, strict=True):
+        values = [got[name]["value"] if isinstance(got[name], dict) else got[name] for name in ("difference", "ratio")]
+        assert same(values, [one["difference"], one["ratio"]], ROUNDED)
+
+
+def test_pages_sum_up_in_the_words_of_the_generator() -> None:
+    wanted = examples("comparison.json", "summaries")
+    assert under_node(SAID, words_of_outcomes(), wanted) == [[one["summary"], one["chance"]] for one in wanted]
+
+
+def test_pages_write_tables_as_the_generator_does() -> None:
+    """The files that a reader keeps of a view, with what a spreadsheet would run made harmless."""
+    wanted = examples("comparison.json", "tables")
+    saved = under_node(SAVED, FORMULA_START.pattern, [one["records"] for one in wanted])
+    assert saved == [one["csv"] for one in wanted]

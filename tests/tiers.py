@@ -11,6 +11,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
     from _pytest.terminal import TerminalReporter
 
 EXAMPLES = {"fast": 25, "deep": 200}
@@ -53,3 +55,8 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter, exitstatus: int)
     """Say why there was nothing to run, which pytest ends with a status of its own."""
     if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
         terminalreporter.write_line(NONE)
+
+
+def deep_but(values: Iterable[object], first: Collection[object]) -> list[object]:
+    """All of `values` for `parametrize`; those that are not among `first` run in the deep tier alone."""
+    return [one if one in first else pytest.param(one, marks=pytest.mark.deep) for one in values]

@@ -1,4 +1,8 @@
-"""The real site, built once from the real data, and served from a sub-path as a project page would be."""
+"""A site of real data, built once, and served from a sub-path as a project page would be.
+
+A run with deep tests has the whole site; any other a small one, of all hand-written pages and half of the results,
+which takes half of the time and does not grow with every submission.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,19 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, sync_playwright
 
-from site_build import PROJECT, absent, build, served
+from accessibility import LOOKS, ONE_LOOK
+from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.store.places import DataFolder
+from site_build import OWN_KEPT, OWN_SITES, PROJECT, absent, build, served, small_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from playwright.sync_api import Page
+
+    from accessibility import Look
+    from probe_effect.numbers.catalogue import Catalogue
 
 SUB_PATH = "some/sub/path"
 
@@ -27,16 +37,43 @@ CHROMIUM_OPTIONS = (
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """The site of the real data, built once for all workers: whoever comes second waits and takes it."""
+def is_deep(request: pytest.FixtureRequest) -> bool:
+    """Whether this run has deep tests."""
+    return any(item.get_closest_marker("deep") for item in request.session.items)
+
+
+@pytest.fixture(scope="session")
+def looks(*, is_deep: bool) -> tuple[Look, ...]:
+    """The widths and themes in which pages are looked at; `test_contrast.py` has the colours of both themes."""
+    return LOOKS if is_deep else ONE_LOOK
+
+
+@pytest.fixture(scope="session")
+def site_data(tmp_path_factory: pytest.TempPathFactory, worker_id: str, *, is_deep: bool) -> DataFolder:
+    """What the site is made of."""
+    if is_deep:
+        return DataFolder(PROJECT / "data", OWN_KEPT)
     base = tmp_path_factory.getbasetemp()
-    shared = (base if worker_id == "master" else base.parent) / "site"
-    shared.mkdir(exist_ok=True)
-    with (shared / "lock").open("w") as lock:
+    shared = base if worker_id == "master" else base.parent
+    project = shared / "small"
+    with (shared / "small.lock").open("w") as lock:  # one worker makes it, and the others find it
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (shared / "site").is_dir():
-            build(PROJECT / "data", shared / "site")
-    return shared / "site"
+        if not project.is_dir():
+            small_project(project)
+    return DataFolder(project / "data", OWN_KEPT)
+
+
+@pytest.fixture(scope="session")
+def site(site_data: DataFolder, *, is_deep: bool) -> Path:
+    """The site."""
+    out = OWN_SITES / ("whole" if is_deep else "small") / "site"
+    return build(site_data.root, out, project=site_data.root.parent)
+
+
+@pytest.fixture(scope="session")
+def catalogue(site: Path, site_data: DataFolder) -> Catalogue:  # noqa: ARG001 (whose build keeps what is read here)
+    """The data of the site, read once."""
+    return read_catalogue(site_data)
 
 
 @pytest.fixture(scope="session")

@@ -13,8 +13,10 @@ import pytest
 import accessibility
 from probe_effect.compare.kernels import counted, release_order
 from probe_effect.numbers.shown import reference_submission
+from tiers import deep_but
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from playwright.sync_api import Browser, Page, Route
@@ -81,7 +83,7 @@ def newest_kernel(catalogue: Catalogue) -> set[str]:
     return {one.machine for one in known if one.document.system.kernel_release == newest}
 
 
-@pytest.mark.parametrize("query", STATES)
+@pytest.mark.parametrize("query", deep_but(STATES, ["q=slowdown&rate=20k", "q=instructions&tracer=libbpf"]))
 def test_an_old_address_restores_its_view(laptop: Page, address: str, catalogue: Catalogue, query: str) -> None:
     opened(laptop, address, query)
     chosen = laptop.evaluate(CHOSEN)
@@ -98,6 +100,7 @@ def test_an_old_address_restores_its_view(laptop: Page, address: str, catalogue:
     assert laptop.locator("#explore-live tbody tr").count() > 0
 
 
+@pytest.mark.deep
 def test_a_suite_that_the_home_machine_did_not_run_is_shown_on_another(page: Page, site: Path) -> None:
     usual = json.loads((site / "data" / "explore.json").read_text(encoding="utf-8"))["usual"]["time"]
     for suite, machine in usual.items():
@@ -126,21 +129,21 @@ def test_what_the_reader_ticked_stays_ticked_before_its_numbers_arrive(page: Pag
         route.continue_()
 
 
-@pytest.mark.parametrize(
-    ("query", "ignored"),
-    [
-        ("q=loudness", "q=loudness"),
-        ("rate=fast", "rate=fast"),
-        ("tracer=bpftrace,nope", "tracer=nope"),
-        (f"machine={NEW}", f"machine={NEW}"),
-        ("case=06-uprobe&suite=sweep", "suite=sweep"),
-        ("level=1000", "level=1000"),
-        ("sort=__proto__&case=%3Cb%3E", "case=<b>, sort=__proto__"),
-    ],
-)
-def test_what_an_address_asks_in_vain_is_told_and_ignored(laptop: Page, address: str, query: str, ignored: str) -> None:
+IN_VAIN = {
+    "q=loudness": "q=loudness",
+    "rate=fast": "rate=fast",
+    "tracer=bpftrace,nope": "tracer=nope",
+    f"machine={NEW}": f"machine={NEW}",
+    "case=06-uprobe&suite=sweep": "suite=sweep",
+    "level=1000": "level=1000",
+    "sort=__proto__&case=%3Cb%3E": "case=<b>, sort=__proto__",
+}
+
+
+@pytest.mark.parametrize("query", deep_but(IN_VAIN, ["sort=__proto__&case=%3Cb%3E"]))
+def test_what_an_address_asks_in_vain_is_told_and_ignored(laptop: Page, address: str, query: str) -> None:
     opened(laptop, address, query)
-    assert f"not known here: {ignored}." in laptop.locator("#explore .view-message").inner_text()
+    assert f"not known here: {IN_VAIN[query]}." in laptop.locator("#explore .view-message").inner_text()
     assert laptop.locator("#explore-live tbody tr").count() > 0
 
 
@@ -220,6 +223,7 @@ def test_a_cost_that_is_no_difference_is_in_words_and_not_in_the_chart(laptop: P
     assert laptop.locator(".view-drawing svg").count() == 0
 
 
+@pytest.mark.deep
 def test_each_number_leads_to_its_page(laptop: Page, address: str) -> None:
     for query in ("suite=sweep", "q=instructions&case=06-uprobe&machine=all"):
         opened(laptop, address, query)
@@ -228,7 +232,7 @@ def test_each_number_leads_to_its_page(laptop: Page, address: str) -> None:
         assert links
 
 
-@pytest.mark.parametrize("kind", ["csv", "json", "svg", "png", "vl.json"])
+@pytest.mark.parametrize("kind", deep_but(("csv", "json", "svg", "png", "vl.json"), ["csv", "png"]))
 def test_what_is_shown_can_be_kept(laptop: Page, address: str, kind: str, tmp_path: Path) -> None:
     opened(laptop, address, "case=04-tracepoint-entry&tracer=bpftrace,libbpf")
     laptop.wait_for_selector(DRAWN)
@@ -281,6 +285,7 @@ def named(points: list[dict[str, str | float]], key: str) -> set[str]:
     return {str(one[key]) for one in points}
 
 
+@pytest.mark.deep
 def test_colours_are_of_tracers_on_one_machine_and_of_machines_on_several(laptop: Page, address: str) -> None:
     one = drawn(opened(laptop, address, f"case=04-tracepoint-entry&machine={MACHINE}&tracer=bpftrace,libbpf"))
     assert {name.split()[0] for name in named(one, "series")} == {"bpftrace", "libbpf"}
@@ -290,21 +295,27 @@ def test_colours_are_of_tracers_on_one_machine_and_of_machines_on_several(laptop
     assert {name.rpartition(", ")[2].split()[0] for name in named(several, "label")} == {"bpftrace", "libbpf"}
 
 
+@pytest.mark.deep
 def test_counts_below_one_instruction_do_not_stretch_the_chart(laptop: Page, address: str) -> None:
     found = drawn(opened(laptop, address, "q=instructions&machine=all"))
     assert min(float(one["cost_instructions"]) for one in found) >= 1
     assert "below 1 instruction" in laptop.locator("#explore-live .chart-note").inner_text()
 
 
-@pytest.mark.parametrize("path", ["explore/?machine=all&suite=usdt", f"compare/?b={OTHER}:bpftrace"])
-def test_what_a_reader_chose_is_accessible_and_fits(chromium: Browser, address: str, path: str) -> None:
-    context = chromium.new_context(viewport={"width": accessibility.PHONE_PX, "height": 900}, bypass_csp=True)
+CHOSEN_PAGES = ("explore/?machine=all&suite=usdt", f"compare/?b={OTHER}:bpftrace")
+
+
+@pytest.mark.parametrize("path", deep_but(CHOSEN_PAGES, CHOSEN_PAGES[1:]))
+def test_what_a_reader_chose_is_accessible_and_fits(
+    chromium: Browser, address: str, looks: Sequence[accessibility.Look], path: str
+) -> None:
+    context = chromium.new_context(viewport={"width": accessibility.PHONE_PX, "height": 900})
     page = context.new_page()
     page.goto(f"{address}{path}")
     page.wait_for_selector("form.view[data-state=ready]")
     accessibility.fits(page)
     page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
-    assert accessibility.violations(page) == []
+    assert accessibility.violations(page, looks) == []
     context.close()
 
 

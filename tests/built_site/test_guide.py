@@ -20,7 +20,7 @@ from probe_effect.exports.hugo import SiteOptions, run_hugo
 from probe_effect.pages import addresses
 from probe_effect.store.beside_files import read_references
 from probe_effect.store.places import DataFolder
-from site_build import OWN_KEPT, PROJECT, assembled, build, with_quoted_source
+from site_build import OWN_KEPT, PROJECT, assembled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,26 +89,6 @@ def test_a_derived_figure_has_a_mark_of_its_own_that_its_page_explains(site: Pat
     assert text.count('aria-label="published"') == text.count('class="number is-published"')
 
 
-def test_what_nobody_printed_never_has_the_dagger_of_an_author(small: BuildPlaces) -> None:
-    keys = ("plain", "cost", "printed_cost.recomputed", "traced/a-talk.plain")
-    text = built(small, " ".join(f'{{{{< number "a-talk.{key}" >}}}}' for key in keys))
-    assert text.count('aria-label="published"') == 1
-    assert text.count('aria-label="derived"') == 3
-
-
-def test_a_statement_leads_to_its_reference_below_the_text_and_the_same_one_twice_has_one_number(
-    small: BuildPlaces,
-) -> None:
-    entry = '[[reference]]\nid = "{0}"\nsays = "It is {0}."\nproject = "A"\nplace = "a.c"\nurl = "https://a.org/{0}"\n'
-    entries = "".join(entry.format(one) for one in ("one", "two"))
-    (small.data.root / "references.toml").write_text(f"schema_version = 1\n{entries}", encoding="utf-8")
-    text = built(small, 'B{{< reference "two" >}} a{{< reference "one" >}} b{{< reference "two" >}}.')
-    assert [text.count(f'href="#reference-{one}"') for one in ("two", "one")] == [2, 1]
-    assert text.count('aria-label="Reference 1"') == 2
-    assert text.index('id="reference-two"') < text.index('id="reference-one"')
-    assert 'href="https://a.org/two"' in text
-
-
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_a_table_says_what_a_stepped_uprobe_costs_without_a_hypervisor_and_where_a_called_one_is_unsafe(
     site: Path, chapter: str, catalogue: Catalogue
@@ -133,6 +113,7 @@ def test_every_reference_stands_on_a_page_of_its_own(site: Path) -> None:
     assert "references/" in (site / "sources/index.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.deep
 def test_no_chapter_is_wider_than_a_phone(address: str, phone: BrowserPage) -> None:
     wide = []
     for chapter in ("", *(f"{chapter}/" for chapter in CHAPTERS)):
@@ -142,32 +123,75 @@ def test_no_chapter_is_wider_than_a_phone(address: str, phone: BrowserPage) -> N
     assert wide == []
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> BuildPlaces:
-    """A project with one page of its own, and data of one suite."""
-    project = tmp_path / "project"
+def small_places(folder: Path) -> BuildPlaces:
+    """A project without pages of its own, and data of one suite."""
+    project = folder / "project"
     (project / "content").mkdir(parents=True)
     for name in ("site", ".github", "METHOD.md", "GLOSSARY.md", "CONTRIBUTING.md"):
         (project / name).symlink_to(PROJECT / name)
-    data = write_data(tmp_path)
-    shutil.copytree(data, project / "data")
-    return BuildPlaces(project, DataFolder(project / "data", OWN_KEPT), tmp_path / "site")
+    shutil.copytree(write_data(folder), project / "data")
+    return BuildPlaces(project, DataFolder(project / "data", OWN_KEPT), folder / "site")
 
 
-def built(places: BuildPlaces, text: str) -> str:
-    """The page with `text` as Hugo renders it, beside all that the data make."""
-    written = f'+++\ntitle = "A page"\n+++\n\n{text}\n'
-    (places.project / "content" / "_index.md").write_text(written, encoding="utf-8")
+@pytest.fixture
+def small(tmp_path: Path) -> BuildPlaces:
+    return small_places(tmp_path)
+
+
+def render(places: BuildPlaces, **texts: str) -> dict[str, str]:
+    """Each text as the page that Hugo renders of it, beside all that the data make."""
+    for name, text in {"_index": "", **texts}.items():
+        written = f'+++\ntitle = "A page"\n+++\n\n{text}\n'
+        (places.project / "content" / f"{name}.md").write_text(written, encoding="utf-8")
     assembled(places)
     run_hugo(places.project, places.work, places.out, SiteOptions())
-    return (places.out / "index.html").read_text(encoding="utf-8")
+    return {name: (places.out / name / "index.html").read_text(encoding="utf-8") for name in texts}
 
 
-def test_what_waits_for_a_suite_is_shown_until_there_are_results_and_the_results_then(small: BuildPlaces) -> None:
-    waiting = (
-        '{{{{< measured "{}" >}}}}\nOthers *printed* {{{{< number "a-talk.plain" >}}}} for it.\n{{{{< /measured >}}}}'
-    )
-    text = built(small, f"{waiting.format('bystander')}\n\nNext.\n\n{waiting.format('per-event')}")
+WAITING = '{{{{< measured "{}" >}}}}\nOthers *printed* {{{{< number "a-talk.plain" >}}}} for it.\n{{{{< /measured >}}}}'
+KEYS = ("plain", "cost", "printed_cost.recomputed", "traced/a-talk.plain")
+TEXTS = {
+    "waiting": f"{WAITING.format('bystander')}\n\nNext.\n\n{WAITING.format('per-event')}",
+    "tables": '{{< cost-table cases="02-kprobe" tracers="bpftrace dtrace" >}}\n\n'
+    '{{< figure-table source="a-talk" figures="plain cost" >}}',
+    "daggers": " ".join(f'{{{{< number "a-talk.{key}" >}}}}' for key in KEYS),
+    "statements": 'B{{< reference "two" >}} a{{< reference "one" >}} b{{< reference "two" >}}.',
+}
+REFERENCE = """[[reference]]
+id = "{0}"
+says = "It is {0}."
+project = "A"
+place = "a.c"
+url = "https://a.org/{0}"
+"""
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    places = small_places(tmp_path_factory.mktemp("rendered"))
+    entries = "".join(REFERENCE.format(one) for one in ("one", "two"))
+    (places.data.root / "references.toml").write_text(f"schema_version = 1\n{entries}", encoding="utf-8")
+    return render(places, **TEXTS)
+
+
+def test_what_nobody_printed_never_has_the_dagger_of_an_author(rendered: dict[str, str]) -> None:
+    text = rendered["daggers"]
+    assert text.count('aria-label="published"') == 1
+    assert text.count('aria-label="derived"') == 3
+
+
+def test_a_statement_leads_to_its_reference_below_the_text_and_the_same_one_twice_has_one_number(
+    rendered: dict[str, str],
+) -> None:
+    text = rendered["statements"]
+    assert [text.count(f'href="#reference-{one}"') for one in ("two", "one")] == [2, 1]
+    assert text.count('aria-label="Reference 1"') == 2
+    assert text.index('id="reference-two"') < text.index('id="reference-one"')
+    assert 'href="https://a.org/two"' in text
+
+
+def test_what_waits_for_a_suite_is_shown_until_there_are_results_and_the_results_then(rendered: dict[str, str]) -> None:
+    text = rendered["waiting"]
     assert text.count(MARK) == 1
     assert text.count("<em>printed</em>") == 1
     assert 'sources/a-talk/#plain"' in text
@@ -175,9 +199,8 @@ def test_what_waits_for_a_suite_is_shown_until_there_are_results_and_the_results
     assert "Measured on" in text
 
 
-def test_tables_of_costs_and_figures_are_made_from_keys(small: BuildPlaces) -> None:
-    costs = '{{< cost-table cases="02-kprobe" tracers="bpftrace dtrace" >}}'
-    text = built(small, f'{costs}\n\n{{{{< figure-table source="a-talk" figures="plain cost" >}}}}')
+def test_tables_of_costs_and_figures_are_made_from_keys(rendered: dict[str, str]) -> None:
+    text = rendered["tables"]
     assert text.count("#threshold-5") == 1
     assert "50.0\u00a0ns" in text
     assert "loop without tracer" in text
@@ -200,11 +223,11 @@ WRONG = {
 
 def test_what_is_not_in_the_data_stops_the_build_and_is_named_with_its_place(small: BuildPlaces) -> None:
     with pytest.raises(ProbeEffectError) as caught:
-        built(small, "\n\n".join(WRONG))
+        render(small, wrong="\n\n".join(WRONG))
     said = str(caught.value).splitlines()
     first = 5  # the line of the first, after the front matter
     for place, message in enumerate(WRONG.values()):
-        line = f"_index.md:{first + 2 * place}:"
+        line = f"wrong.md:{first + 2 * place}:"
         assert [one for one in said if message in one and line in one], "\n".join(said)
 
 
@@ -217,10 +240,4 @@ def test_a_chapter_that_names_an_unknown_source_stops_the_build(small: BuildPlac
         front.format("One", 'suites = ["per-event"]\nsources = ["nobody"]\n'), encoding="utf-8"
     )
     with pytest.raises(ProbeEffectError, match=r'"nobody" is none of the sources in the data'):
-        built(small, "Text.")
-
-
-def test_other_data_make_a_site_without_the_guide(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    shutil.copytree(PROJECT / "data/suites", data / "suites")
-    assert not (build(with_quoted_source(data), tmp_path / "site") / "guide").exists()
+        render(small)

@@ -16,18 +16,22 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from builders import (
+    FIGURES,
+    FOLDER,
+    changed,
     counted_rows,
     counted_values,
     machine_values,
     many_blocks,
     skipped_row,
     write_counted_submission,
+    write_source,
     write_submission,
 )
 from html_page import DATA_BLOCK, Page
 from probe_effect.checks.run import check_all
 from probe_effect.store.places import DataFolder
-from site_build import PROJECT, any_names, build, served, with_quoted_source
+from site_build import OWN_SITES, PROJECT, any_names, build, served, with_quoted_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +55,23 @@ MARKS = ("onerror", "javascript:alert", "alert(1)", "cmd()", "events-to-slowdown
 RUN_BY_SPREADSHEETS = re.compile(r"[=+@\t\r]|-(?![0-9.])")
 
 
+# None of these may mean anything on the site but itself. Commas and full stops keep a cell from starting a formula.
+EVERYWHERE = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '{{< chart "events-to-slowdown" >}}',
+    '{{% fragment "machines.md" %}}',
+    "{{ .Site.Title }} {% raw %}",
+    "[text](javascript:alert(1)) ![image](https://example.org/x.png)",
+    "**bold** _italic_ `code` ~~gone~~",
+    "# heading | cell | cell",
+    "&lt;b&gt; &amp; &#60;",
+    "</td></tr></table><!-- ",
+    "quote \" and ' and \\ backslash",
+)
+"""Each is in every field of a source that takes a text, and all are in those of one machine."""
+
+
 def credit(name: str) -> str:
     """What is left of a text that `check` takes for a credit: no address, and no formula at its start."""
     return HOSTILE[name].replace("https://", "").removeprefix("=")
@@ -72,6 +93,35 @@ def own(rows: list[Sample], place: int, name: str) -> list[Sample]:
     return [*rows[:end], skipped_row(end, note=note(name)), *rows[end:]]
 
 
+def write_talk(data: Path, number: int, text: str) -> None:
+    """A source with `text` in every field that takes one; rows and names are its own."""
+    figures = [dict(figure) | {"what": f"{text} {figure['what']}"} for figure in FIGURES]
+    for figure in figures:
+        figure |= {"group": text, "platform": text, "note": text}
+        if "printed" in figure:
+            figure["printed"] = text
+    plain = text.replace("{", "(").replace("}", ")")  # braces in these fields are placeholders of figures
+    fields = ("title", "author", "kind", "where", "hardware", "os", "tool_versions", "workload", "method", "repeats")
+    changes = dict.fromkeys(fields, text)
+    write_source(data, figures, findings=(), name=f"a-talk-{number}", summary=plain, **changes)
+
+
+def write_machine(data: Path, text: str) -> None:
+    """A machine with `text` in every field that takes one; it ran last, so the home page shows it."""
+    values = changed(machine_values(), "machine.id", "everywhere")
+    changed(values, "run.started", "2026-11-20T09:20:00Z")
+    for path in ("machine.cpu_model", "machine.virtualization", "machine.governor", "machine.microcode", "system.os"):
+        changed(values, path, text)
+    changed(values, "system.kernel_config", {text: text})
+    changed(values, "system.boot_flags", [text])
+    changed(values, "system.vulnerabilities", {text: text})
+    changed(values, "tools.bpftrace", text)
+    changed(values, "run.command", ["probe-effect", text])
+    changed(values, "provenance.tool", text)
+    rows = [*many_blocks(1), skipped_row(3, note=text), *many_blocks(8)[3:]]
+    write_submission(data, [replace(row, wall_ns=row.wall_ns and row.wall_ns + len(HOSTILE)) for row in rows], values)
+
+
 @pytest.fixture(scope="module")
 def hostile_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = tmp_path_factory.mktemp("hostile") / "data"
@@ -85,6 +135,9 @@ def hostile_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 write_submission(data, own(many_blocks(), place, name), values)
             else:
                 write_counted_submission(data, own(counted_rows(), place, name), values)
+    for number, text in enumerate(EVERYWHERE):
+        write_talk(data, number, f"x {text}")
+    write_machine(data, " ".join(f"x {text}" for text in EVERYWHERE))
     (data / "claims.toml").write_text("schema_version = 1\n" + "".join(map(claim, sorted(HOSTILE))), encoding="utf-8")
     return with_quoted_source(data)
 
@@ -97,9 +150,9 @@ def claim(name: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def hostile_site(hostile_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def hostile_site(hostile_data: Path) -> Path:
     with any_names():
-        return build(hostile_data, tmp_path_factory.mktemp("hostile-site") / "site")
+        return build(hostile_data, OWN_SITES / "hostile" / "site")
 
 
 def files(site: Path, *endings: str) -> Iterator[tuple[str, str]]:
@@ -126,7 +179,7 @@ def test_the_check_refuses_names_with_markup_and_nothing_else_of_them(hostile_da
     errors = [problem for problem in check_all(DataFolder(hostile_data)) if problem.severity == "error"]
     assert {problem.rule for problem in errors} == {"plain-names"}
     told = {problem.file.split("/")[2].partition("-")[2] for problem in errors}
-    assert told == {"image", "braces", "address", "script", "quotes"}
+    assert told & HOSTILE.keys() == {"image", "braces", "address", "script", "quotes"}
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -148,6 +201,24 @@ def test_a_claim_says_its_words_as_they_are(hostile_site: Path, name: str) -> No
     words = " ".join(HOSTILE[name].split())
     assert page.text.count(words) >= 5
     assert name in page.ids
+
+
+@pytest.mark.parametrize("text", EVERYWHERE)
+def test_hostile_text_in_any_field_is_shown_as_text(hostile_site: Path, text: str) -> None:
+    number = EVERYWHERE.index(text)
+    of_one = [f"sources/a-talk-{number}", "machines/everywhere", f"results/everywhere/{FOLDER}/02-kprobe/bpftrace"]
+    of_all = ["costs/02-kprobe", "costs/06-uprobe", "sources"]
+    in_short = ["machines", ""]  # they have parts of it, in the short names of machines
+    for name in of_one + of_all + in_short:
+        page = Page((hostile_site / name / "index.html").read_text(encoding="utf-8"))
+        assert name in in_short or " ".join(f"x {text}".split()) in page.text, name
+        assert page.inline_code == [], name
+        assert not any(key.startswith("on") for _, element in page.elements for key in element), name
+        addresses = [element.get("href", element.get("src", "")) for _, element in page.elements]
+        assert not any(one.startswith("javascript") or "//example" in one for one in addresses), name
+        run = [script for script in page.all("script") if script.get("type") != DATA_BLOCK]
+        assert all("/js/" in script["src"] for script in run), name
+        assert all("<" not in block for block in page.data_blocks), name
 
 
 def test_no_page_runs_or_loads_anything_of_them(hostile_site: Path) -> None:

@@ -22,7 +22,7 @@ from builders import (
 from evidence_builder import rows_of
 from probe_effect.numbers.names import short_id
 from probe_effect.numbers.shown import MOST_MACHINES
-from site_build import build, served, with_quoted_source
+from site_build import OWN_SITES, build, served, with_quoted_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,17 +30,15 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Page
 
-    from probe_effect.store.kept import Kept
-
 pytestmark = [pytest.mark.browser, pytest.mark.site, pytest.mark.xdist_group("many")]
 
-MACHINES = 3 * MOST_MACHINES
+MACHINES = MOST_MACHINES + 3
 LONE = "another-00"
 """The machine that ran first, with a case of its own: no form offers it."""
 
 
 @pytest.fixture(scope="module")
-def many_site(tmp_path_factory: pytest.TempPathFactory, kept: Kept) -> Path:
+def many_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("many")
     data = with_quoted_source(write_data(folder))
     for number in range(MACHINES):
@@ -50,7 +48,7 @@ def many_site(tmp_path_factory: pytest.TempPathFactory, kept: Kept) -> Path:
         write_submission(data, [replace(row, wall_ns=(row.wall_ns or 0) + number + 1) for row in rows], values)
         counted = [replace(row, instructions=(row.instructions or 0) + number) for row in counted_rows()]
         write_counted_submission(data, counted, counted_values(f"5.{number}.1-amd64", f"qemu-tcg-5-{number}"))
-    return build(data, folder / "site", kept)
+    return build(data, OWN_SITES / "many" / "site")
 
 
 @pytest.fixture(scope="module")

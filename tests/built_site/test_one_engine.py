@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from probe_effect.scripts.script import ScriptProbe
     from probe_effect.store.places import DataFolder
 
-pytestmark = [pytest.mark.browser, pytest.mark.site]
+pytestmark = [pytest.mark.browser, pytest.mark.site, pytest.mark.deep]
 
 SEED, QUESTIONS = 20_261_125, 200
 SCRIPTS = (

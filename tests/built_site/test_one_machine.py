@@ -33,6 +33,7 @@ TRIALS = {"findings/a-shared-cpu-doubles-the-cost"} | {
 """Findings of trials before the first recorded run, which say so."""
 
 
+@pytest.fixture(scope="module")
 def pages(site: Path) -> dict[str, Page]:
     found = {path.parent.relative_to(site): path for path in site.rglob("index.html")}
     return {
@@ -42,8 +43,8 @@ def pages(site: Path) -> dict[str, Page]:
     }
 
 
-def test_no_table_has_numbers_of_two_machines_without_naming_them(site: Path) -> None:
-    assert {where: mixed for where, page in pages(site).items() if (mixed := list(mixed_tables(page)))} == {}
+def test_no_table_has_numbers_of_two_machines_without_naming_them(pages: dict[str, Page]) -> None:
+    assert {where: mixed for where, page in pages.items() if (mixed := list(mixed_tables(page)))} == {}
 
 
 def home_of(where: str, catalogue: Catalogue) -> str:
@@ -51,19 +52,21 @@ def home_of(where: str, catalogue: Catalogue) -> str:
     return where.removeprefix("machines/") if "machines/" in where else home_machine(catalogue.numbers) or ""
 
 
-def test_a_table_of_another_machine_than_home_is_named_in_it_or_beside_it(site: Path, catalogue: Catalogue) -> None:
-    found = {where: list(nameless_tables(page, home_of(where, catalogue))) for where, page in pages(site).items()}
+def test_a_table_of_another_machine_than_home_is_named_in_it_or_beside_it(
+    pages: dict[str, Page], catalogue: Catalogue
+) -> None:
+    found = {where: list(nameless_tables(page, home_of(where, catalogue))) for where, page in pages.items()}
     assert {where: some for where, some in found.items() if some} == {}
 
 
-def test_no_time_is_typed_into_a_page_without_its_machine(site: Path, catalogue: Catalogue) -> None:
-    written = {where: page for where, page in pages(site).items() if where.split("/")[0] in WRITTEN}
+def test_no_time_is_typed_into_a_page_without_its_machine(pages: dict[str, Page], catalogue: Catalogue) -> None:
+    written = {where: page for where, page in pages.items() if where.split("/")[0] in WRITTEN}
     typed = {where: list(typed_times(page, catalogue.numbers.machines())) for where, page in written.items()}
     assert {where for where, some in typed.items() if some} == TRIALS
 
 
-def test_a_sentence_names_each_machine_but_the_home_machine(site: Path, catalogue: Catalogue) -> None:
-    found = {where: list(unnamed_machines(page, home_of(where, catalogue))) for where, page in pages(site).items()}
+def test_a_sentence_names_each_machine_but_the_home_machine(pages: dict[str, Page], catalogue: Catalogue) -> None:
+    found = {where: list(unnamed_machines(page, home_of(where, catalogue))) for where, page in pages.items()}
     assert {where: some for where, some in found.items() if some} == {}
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from html_page import Page as Html
+from tiers import deep_but
 from whose_numbers import Page as Tables
 
 if TYPE_CHECKING:
@@ -19,6 +20,16 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.site]
 
 RUN = "results/amd-epyc-2t-kvm-81fc/2026-11-22-per-event-2/"
+FIRST = (
+    "costs/",
+    "costs/04-tracepoint-entry/",
+    "machines/amd-epyc-2t-kvm-81fc/",
+    "kernels/",
+    "sources/gregg-2011-pid-provider/",
+    RUN,
+    f"{RUN}04-tracepoint-entry/bpftrace/",
+    "explore/",
+)
 KINDS = (
     "costs/",
     "costs/04-tracepoint-entry/",
@@ -50,22 +61,59 @@ KINDS = (
 )
 """A page of each kind that has tables, and those with the widest ones."""
 
+each_path = pytest.mark.parametrize("path", deep_but(KINDS, FIRST))
+
 WIDE_TABLES = """() => [...document.querySelectorAll(".table-scroll")]
     .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.getAttribute("aria-label"))"""
 
+OUTSIDE = """() => [...document.querySelectorAll(".prose > .table-scroll")].map((one) => {
+    const [own, prose] = [one.getBoundingClientRect(), one.parentElement.getBoundingClientRect()];
+    return [own.left - prose.left, prose.right - own.right];
+}).filter((ends) => Math.min(...ends) < -1)"""
 
-@pytest.mark.parametrize("path", KINDS)
-def test_no_table_needs_scrolling_on_a_laptop(laptop: Page, address: str, path: str) -> None:
+BROKEN = """() => [...document.querySelectorAll("td, tbody th")].flatMap((cell) => {
+    const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (walker.nextNode()) {
+        for (const match of walker.currentNode.data.matchAll(/\\d[\\d.\\u202f]*(\\u00a0[a-zµ%/]+)?/gi)) {
+            const range = document.createRange();
+            range.setStart(walker.currentNode, match.index);
+            range.setEnd(walker.currentNode, match.index + match[0].length);
+            const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+            if (lines.size > 1) found.push(match[0]);
+        }
+    }
+    return found;
+})"""
+
+OUT_OF_SIGHT = """() => [...document.querySelectorAll("table")].flatMap((table) =>
+    [...table.querySelectorAll("thead th")]
+        .filter(({ textContent }) => /^Cost of one|^On all mach|^Slowdown$/.test(textContent)).slice(0, 1)
+        .map((one) => one.getBoundingClientRect().right)).filter((right) => right > innerWidth)"""
+
+
+@each_path
+def test_a_table_is_within_the_grid_of_its_page_and_needs_no_scrolling_on_a_laptop(
+    laptop: Page, address: str, path: str
+) -> None:
     laptop.goto(f"{address}{path}")
+    for width in (1920, 1280):
+        laptop.set_viewport_size({"width": width, "height": 900})
+        assert laptop.evaluate(OUTSIDE) == [], width
     laptop.evaluate("document.querySelectorAll('.fold').forEach((one) => { one.open = true; })")
     assert laptop.evaluate(WIDE_TABLES) == []
     assert laptop.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
-@pytest.mark.parametrize("path", KINDS)
-def test_a_phone_scrolls_a_table_and_never_the_page(phone: Page, address: str, path: str) -> None:
+@each_path
+def test_a_phone_scrolls_a_table_never_the_page_and_has_whole_numbers_and_the_cost_in_sight(
+    phone: Page, address: str, path: str
+) -> None:
     phone.goto(f"{address}{path}")
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+    assert phone.evaluate(BROKEN) == []
+    if not path.startswith(("explore", "does-it-hold")):
+        assert phone.evaluate(OUT_OF_SIGHT) == []
 
 
 def test_what_every_row_says_stands_once_above_the_table(site: Path) -> None:
@@ -130,45 +178,3 @@ def test_times_in_another_unit_have_no_more_places_than_their_intervals_support(
     assert len(found) > 200
     # Two digits of half the width up to 35, else one (`units.interval`), and what rounding the ends can add.
     assert [one for one in found if (one[1][1] - one[1][0]) / 2 > 37 * 10 ** -one[0]] == []
-
-
-@pytest.mark.parametrize("width", [1280, 1920])
-@pytest.mark.parametrize("path", KINDS)
-def test_a_table_is_within_the_grid_of_its_page(laptop: Page, address: str, path: str, width: int) -> None:
-    laptop.set_viewport_size({"width": width, "height": 900})
-    laptop.goto(f"{address}{path}")
-    outside = """() => [...document.querySelectorAll(".prose > .table-scroll")].map((one) => {
-        const [own, prose] = [one.getBoundingClientRect(), one.parentElement.getBoundingClientRect()];
-        return [own.left - prose.left, prose.right - own.right];
-    }).filter((ends) => Math.min(...ends) < -1)"""
-    assert laptop.evaluate(outside) == []
-
-
-@pytest.mark.parametrize("path", KINDS)
-def test_no_number_is_broken_on_a_phone(phone: Page, address: str, path: str) -> None:
-    phone.goto(f"{address}{path}")
-    broken = """() => [...document.querySelectorAll("td, tbody th")].flatMap((cell) => {
-        const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
-        const found = [];
-        while (walker.nextNode()) {
-            for (const match of walker.currentNode.data.matchAll(/\\d[\\d.\\u202f]*(\\u00a0[a-zµ%/]+)?/gi)) {
-                const range = document.createRange();
-                range.setStart(walker.currentNode, match.index);
-                range.setEnd(walker.currentNode, match.index + match[0].length);
-                const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
-                if (lines.size > 1) found.push(match[0]);
-            }
-        }
-        return found;
-    })"""
-    assert phone.evaluate(broken) == []
-
-
-@pytest.mark.parametrize("path", [one for one in KINDS if not one.startswith(("explore", "does-it-hold"))])
-def test_the_cost_is_in_sight_on_a_phone_before_a_table_is_scrolled(phone: Page, address: str, path: str) -> None:
-    phone.goto(f"{address}{path}")
-    out_of_sight = """() => [...document.querySelectorAll("table")].flatMap((table) =>
-        [...table.querySelectorAll("thead th")]
-            .filter(({ textContent }) => /^Cost of one|^On all mach|^Slowdown$/.test(textContent)).slice(0, 1)
-            .map((one) => one.getBoundingClientRect().right)).filter((right) => right > innerWidth)"""
-    assert phone.evaluate(out_of_sight) == []

@@ -10,6 +10,7 @@ from benchmarks.tasks_reader import MOST_CLICKS, MOST_WORDS, Way
 
 from probe_effect.errors import UsageError
 from site_build import served
+from tiers import deep_but
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -102,8 +103,9 @@ def test_every_task_has_a_name_of_its_own_and_ends_by_reading_its_answer() -> No
         chosen(tasks, ["none"])
 
 
-@pytest.mark.parametrize("task", chosen(read_tasks(), ["1b", "9"]), ids=lambda task: task.id)
-def test_a_task_can_be_done_on_the_site_in_few_clicks(chromium: Browser, address: str, task: Task) -> None:
+@pytest.mark.parametrize("name", deep_but(("1b", "9"), ["9"]))
+def test_a_task_can_be_done_on_the_site_in_few_clicks(chromium: Browser, address: str, name: str) -> None:
+    (task,) = chosen(read_tasks(), [name])
     way = walk(chromium, address, task)
     assert way.is_right, table([way])
     assert way.clicks <= MOST_CLICKS
