@@ -11,7 +11,6 @@ from typing import Literal, NamedTuple
 from probe_effect.costs.added import Contention, EntryPath
 from probe_effect.costs.published import PublishedCost
 from probe_effect.model import Estimate
-from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.names import quoted
 from probe_effect.reduce.submission import Number
 from probe_effect.stats import estimates
@@ -157,19 +156,20 @@ def no_less(row: CostRow, plain: CostRow | None) -> CostRow:
 def of_any(rows: Sequence[CostRow]) -> CostRow | None:
     """What stands for a probe of any mechanism: the most expensive, and at the low end the least expensive one.
 
-    A probe whose mechanism is not known must not be taken for one that costs little.
+    A probe whose mechanism is not known must not be taken for one that costs little. Where nobody recorded how it fired
+    it only makes the range wider.
     """
-    groups = grouped_by(sorted(rows, key=lambda row: row.cost.value), lambda row: row.mechanism)
-    if len(groups) < 2:
-        return rows[0] if rows else None
-    (lowest, *_), *_, (highest, *_) = groups.values()
-    ends = [end for row in rows for end in (row.cost.low, row.cost.high)]
-    known = [end for end in ends if end is not None]
-    cost = Estimate(highest.cost.value, *((min(known), max(known)) if len(known) == len(ends) else (None, None)))
+    recorded = [row for row in rows if row.mechanism is not None] or rows
+    if len(rows) < 2:
+        return next(iter(rows), None)
+    lowest, highest = (choose(recorded, key=lambda row: row.cost.value) for choose in (min, max))
+    ends = estimates.spanning([row.cost for row in rows])
+    machines = dict.fromkeys([*highest.machines[:1], *sorted({one for row in rows for one in row.machines})])
     basis: Basis = "composed" if highest.basis == "measured" else highest.basis
-    return replace(highest, cost=cost, basis=basis).noted(
-        NOTES["unknown-first"].format(highest=highest.mechanism, lowest=lowest.mechanism)
-    )
+    found = replace(highest, cost=ends._replace(value=highest.cost.value), basis=basis, machines=tuple(machines))
+    if lowest.mechanism == highest.mechanism:
+        return found
+    return found.noted(NOTES["unknown-first"].format(highest=highest.mechanism, lowest=lowest.mechanism))
 
 
 def over_machines(known: Iterable[tuple[str, CostRow]]) -> CostRow | None:
