@@ -242,7 +242,7 @@ def test_no_data_at_all_is_a_data_section_too(tmp_path: Path) -> None:
 
 def test_the_lines_that_the_page_shows_for_python_run(published: Path) -> None:
     page = (PROJECT / "content" / "data" / "_index.md").read_text(encoding="utf-8")
-    (lines,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    lines, _ = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     ran = subprocess.run([sys.executable, "-c", lines], cwd=published, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert "02-kprobe" in ran.stdout

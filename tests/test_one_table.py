@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import math
 import random
+import re
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from builders import PROJECT
 from cost_invariants import ACTIONS, KINDS, MECHANISMS, OF_USER, Asked, Said, pairs, violations
 from page_scripts import under_node
 from probe_effect.costs.event import ProbeGroup, event
 from probe_effect.costs.evidence import evidence
 from probe_effect.costs.scope import Scope
 from probe_effect.costs.table import CostTable
-from probe_effect.exports.costs import scope_tables, scopes
+from probe_effect.exports.costs import cost_files, scope_tables, scopes
 from probe_effect.model import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from probe_effect.numbers.catalogue import Catalogue
 
@@ -89,6 +94,24 @@ def test_five_hundred_probes_cost_the_same_in_the_pages_script(catalogue: Catalo
         if not is_same(one := ours(tables[question[0]], *question[1:]), theirs)
     ]
     assert wrong == []
+
+
+def test_the_lines_that_the_page_shows_add_what_the_commands_add(
+    catalogue: Catalogue, published: dict[str, Any], tmp_path: Path
+) -> None:
+    (tmp_path / "costs").mkdir()
+    for name, text in cost_files(catalogue):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    page = (PROJECT / "content" / "data" / "_index.md").read_text(encoding="utf-8")
+    _, lines = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    assert len(lines.splitlines()) <= 15
+    ran = subprocess.run([sys.executable, "-c", lines], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    kind, *_ = published
+    asked = Asked("tracepoint-entry", None, ("count", "print"))
+    (said,) = in_script(published, [(kind, "bpftrace", asked)])
+    assert said is not None
+    assert ran.stdout.startswith(f"{said.cost.value:.0f} ns ({said.cost.low:.0f} to {said.cost.high:.0f}), ")
 
 
 def test_more_work_never_costs_less_in_the_pages_script(published: dict[str, Any]) -> None:
