@@ -64,7 +64,7 @@ def send(
 
 def _show_steps(todo: Iterable[Step]) -> None:
     """What is left to be done by hand; each command is whole on a line of its own, so that it can be copied."""
-    output.say(click.style("To send it", bold=True))
+    output.say("To send it")
     for number, (purpose, command) in enumerate(todo, start=1):
         output.say(f"  {number}. {purpose}:\n     {command}")
 
