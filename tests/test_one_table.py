@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from probe_effect.numbers.catalogue import Catalogue
 
-pytestmark = pytest.mark.deep
-
 SEED, COUNT, NEAR = 20_261_127, 500, 1e-4
 Question = tuple[str, str, Asked]
 """A scope, a tracer and a probe."""
@@ -96,6 +94,7 @@ def test_five_hundred_probes_cost_the_same_in_the_pages_script(catalogue: Catalo
     assert wrong == []
 
 
+@pytest.mark.deep
 def test_the_lines_that_the_page_shows_add_what_the_commands_add(
     catalogue: Catalogue, published: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -114,6 +113,7 @@ def test_the_lines_that_the_page_shows_add_what_the_commands_add(
     assert ran.stdout.startswith(f"{said.cost.value:.0f} ns ({said.cost.low:.0f} to {said.cost.high:.0f}), ")
 
 
+@pytest.mark.deep
 def test_more_work_never_costs_less_in_the_pages_script(published: dict[str, Any]) -> None:
     every = dict.fromkeys(one for _, *both in pairs() for one in both)
     some = [one for one in every if one.threads == 1 and one.frames is None and one.mechanism not in MECHANISMS[3:]]
