@@ -56,9 +56,9 @@ def _ticks(pid: int) -> int:
     return sum(int(word) for word in words[11:15])
 
 
-def is_over(name: str, used_s: float, *, is_deep: bool) -> bool:
+def is_over(name: str, used_s: float) -> bool:
     """Whether a test or fixture of that name took more CPU seconds than the first tier gives it."""
-    return used_s > LIMIT_S and not is_deep and name not in REASONS
+    return used_s > LIMIT_S and name not in REASONS
 
 
 def refuse(name: str, used_s: float) -> None:
@@ -73,11 +73,10 @@ def refuse(name: str, used_s: float) -> None:
 class CpuTime:
     """Measures every phase of every test, and every fixture; writes the lines where there is a file for them."""
 
-    def __init__(self, record: Path | None) -> None:
-        self._record = record
+    def __init__(self, record: Path | None, *, has_limit: bool) -> None:
+        self._record, self._has_limit = record, has_limit
         self._worker = os.environ.get("PYTEST_XDIST_WORKER", "master")
         self._alive_s = 0.0
-        self._is_deep = False
 
     def measured(self, write: Callable[..., None]) -> Generator[None, object, tuple[object, float]]:
         """Let it go by; its result and its CPU seconds. `write` gets the seconds, however it ends."""
@@ -97,7 +96,6 @@ class CpuTime:
     def phase(self, item: pytest.Item, when: str) -> Generator[None, object, tuple[object, float]]:
         """One phase of a test."""
         marks = [mark for mark in MARKS if item.get_closest_marker(mark)]
-        self._is_deep = "deep" in marks
 
         def write(**seconds: float) -> None:
             self.write(item.nodeid, when, marks=marks, **seconds)
@@ -120,7 +118,7 @@ class CpuTime:
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
         result, used_s = yield from self.phase(item, "call")
         name = f"{item.path.name}::{getattr(item, 'originalname', item.name)}"
-        if is_over(name, used_s, is_deep=self._is_deep):
+        if self._has_limit and is_over(name, used_s):
             refuse(name, used_s)
         return result
 
@@ -131,7 +129,7 @@ class CpuTime:
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Generator[None, object, object]:
         result, used_s = yield from self.measured(lambda **_: None)  # its time is in its test's setup
-        if is_over(fixturedef.argname, used_s, is_deep=self._is_deep):
+        if self._has_limit and is_over(fixturedef.argname, used_s):
             refuse(fixturedef.argname, used_s)
         return result
 
@@ -146,4 +144,4 @@ class CpuTime:
 def pytest_configure(config: pytest.Config) -> None:
     """Measure, and write where the environment says so."""
     path = os.environ.get(RECORD)
-    config.pluginmanager.register(CpuTime(Path(path) if path else None))
+    config.pluginmanager.register(CpuTime(Path(path) if path else None, has_limit=not config.getoption("deep")))
