@@ -44,7 +44,8 @@ def many_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number in range(MACHINES):  # of the costs of all, that of the first machine is the median
         values = changed(machine_values(), "machine.id", f"another-{number:02}")
         changed(values, "run.started", f"2026-11-20T09:{number:02}:00Z")
-        rows = rows_of("05-tracepoint-return", 70) if number == 0 else many_blocks(cost_ns=50 + number * (-1) ** (number + 1))
+        cost_ns = 50 + number if number % 2 else 50 - number
+        rows = rows_of("05-tracepoint-return", 70) if number == 0 else many_blocks(cost_ns=cost_ns)
         write_submission(data, [replace(row, wall_ns=(row.wall_ns or 0) + number + 1) for row in rows], values)
         counted = [replace(row, instructions=(row.instructions or 0) + number) for row in counted_rows()]
         write_counted_submission(data, counted, counted_values(f"5.{number}.1-amd64", f"qemu-tcg-5-{number}"))
