@@ -27,7 +27,7 @@ def kinds(catalogue: Catalogue) -> dict[str, set[str]]:
     """CPU family to the machines of it whose times were measured."""
     found: dict[str, set[str]] = defaultdict(set)
     for one in catalogue.timed:
-        found[cpu_family(one.document.machine.cpu_model)].add(one.machine)
+        found[cpu_family(one.document.machine.cpu_model or "")].add(one.machine)
     assert len(found) > 1
     return dict(found)
 
