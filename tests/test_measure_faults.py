@@ -329,7 +329,18 @@ def test_whatever_part_of_the_last_row_is_on_disk_is_cut_off_and_the_run_is_made
         assert path.read_bytes() == text
 
 
-def test_a_header_that_is_torn_is_written_anew(tmp_path: Path) -> None:
+def test_each_row_is_on_disk_before_the_next_run_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a power cut would find it, which no test can make."""
+    path = tmp_path / "samples.csv"
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_size))
+    with RunWriter(path) as writer:
+        for row in many_blocks(1):
+            writer.write(row)
+            assert synced[-1] == path.stat().st_size
+
+
+def test_a_header_that_is_torn_is_written_again(tmp_path: Path) -> None:
     path = tmp_path / "samples.csv"
     path.write_text("block,posi", encoding="utf-8")
     with RunWriter(path) as writer:
