@@ -21,6 +21,6 @@ if __name__ == "__main__":
         patch.object(measure_target, "known_tracers", lambda: {"bpftrace": Bpftrace(root=kernel)}),
         # Tests side by side are not to tidy up after each other, nor to wait for each other.
         patch.object(measure_display, "leftovers", list),
-        patch.object(testbed, "LOCKS", Path(os.environ["XDG_CACHE_HOME"])),
+        patch.object(testbed, "LOCKS", Path(os.environ.get("XDG_CACHE_HOME", kernel))),
     ):
         main()
