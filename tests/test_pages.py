@@ -286,7 +286,7 @@ def is_text(made: dict[str, str], shown_on: dict[str, list[str]]) -> None:
 
 
 MACHINE_TEXTS = (
-    "machine.cpu_model machine.architecture machine.governor machine.microcode machine.virtualization system.os "
+    "machine.cpu_model machine.governor machine.microcode machine.virtualization system.os "
     "system.kernel_release system.clocksource system.bpf_jit provenance.tool"
 ).split()
 

@@ -18,7 +18,6 @@ from probe_effect.errors import UsageError
 from probe_effect.exports.facts import facts
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.numbers.names import tier
-from probe_effect.numbers.shown import reference_submission
 from probe_effect.store.places import DataFolder
 from site_build import PROJECT
 
@@ -119,9 +118,3 @@ def test_they_are_bare_metal_of_two_instruction_sets_and_a_guest(catalogue: Cata
 def test_they_have_times_of_what_no_guest_of_ours_offers(catalogue: Catalogue, case: str) -> None:
     timed = [one for one in catalogue.numbers.of_case(case) if one.is_time and one.is_clear]
     assert {one.submission.architecture for one in timed} == {"x86_64", "aarch64"}
-
-
-def test_bare_metal_becomes_the_machine_whose_numbers_pages_show(catalogue: Catalogue) -> None:
-    shown = reference_submission(catalogue.numbers)
-    assert shown is not None
-    assert (tier(shown.document.machine), shown.grade) == ("physical", "A")

