@@ -11,6 +11,7 @@ import json
 import os
 import time
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,13 +38,12 @@ def still_running_s() -> float:
     """CPU seconds of all processes below this one, and of those that they have waited for."""
     ticks, waiting = 0, [os.getpid()]
     while waiting:
-        for task in Path(f"/proc/{waiting.pop()}/task").glob("*/children"):
-            try:
-                children = [int(word) for word in task.read_text(encoding="ascii").split()]
-            except OSError:  # gone meanwhile
-                continue
-            waiting += children
-            ticks += sum(_ticks(pid) for pid in children)
+        children: list[int] = []
+        with suppress(OSError):  # gone meanwhile, which Path.glob does not take before Python 3.13
+            for task in Path(f"/proc/{waiting.pop()}/task").glob("*/children"):
+                children += [int(word) for word in task.read_text(encoding="ascii").split()]
+        waiting += children
+        ticks += sum(_ticks(pid) for pid in children)
     return ticks / TICKS_PER_S
 
 

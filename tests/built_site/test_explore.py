@@ -94,7 +94,7 @@ def test_an_old_address_restores_its_view(laptop: Page, address: str, catalogue:
     machines = [one for one in chosen.get("machine", []) if not one.startswith("qemu-") or "instructions" in query]
     chosen["machine"] = [names.get(one, one) for one in machines]
     assert {name: sorted(chosen.get(name, [])) for name in STATES[query]} == {
-        name: sorted(values) for name, values in STATES[query].items()
+        name: sorted(names.get(value, value) for value in values) for name, values in STATES[query].items()
     }
     assert laptop.url.endswith(f"?{query}")
     assert laptop.locator("#explore-live tbody tr").count() > 0

@@ -143,12 +143,12 @@ def _kept_svg(spec: Spec, cache: Kept) -> str:
 
 
 def _svg_made_from(spec: Spec) -> tuple[str, ...]:
-    return _made_from("svg", json.dumps(spec, sort_keys=True), "charts/svg")
+    return _made_from("svg", json.dumps(spec, sort_keys=True), "charts/svg", "charts/draw")
 
 
 def _svg(spec: Spec) -> bytes:
     drawn: str = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE_VERSION, allowed_base_urls=[])
-    return slim(drawn).encode()
+    return _with_own_ids(slim(drawn), "id").encode()
 
 
 def _png(svg: str, scale: int) -> bytes:
