@@ -40,7 +40,7 @@ TESTS = (
 )
 """Those that ask most of the system and of the user, and take least."""
 
-CHOSEN = ("-m", "not tracer", "-k", "not what_the_guide_asks and not submits_beside")
+CHOSEN = ("--deep", "-m", "not tracer", "-k", "not what_the_guide_asks and not submits_beside")
 """Without those that count in the kernel, where rows would see each other, and what takes longest."""
 
 AT_ONCE = 2
