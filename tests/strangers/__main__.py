@@ -103,7 +103,7 @@ def clean_tree(folder: Path) -> Path:
 def run(stranger: Stranger, tree: Path, tests: Sequence[str]) -> Row:
     """The tests as a stranger runs them in `tree`."""
     with tempfile.TemporaryDirectory(prefix="home-", dir=tree.parent) as home:
-        Path(home).chmod(0o777)
+        Path(home).chmod(0o1777)
         own = {"HOME": home, "TMPDIR": home, "PYTHONPATH": str(tree / "generator"), **stranger.environment}
         inherited = {"PATH": os.environ["PATH"]}  # not CI, where nothing may be missing: here it is, by intent
         command = stranger.command([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests])
