@@ -25,7 +25,7 @@ from builders import (
     write_submission,
 )
 from evidence_builder import rows_of
-from probe_effect.exports.facts import asked_ratios, facts
+from probe_effect.exports.facts import asked_for, facts
 from probe_effect.exports.labels import labels
 from probe_effect.model import Key
 from probe_effect.numbers import names, shown
@@ -148,7 +148,7 @@ def test_the_guide_has_its_numbers_whichever_machine_becomes_the_home_machine(
     for machine, submissions in list(catalogue.numbers.machines().items())[::step]:
         other = replace(catalogue)
         monkeypatch.setattr(shown, "reference_submission", {other.numbers: shown.representative(submissions)}.get)
-        assert quoted - facts(other, asked_ratios(content)).keys() == set(), machine
+        assert quoted - facts(other, asked_for(content)).keys() == set(), machine
 
 
 @pytest.mark.parametrize(
@@ -348,8 +348,8 @@ def test_the_ratios_that_pages_ask_for_are_found(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(
         'x {{< number "a.b/c.d" >}} y {{<number "one" >}} {{< number "a.b/c.d" >}}', encoding="utf-8"
     )
-    assert asked_ratios(tmp_path) == ["a.b/c.d"]
-    assert asked_ratios(PROJECT / "content")
+    assert asked_for(tmp_path) == ["a.b/c.d"]
+    assert asked_for(PROJECT / "content")
 
 
 def test_everything_that_a_chapter_may_name_has_a_label(data: Path) -> None:

@@ -14,7 +14,6 @@ from probe_effect.numbers.shown import (
     home_machine,
     home_numbers,
     in_order,
-    on_all_machines,
     reference_submission,
 )
 from probe_effect.reduce.grades import OF_SUBMISSION
@@ -147,16 +146,6 @@ def test_a_suite_that_the_home_machine_lacks_is_shown_from_the_machine_that_has_
     number(part, COST, case="05-fentry")
     found = home_numbers(Numbers([home, whole, part]))
     assert {one.submission.machine for name, one in found.items() if name != "bpftrace.02-kprobe"} == {"whole"}
-
-
-def test_the_range_over_machines_is_of_those_where_the_cost_is_clear() -> None:
-    home, other, noisy = run("home"), submission("other", suite="per-event"), submission("noisy", suite="per-event")
-    number(other, Estimate(400.0, 390.0, 410.0))
-    number(noisy, Estimate(900.0, -100.0, 1900.0), noise_floor_ns=1000.0)
-    numbers = Numbers([home, other, noisy])
-    own = home_numbers(numbers)["bpftrace.02-kprobe"]
-    assert on_all_machines(numbers, own) == (Estimate(50.0, 50.0, 400.0), 2, "2 physical machines")
-    assert on_all_machines(Numbers([home]), own) is None
 
 
 def test_levels_have_names_of_their_own() -> None:

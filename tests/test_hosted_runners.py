@@ -13,10 +13,12 @@ from builders import changed, machine_document, machine_values, many_blocks, wri
 from probe_effect.advising.here import this_machine
 from probe_effect.cli.measure import measure
 from probe_effect.costs.evidence import evidence
+from probe_effect.costs.questions import over_machines, question
 from probe_effect.machine import collect
 from probe_effect.model import Key
-from probe_effect.numbers import names, shown
+from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.numbers.shown import home_machine
 from probe_effect.numbers.likeness import by_likeness, facts_of, facts_of_submission
 from probe_effect.pages import fragments, machine_page
 from probe_effect.store.machine_file import MachineFile, is_hosted, runner_id
@@ -94,11 +96,13 @@ def test_a_system_that_does_not_say_what_it_is_has_an_id_too() -> None:
 def test_runs_on_three_hosts_count_as_one_machine_in_ranges_whose_ends_are_those_of_all_runs(
     three_hosts: Catalogue,
 ) -> None:
-    number = three_hosts.numbers.of_machine("test-machine")[KPROBE]
-    found = shown.on_all_machines(three_hosts.numbers, number)
+    asked = question(three_hosts, "bpftrace.02-kprobe")
+    assert asked is not None
+    found = over_machines(three_hosts, asked)
     assert found is not None
     assert found.machines == 2
-    assert (found.cost.low, found.cost.high) == pytest.approx((number.known_cost.value, 1500))
+    own = three_hosts.numbers.of_machine("test-machine")[KPROBE]
+    assert (found.time.low, found.time.high) == pytest.approx((own.known_cost.low, 1500))
 
 
 def test_guidance_takes_the_range_over_all_hosts_and_the_newest_value(three_hosts: Catalogue) -> None:
@@ -162,7 +166,7 @@ def test_it_is_the_home_machine_only_where_every_other_was_under_load(
         changed(values, f"machine.{key}", value)
     write_submission(data, values=changed(values, "run.load_before", load))
     name = add(data, 1, 900)
-    assert (shown.home_machine(read_catalogue(DataFolder(data)).numbers) == name) is is_hosted_home
+    assert (home_machine(read_catalogue(DataFolder(data)).numbers) == name) is is_hosted_home
 
 
 def test_advice_for_another_machine_says_that_it_is_hosted_and_does_not_compare(three_hosts: Catalogue) -> None:

@@ -40,7 +40,7 @@ static void die(const char *what)
 #if defined(__x86_64__)
 #define EMULATED "push %rbp\n\tpop %rbp\n\tmov %rdi, %rax\n\tret"
 #define STEPPED "mov %rdi, %rax\n\tret"
-#ifdef CALLS_NOP10 /* Linux 7.3 and newer: a nop of ten bytes becomes a call, and before one of five */
+#ifdef CALLS_NOP10 /* Linux 7.2 and newer: a nop of ten bytes becomes a call, and before one of five */
 #define CALLED ".byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n\tmov %rdi, %rax\n\tret"
 #else
 #define CALLED ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n\tmov %rdi, %rax\n\tret"

@@ -26,7 +26,7 @@ from probe_effect.exports.advising import ADVISING, FIRST, advise_files
 from probe_effect.exports.costs import cost_files
 from probe_effect.exports.data_folder import ZIP
 from probe_effect.exports.explore import FORM, MATRIX, explore_files, matrix_file
-from probe_effect.exports.facts import asked_ratios, facts, verdicts
+from probe_effect.exports.facts import asked_for, facts, verdicts
 from probe_effect.exports.figures import (
     machine_cards,
     write_diagrams,
@@ -213,7 +213,7 @@ def _write_pages(catalogue: Catalogue, work: Path, content: Path) -> None:
     write(work / ADDRESSES, "".join(f"{address}\n" for address in addresses))
     for name, text in site.fragment_files(catalogue).items():
         write(assets / "fragments" / name, text)
-    quoted = facts(catalogue, asked_ratios(content))
+    quoted = facts(catalogue, asked_for(content))
     write(assets / "facts.json", json.dumps(quoted, ensure_ascii=False))
     examples = {name: asdict(found) for name, found in site.citations(catalogue).items()}
     write(assets / "citations.json", json.dumps(examples, ensure_ascii=False))

@@ -19,6 +19,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 
@@ -42,6 +43,9 @@ from probe_effect.store.source_file import Figure
 
 ASKED = re.compile(r'\{\{<\s*number\s+"([^"]+/[^"]+)"(?:\s+\w+)?\s*>\}\}')
 """A ratio that a page asks for. There are a hundred thousand that nobody does."""
+
+QUESTION = re.compile(r'\{\{<\s*question\s+"([^"]+)"(?:\s+"?(\w+)"?)?\s*>\}\}')
+"""A question that a page asks, with its form."""
 
 PART = "part/"
 
@@ -68,10 +72,11 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
     return found
 
 
-def asked_ratios(content: Path) -> list[str]:
-    """The keys of all ratios that hand-written pages ask for."""
-    texts = (path.read_text(encoding="utf-8") for path in sorted(content.rglob("*.md")))
-    return sorted({key for text in texts for key in ASKED.findall(text)})
+def asked_for(content: Path) -> list[str]:
+    """The keys of all ratios and questions that hand-written pages ask for."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted(content.rglob("*.md"))]
+    asked = {"/".join(filter(None, ("question", *found))) for text in texts for found in QUESTION.findall(text)}
+    return sorted(asked | {key for text in texts for key in ASKED.findall(text)})
 
 
 def _published(source: PublishedSource) -> Iterator[tuple[str, Fact]]:
@@ -172,7 +177,7 @@ def _findings(catalogue: Catalogue, claim: Claim) -> Iterator[Values]:
     kind: Metric = "instructions" if claim.quantity.startswith("instructions") else "time"
     for one in catalogue.numbers.current(kind):
         is_named = not one.faults and any(fnmatchcase(one.name, key) for key in claim.numbers)
-        if is_named and (value := _value(claim, one)) is not None:
+        if is_named and (value := _value(catalogue, claim, one)) is not None:
             yield {
                 "value": value.value,
                 "fits": "if" if claim.quantity == "threshold" else _fits(value, above, below),
@@ -182,8 +187,9 @@ def _findings(catalogue: Catalogue, claim: Claim) -> Iterator[Values]:
             }
 
 
-def _value(claim: Claim, one: Number) -> Estimate | None:
+def _value(catalogue: Catalogue, claim: Claim, one: Number) -> Estimate | None:
     """In ns, instructions, events per second or a ratio; None where the number has none."""
+    cost = partial(measured_facts.cost_of_event, catalogue)
     if claim.quantity in {"start", "stop"}:
         return one.attach if claim.quantity == "start" else one.detach
     if claim.quantity == "times":
@@ -192,11 +198,11 @@ def _value(claim: Claim, one: Number) -> Estimate | None:
         return None if one.loss_ratio is None else Estimate(*[one.loss_ratio] * 3)
     if claim.quantity == "threshold" or one.cost is None:
         return one.threshold(claim.below or 1)
-    if beside := claim.over or claim.less:
-        key, joined = beside.replace("*", one.tracer), estimates.ratio if claim.over else estimates.difference
-        others = (other.known_cost for other in one.submission.numbers if other.is_sound and other.name == key)
-        return next((joined(one.known_cost, cost) for cost in others), None)
-    return one.bounded_cost if claim.rate_hz is None else slowdown_at(one.bounded_cost, claim.rate_hz)
+    if second := claim.over or claim.less:
+        key, joined = second.replace("*", one.tracer), estimates.ratio if claim.over else estimates.difference
+        others = (cost(other) for other in one.submission.numbers if other.is_sound and other.name == key)
+        return next((joined(cost(one), beside) for beside in others), None)
+    return cost(one) if claim.rate_hz is None else slowdown_at(cost(one), claim.rate_hz)
 
 
 def _fits(value: Estimate, above: float | None, below: float | None) -> str:

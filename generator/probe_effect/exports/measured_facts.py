@@ -1,8 +1,8 @@
 """Times that hand-written pages may quote, by key. `<one>` is `<tracer>.<case>[@<level>]`:
 
 - `<one>.<cost|cost-interval|fastest|slowdown|threshold-1|threshold-5|threshold-30|loss|start|stop>`.
-- `<one>.<cost-per-iteration|cost-per-system-call|range-per-iteration>` in place of its cost and its range, where the
-  tool acts on every system call of the loop, shown or not: its event is an iteration of several.
+- `<one>.<cost-per-iteration|cost-per-system-call>` in place of its cost, where the tool acts on every system call of
+  the loop, shown or not: its event is an iteration of several.
 - `<one>.untraced-rate`: how often the untraced program does what is traced; `<one>.traced-rate`: the highest rate of
   events while traced, which it says.
 - `<tracer>.<case>.slowdown@<1k|10k|100k|1M>`: slowdown of a busy thread at that rate of events.
@@ -19,7 +19,8 @@
 - `<machine>/<run>/<one>.<cost|cost-interval|..|start|stop|tail-50|..>`: of that run, current or not, where a page asks.
 - `<one>.machine`: the machine that its quantities are of, which may be another than the home machine.
 - `<one>.mechanism`: how a user probe fires there, by the first instruction: emulated, stepped or called.
-- `<one>.range`: the least and the greatest cost of all machines that have it.
+- `question/<id>`: the answer of all machines to a question of `costs.questions`, with its range; `question/<id>/range`
+  is the range alone, and `question/<id>/<rate>` what a busy thread loses at that rate, of `SAMPLES_HZ`.
 - `<baseline|noise-floor>.<suite>`: of the run that is shown of that suite.
 - `machine`: the home machine.
 
@@ -35,6 +36,7 @@ from probe_effect.costs.depth import sample_law
 from probe_effect.costs.evidence import evidence
 from probe_effect.costs.first_instruction import is_in_red_zone, mechanism_of
 from probe_effect.costs.machine import number_on_hardware
+from probe_effect.costs.questions import over_machines, question
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
@@ -57,10 +59,13 @@ A cost may have `hardware`, the key of what others measured without a hypervisor
 """
 
 RATES_HZ = {"1k": 1e3, "10k": 1e4, "100k": 1e5, "1M": 1e6}
+SAMPLES_HZ = {"99": 99.0, **RATES_HZ}
+"""The rates that a question may have: profilers take 99 samples a second by default."""
 
 ONE_THREAD = "1"
 LESS = "less/"
 WITH = "/with/"
+QUESTION = "question/"
 
 
 def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
@@ -77,9 +82,7 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
         if view_of(suite).has_costs:
             found |= {f"{key}.{what}": fact for what, fact in _of_event(one, catalogue)}
         if suite is None or suite.result_type.guides:
-            found |= {
-                f"{key}.{what}": fact for what, fact in (*_of_rates(one, catalogue), *_of_machines(one, catalogue))
-            }
+            found |= {f"{key}.{what}": fact for what, fact in _of_rates(one, catalogue)}
     for machine in reversed(dict.fromkeys(one.machine for one in submissions)):  # the home machine's last
         own = {one.name: one for one in catalogue.numbers.of_machine(machine).values() if one.is_sound}
         for of in (_of_threads, _of_line, _of_depth):
@@ -88,7 +91,11 @@ def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
     for key in ratios:
         first, _, second = key.partition("/")
         ours, printed = current.get(second.removeprefix(LESS)), figures.get(first)
-        if told := _ratio(catalogue, submissions, first, second) or _of_run(catalogue, _of_one_machine(catalogue, key)):
+        if key.startswith(QUESTION) and (answer := _of_question(catalogue, key)):
+            found[key] = answer
+        elif told := _ratio(catalogue, submissions, first, second) or _of_run(
+            catalogue, _of_one_machine(catalogue, key)
+        ):
             found[key] = told
         elif second.startswith(LESS) and ours and ours.distinguishable and printed and printed.cost_ns:
             found[key] = _gap(printed, ours)
@@ -167,7 +174,7 @@ def _of_event(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
         yield "cost-interval", cost | {"text": wording.cost(one)}
     else:
         yield "cost-per-iteration", _per(cost, f"iteration of {calls} system calls")
-        alone = _bounded(one, "cost", _of_one_call(one, catalogue), units.DURATION)
+        alone = _bounded(one, "cost", cost_of_event(catalogue, one), units.DURATION)
         yield "cost-per-system-call", _per(alone, "system call")
     if one.fastest_ns is not None and calls is None:
         yield "fastest", _told(one, "fastest", units.duration(one.fastest_ns), "least traced less least untraced time")
@@ -190,19 +197,31 @@ def _per(cost: Fact, unit: str) -> Fact:
     return cost | {key: f"{cost[key]} per {unit}" for key in ("text", "cell") if key in cost}
 
 
-def _of_one_call(one: Number, catalogue: Catalogue) -> Estimate:
-    """The cost of the traced system call alone."""
-    return event_cost(evidence(catalogue), (one.submission.machine, one.tracer, one.case), one.bounded_cost)[0]
+def cost_of_event(catalogue: Catalogue, one: Number) -> Estimate:
+    """The cost of one event; of a tool that acts on every system call of the loop, of the traced call alone."""
+    found = evidence(catalogue)
+    if not one.is_time or calls_of_event(found, one.case) is None:
+        return one.bounded_cost
+    return event_cost(found, (one.submission.machine, one.tracer, one.case), one.bounded_cost)[0]
 
 
-def _of_machines(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
-    """The cost of the same on all machines."""
-    if one.is_clear:
-        calls = calls_of_event(evidence(catalogue), one.case)
-        key, per = ("range-per-iteration", f" per iteration of {calls} system calls") if calls else ("range", "")
-        words = wording.on_all_machines(catalogue.numbers, one, per)
-        title = f"{catalogue.titles.get(one.case, one.case)}, {one.tracer}"
-        yield key, fact(words, title, addresses.case(one.case), "measured")
+def _of_question(catalogue: Catalogue, key: str) -> Fact | None:
+    """The answer to `question/<id>[/range|/<rate>]` over all machines; None where none has it."""
+    name, _, form = key.removeprefix(QUESTION).partition("/")
+    asked = question(catalogue, name)
+    found = over_machines(catalogue, asked) if asked else None
+    if asked is None or found is None:
+        return None
+    rate_hz = SAMPLES_HZ.get(form)
+    time = found.time if rate_hz is None else slowdown_at(found.time, rate_hz)
+    scale = units.DURATION if rate_hz is None else units.SHARE
+    where = found.words if found.machines > 1 else names.machine_name(found.replies[0].number.submission)
+    per = "" if asked.unit == "event" else f" per {asked.unit}"
+    whole = f"{units.span(time, scale)}{per} on {where}"
+    title = f"{asked.words}: the median of {whole}, from the least low to the greatest high end"
+    value = f"{units.quantity(time.value, scale, 2)}{per} ({units.span(time, scale)} on {where})"
+    page = addresses.case(found.replies[0].number.case)
+    return fact(whole if form == "range" or asked.by else value, title, page, "measured")
 
 
 def _of_run(catalogue: Catalogue, key: str) -> Fact | None:
@@ -217,8 +236,7 @@ def _of_run(catalogue: Catalogue, key: str) -> Fact | None:
 
 def _of_rates(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
     """The thresholds and the slowdowns of one busy thread."""
-    calls = calls_of_event(evidence(catalogue), one.case)
-    cost = one.bounded_cost if calls is None else _of_one_call(one, catalogue)
+    cost = cost_of_event(catalogue, one)
     quantities: tuple[addresses.Quantity, ...] = ("threshold-1", "threshold-5", "threshold-30")
     for what, percent in zip(quantities, THRESHOLDS, strict=True):
         if one.is_clear and (rate := threshold(cost, percent)) is not None:

@@ -13,10 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean, median
 from typing import NamedTuple
 
-from probe_effect.model import Estimate
 from probe_effect.numbers.index import Numbers, grouped_by, once
 from probe_effect.numbers.likeness import Facts, facts_of_submission
-from probe_effect.numbers.names import BOOTED, cpu_family, several, tier
+from probe_effect.numbers.names import BOOTED, cpu_family, tier
 from probe_effect.reduce.grades import OF_SUBMISSION, WORST
 from probe_effect.reduce.submission import Number, Submission
 
@@ -129,25 +128,6 @@ def home_numbers(numbers: Numbers) -> dict[str, Number]:
     for one in sorted(sound, key=comes_first, reverse=True):
         found.setdefault(one.name, one)
     return found
-
-
-class MachineRange(NamedTuple):
-    """What one thing costs, ns, between the least and the greatest of so many machines; in words what they are."""
-
-    cost: Estimate
-    machines: int
-    words: str = ""
-
-
-def on_all_machines(numbers: Numbers, number: Number) -> MachineRange | None:
-    """The cost of a number on all machines where it is clear; None if only one has it."""
-    same = [one for one in numbers.of_case(number.case) if (one.tracer, one.level) == (number.tracer, number.level)]
-    clear = [run for one in same if one.is_sound for run in numbers.of_hosts(one) if run.is_clear]
-    runs = {one.submission.machine: one.submission for one in clear}
-    if len(runs) < 2:
-        return None
-    costs = sorted(one.known_cost.value for one in clear)
-    return MachineRange(Estimate(number.known_cost.value, costs[0], costs[-1]), len(runs), several(list(runs.values())))
 
 
 MOST_MACHINES = 12

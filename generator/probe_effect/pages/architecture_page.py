@@ -13,13 +13,15 @@ from probe_effect.numbers.index import grouped_by
 from probe_effect.pages import addresses, executed, instructions
 from probe_effect.pages.instructions import listed
 from probe_effect.pages.kernel_changes import WAYS, charts_of, short_names
-from probe_effect.pages.machine_page import PLAIN_ACTIONS
 from probe_effect.pages.markdown import page
 from probe_effect.reduce.submission import Number
 from probe_effect.tools.record import plain_tools
 
 MOST_SAID = 3
 """Changes of a suite that the page begins with."""
+
+PLAIN_ACTIONS = ("nothing", "count")
+"""The actions of cases that are about their probe."""
 
 LOWER_BOUND = f"{plain_tools('bpf')[0]} "
 """How the tracer is called that does nothing but what a probe asks for."""

@@ -3,9 +3,8 @@
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 from probe_effect import units
 from probe_effect.charts.dots import Dot, cost_chart
@@ -13,17 +12,14 @@ from probe_effect.charts.slowdown import CostLine, LadderRung, ladder_chart, slo
 from probe_effect.charts.theme import Chart
 from probe_effect.compare.comparison import between_tracers
 from probe_effect.compare.subjects import subjects
-from probe_effect.costs.added import event_cost
-from probe_effect.costs.evidence import evidence
-from probe_effect.model import Estimate, Key
+from probe_effect.costs.questions import QUESTIONS, MachineRange, NamedQuestion, Reply, on, over_machines
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import once
-from probe_effect.numbers.shown import FIRST_SUITE, MachineRange, one_of_each, reference_submission, shown_machines
+from probe_effect.numbers.shown import FIRST_SUITE, one_of_each, reference_submission, shown_machines
 from probe_effect.pages import instructions, wording
 from probe_effect.pages.markdown import render
 from probe_effect.reduce.submission import Number
-from probe_effect.toml import beside
 
 SCALES = {
     "Each time": units.Scale((units.Unit(math.inf, 1, "ns"),), 3),
@@ -37,33 +33,16 @@ MOST = 6
 CHART, RATES_CHART = "ladder", "events-to-slowdown"
 
 
-@dataclass(frozen=True, slots=True)
-class Rung:
-    """What is shown, in words: an event, a start or a stop of a tracer, of the first of `cases` that a machine has."""
+class RungTime(NamedTuple):
+    """A rung on a machine: what it asks, and the answer of the machine."""
 
-    words: str
-    tracer: str
-    cases: tuple[str, ...]
-    of: Literal["event", "start", "stop"] = "event"
-    by: str = ""
+    rung: NamedQuestion
+    reply: Reply
 
     @property
     def group(self) -> str:
         """The words over it and its like."""
-        return list(SCALES)[self.of != "event"]
-
-
-class RungTime(NamedTuple):
-    """A rung on a machine: its number, and its time, ns."""
-
-    rung: Rung
-    number: Number
-    time: Estimate
-
-    @property
-    def is_bound(self) -> bool:
-        """Whether the event may cost nothing, and `time` is what it costs at most."""
-        return self.rung.of == "event" and not self.number.is_clear
+        return group_of(self.rung)
 
     @property
     def quantity(self) -> str:
@@ -72,16 +51,18 @@ class RungTime(NamedTuple):
 
     def said(self, scale: units.Scale = units.DURATION) -> str:
         """Its time with the interval, or the bound."""
-        bound = units.quantity(self.time.value, scale, 2)
-        return f"below {bound}" if self.is_bound else units.interval(self.time, scale)
+        time, is_bound = self.reply.time, self.reply.is_bound
+        return f"below {units.quantity(time.value, scale, 2)}" if is_bound else units.interval(time, scale)
 
 
-def _read(kind: str) -> list[Rung]:
-    found: dict[str, list[dict[str, Any]]] = beside(__file__, "ladder")
-    return [Rung(**one | {"cases": tuple(one["cases"])}) for one in found[kind]]
+RUNGS = tuple(one for one in QUESTIONS.values() if one.is_rung)
+HOME = tuple(QUESTIONS[name] for name in ("tracepoint-counted", "function-counted", "strace-call"))
+"""The three costs of the home page, each over all machines."""
 
 
-RUNGS, COSTS = _read("rung"), _read("cost")
+def group_of(rung: NamedQuestion) -> str:
+    """The words over a rung and its like."""
+    return list(SCALES)[rung.of != "event"]
 
 
 @once
@@ -92,45 +73,23 @@ def ladders(catalogue: Catalogue) -> Mapping[str, list[RungTime]]:
     """
     found = {}
     for machine in one_of_each(catalogue.numbers, MOST):
-        own = [step for rung in RUNGS for step in _steps(catalogue, rung, machine)[:1]]
-        found[machine] = sorted(own, key=lambda one: (list(SCALES).index(one.rung.group), one.time.value))
+        own = [RungTime(rung, reply) for rung in RUNGS if (reply := on(catalogue, rung, machine))]
+        found[machine] = sorted(own, key=lambda one: (list(SCALES).index(one.group), one.reply.time.value))
     return {machine: own for machine, own in found.items() if len(own) > 1}
 
 
-def _steps(catalogue: Catalogue, rung: Rung, machine: str) -> list[RungTime]:
-    """A rung on a machine, for each of its cases that has a sound number there."""
-    keys = (Key(case, rung.tracer, level or None) for case, _, level in (one.partition("@") for one in rung.cases))
-    every = (catalogue.numbers.of_machine_and_case(machine, key.case).get(key) for key in keys)
-    timed = ((one, _time(catalogue, rung, one)) for one in every if one and one.is_sound)
-    return [RungTime(rung, one, time) for one, time in timed if time and time.value > 0]
-
-
-def _time(catalogue: Catalogue, rung: Rung, number: Number) -> Estimate | None:
-    if rung.of != "event":
-        return number.attach if rung.of == "start" else number.detach
-    if not number.is_clear:
-        return Estimate(number.bounded_cost.high) if number.bounded_cost.high else None
-    key = number.submission.machine, number.tracer, number.case
-    return event_cost(evidence(catalogue), key, number.known_cost)[0]
-
-
-@once
-def span(catalogue: Catalogue, rung: Rung) -> MachineRange | None:
-    """The least and the greatest time of a rung on all machines where it is clear; None of fewer than two."""
-    found = [
-        [one.time.value for one in _steps(catalogue, rung, machine) if not one.is_bound]
-        for machine in catalogue.numbers.machines()
-    ]
-    times = sorted(time for of_machine in found for time in of_machine)
-    machines = sum(map(bool, found))
-    return MachineRange(Estimate(times[0], times[0], times[-1]), machines) if machines > 1 else None
+def span(catalogue: Catalogue, rung: NamedQuestion) -> MachineRange | None:
+    """The range of a rung over all machines where it is clear; None of fewer than two."""
+    found = over_machines(catalogue, rung)
+    return found if found and found.machines > 1 else None
 
 
 def charts(catalogue: Catalogue) -> list[Chart]:
     """A ladder for each machine that stands for its kind, and the slowdown by rate of the events of the first."""
     found = [_ladder(catalogue, machine, steps) for machine, steps in ladders(catalogue).items()]
     for machine, steps in islice(ladders(catalogue).items(), 1):
-        lines = [CostLine(one.rung.words, one.time) for one in steps if one.rung.of == "event" and not one.is_bound]
+        events = [one for one in steps if one.rung.of == "event" and not one.reply.is_bound]
+        lines = [CostLine(one.rung.words, one.reply.time) for one in events]
         title = f"From events per second to slowdown on {_name(catalogue, machine)}"
         words = (RATES_CHART, title, "Slowdown of one busy thread by the rate of its events.")
         found += [slowdown_chart(*words, lines, page="/costs/")] if lines else []
@@ -150,7 +109,8 @@ def _ladder(catalogue: Catalogue, machine: str, steps: list[RungTime]) -> Chart:
     drawn = []
     for one in steps:
         text, whole = one.said().partition(" (")[0], span(catalogue, one.rung)
-        drawn.append(LadderRung(one.rung.words, one.rung.group, one.time, text, whole and whole.cost, one.is_bound))
+        time, is_bound = one.reply.time, one.reply.is_bound
+        drawn.append(LadderRung(one.rung.words, one.group, time, text, whole and whole.time, is_bound))
     ends = [next((one.text for one in drawn if not one.is_bound), drawn[0].text), drawn[-1].text]
     title = f"Numbers for tracers: {' to '.join(ends)} on {_name(catalogue, machine)}"
     sentence = "What tracing takes, on a logarithmic scale; the grey lines are the ranges over all machines."
@@ -160,19 +120,19 @@ def _ladder(catalogue: Catalogue, machine: str, steps: list[RungTime]) -> Chart:
 def write(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown: the page of ladders, and what the home page says first, with its three costs."""
     found = ladders(catalogue)
-    tables: dict[str, dict[Rung, dict[str, RungTime]]] = {group: {} for group in SCALES}
+    tables: dict[str, dict[NamedQuestion, dict[str, RungTime]]] = {group: {} for group in SCALES}
     for machine, steps in found.items():
         for one in steps:
-            tables[one.rung.group].setdefault(one.rung, {})[machine] = one
+            tables[one.group].setdefault(one.rung, {})[machine] = one
     shown = {
         "machines": {machine: _name(catalogue, machine) for machine in found},
         "pictures": [_picture(catalogue, machine) for machine in found],
-        "spans": {rung: span(catalogue, rung) for rung in (*RUNGS, *COSTS)},
+        "spans": {rung: span(catalogue, rung) for rung in (*RUNGS, *HOME)},
         "timed": len(catalogue.numbers.machines()),
         "counted": len(catalogue.numbers.machines("instructions")),
     }
     rates = [chart.name for chart in charts(catalogue) if chart.name == RATES_CHART]
-    values = shown | {"tables": tables, "scales": SCALES, "costs": COSTS, "rates": rates}
+    values = shown | {"tables": tables, "scales": SCALES, "costs": HOME, "rates": rates}
     return {name: render(f"fragments/{name}.j2", **values) for name in ("ladder.md", "home.md", "rates-chart.md")}
 
 

@@ -5,13 +5,11 @@ An emulated machine has its counts by event, and what it is made of.
 
 from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import NamedTuple
 
 from probe_effect import units
 from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.charts.theme import Chart
-from probe_effect.costs.first_instruction import mechanism_of
-from probe_effect.model import Estimate
+from probe_effect.costs.questions import QUESTIONS, NamedQuestion, Reply, on, over_machines
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import grouped_by
@@ -22,81 +20,37 @@ from probe_effect.pages.markdown import page
 from probe_effect.pages.results import view_of
 from probe_effect.pages.results.counts import COUNTS
 from probe_effect.pages.submission_page import with_numbers
-from probe_effect.reduce.submission import Number, Submission
+from probe_effect.reduce.submission import Submission
 from probe_effect.store.machine_file import MachineFile
-from probe_effect.tools.record import plain_tools
 
 CHART = "machines"
 
 
-class MachineQuestion(NamedTuple):
-    """What readers ask of a machine first, in words and in few; the kind of probe, and what its instruction becomes."""
-
-    words: str
-    briefly: str
-    probe: str
-    mechanism: str | None
-
-
-ASKED = (
-    MachineQuestion("a tracepoint on a system call", "tracepoint", "tracepoint-entry", None),
-    MachineQuestion("a user probe whose first instruction is emulated", "user probe, emulated", "uprobe", "emulated"),
-    MachineQuestion("a user probe whose first instruction is stepped", "user probe, stepped", "uprobe", "stepped"),
-)
-
-PLAIN_ACTIONS = ("nothing", "count")
-"""The actions of cases that are about their probe."""
-
-TRACERS = tuple(reversed(plain_tools("bpf")))
-"""Whose costs these are; the first that has one, and the lower bound only where no other has."""
+ASKED = tuple(QUESTIONS[name] for name in ("tracepoint", "uprobe-emulated", "uprobe-stepped"))
+"""What readers ask of a machine first."""
 
 
 def briefly(machine: str, catalogue: Catalogue) -> list[tuple[str, str]]:
     """Each type of probe in a few words and its cost without interval, for a badge or a picture."""
-    return [(kind.briefly, units.value(one.cost, units.DURATION)) for kind, one in asked(machine, catalogue)]
+    return [(kind.briefly, units.value(one.time, units.DURATION)) for kind, one in asked(machine, catalogue)]
 
 
-def asked(machine: str, catalogue: Catalogue) -> list[tuple[MachineQuestion, Number]]:
-    """Each type of probe with the number that represents it there; types without a clear cost are left out."""
-    found = ((kind, _of_kind(machine, catalogue, kind)) for kind in ASKED)
-    return [(kind, one) for kind, one in found if one is not None]
+def asked(machine: str, catalogue: Catalogue) -> list[tuple[NamedQuestion, Reply]]:
+    """Each type of probe with the answer of a machine; types without a clear cost are left out."""
+    found = ((kind, on(catalogue, kind, machine)) for kind in ASKED)
+    return [(kind, one) for kind, one in found if one is not None and not one.is_bound]
 
 
 def charts(catalogue: Catalogue) -> list[Chart]:
     """What each type of probe costs on the machines that pages show, a row for each; none for a machine alone."""
-    found = []
-    for kind in ASKED:
-        every = [one for machine in shown_machines(catalogue.numbers) if (one := _of_kind(machine, catalogue, kind))]
-        alike = grouped_by(every, lambda one: (one.case, one.tracer))
-        found += [(kind, one) for one in max(alike.values(), key=len, default=[])]
-    dots = [Dot(names.machine_name(one.submission), kind.briefly, one.known_cost) for kind, one in found]
-    if len({one.label for one in dots}) < 2:
+    found = [pair for machine in shown_machines(catalogue.numbers) for pair in asked(machine, catalogue)]
+    dots = [Dot(names.machine_name(one.number.submission), kind.briefly, one.time) for kind, one in found]
+    whole = over_machines(catalogue, ASKED[0])
+    if len({one.label for one in dots}) < 2 or whole is None:
         return []
-    costs = [one.known_cost.value for kind, one in found if kind is found[0][0]]
-    whole = units.span(Estimate(costs[0], min(costs), max(costs)), units.DURATION)
     said = "Each dot has its interval; rows are in no order of cost."
-    return [cost_chart(CHART, f"One {found[0][0].briefly} costs {whole}", said, dots, page="/machines/")]
-
-
-def _of_kind(machine: str, catalogue: Catalogue, kind: MachineQuestion) -> Number | None:
-    """The clear cost of a machine's first plain case of a type of probe; None without any."""
-    cases = {
-        case.id: case
-        for folder in sorted(catalogue.suites, key=lambda folder: folder.suite.id != FIRST_SUITE)
-        for case in folder.suite.cases
-        if case.probe == kind.probe and case.action in PLAIN_ACTIONS and not case.like and case.counted_by != "nothing"
-    }
-    order = list(cases)
-    fitting = [
-        one
-        for one in catalogue.numbers.of_machine(machine).values()
-        if one.threshold(5) is not None
-        and one.level is None
-        and one.tracer in TRACERS
-        and one.case in cases
-        and kind.mechanism in (None, mechanism_of(cases[one.case], one))
-    ]
-    return min(fitting, key=lambda one: (TRACERS.index(one.tracer), order.index(one.case)), default=None)
+    title = f"One {ASKED[0].briefly} costs {units.span(whole.time, units.DURATION)} on {whole.words}"
+    return [cost_chart(CHART, title, said, dots, page="/machines/")]
 
 
 NOT_RECORDED = "not recorded"

@@ -9,8 +9,7 @@ from typing import Literal
 
 from probe_effect import units
 from probe_effect.model import Estimate
-from probe_effect.numbers import names, shown
-from probe_effect.numbers.index import Numbers
+from probe_effect.numbers import names
 from probe_effect.reduce.submission import Number
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.source_file import SourceFile
@@ -40,14 +39,6 @@ def cost(case: Number) -> str:
 def unclear(high_ns: float | None, floor_ns: float | None) -> str:
     """A cost that is no difference, with the most that it can be: its high end, and no less than the noise floor."""
     return UNCLEAR.format(most=units.duration(max(high_ns or 0.0, floor_ns or 0.0), 2))
-
-
-def on_all_machines(numbers: Numbers, number: Number, per: str) -> str:
-    """`36 to 290 ns on 6 virtual machines`, or the cost `on one machine`; ` per` what, unless it is an event."""
-    found = shown.on_all_machines(numbers, number)
-    if found is None:
-        return f"{units.duration(number.known_cost.value, 2)}{per} on one machine"
-    return f"{units.span(found.cost, units.DURATION)}{per} on {found.words}"
 
 
 def slowdown(case: Number) -> str:

@@ -1,0 +1,132 @@
+"""Named questions: whatever the site says that something costs is the answer to one, so that it has one answer.
+
+`questions.toml` has those that several pages ask. Any case of any tool is a question too, `<tracer>.<case>[@<level>]`.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from probe_effect.costs.added import calls_of_event, event_cost
+from probe_effect.costs.evidence import evidence
+from probe_effect.costs.first_instruction import mechanism_of
+from probe_effect.costs.row import median_range
+from probe_effect.model import Estimate, Key
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.index import once
+from probe_effect.numbers.names import several
+from probe_effect.reduce.submission import Number
+from probe_effect.toml import beside
+
+
+@dataclass(frozen=True, slots=True)
+class NamedQuestion:
+    """What a page asks: of the first of `cases` that a machine measured, with the first of `tracers` that it has.
+
+    `words` say what is asked, `briefly` in few words. `of`: one event, or one start or stop of the tracer. `unit`: what
+    an event is, where it is no event of a probe. `mechanism`: how the probe must fire there. `by`: on what the cost
+    depends, where the question is of all of its cases together. `is_rung`: whether the ladder has it.
+    """
+
+    id: str
+    words: str
+    tracers: tuple[str, ...]
+    cases: tuple[str, ...]
+    of: Literal["event", "start", "stop"] = "event"
+    unit: str = "event"
+    mechanism: str | None = None
+    briefly: str = ""
+    by: str = ""
+    is_rung: bool = False
+
+
+class Reply(NamedTuple):
+    """The answer of one machine: the number it is from, and its time, ns. `is_bound`: the event may cost nothing."""
+
+    number: Number
+    time: Estimate
+    is_bound: bool = False
+
+
+class MachineRange(NamedTuple):
+    """The answer of several machines, ns: the value of the median one, from the least low to the greatest high end.
+
+    `replies`: those of the machines, the least first. `words`: how many machines of which kind.
+    """
+
+    time: Estimate
+    replies: tuple[Reply, ...]
+    machines: int
+    words: str
+
+
+def _read() -> Mapping[str, NamedQuestion]:
+    found: dict[str, dict[str, object]] = beside(__file__)
+    lists = {"tracers", "cases"}
+    return {
+        name: NamedQuestion(name, **{key: tuple(own[key]) if key in lists else own[key] for key in own})  # type: ignore[arg-type]
+        for name, own in found.items()
+    }
+
+
+QUESTIONS = _read()
+
+
+def question(catalogue: Catalogue, name: str) -> NamedQuestion | None:
+    """The named question, or that of the case which `<tracer>.<case>[@<level>]` names; None where no suite has it."""
+    if name in QUESTIONS:
+        return QUESTIONS[name]
+    tracer, _, case = name.partition(".")
+    found = evidence(catalogue)
+    known = case.partition("@")[0]
+    if known not in found.of:
+        return None
+    unit = "event" if calls_of_event(found, known) is None else "system call"
+    return NamedQuestion(name, catalogue.titles.get(known, known), (tracer,), (case,), unit=unit)
+
+
+@once
+def on(catalogue: Catalogue, asked: NamedQuestion, machine: str) -> Reply | None:
+    """The answer of a machine; None where it measured none of the cases, or lost events."""
+    return next(_replies(catalogue, asked, machine), None)
+
+
+@once
+def over_machines(catalogue: Catalogue, asked: NamedQuestion) -> MachineRange | None:
+    """The answer of all timed machines whose cost is clear; None without any."""
+    found = []
+    for machine in catalogue.numbers.machines():
+        every = [one for one in _replies(catalogue, asked, machine) if not one.is_bound]
+        found += every if asked.by else every[:1]
+    if not found:
+        return None
+    replies = sorted(found, key=lambda one: (one.time.value, one.number.id))
+    runs = {one.number.submission.machine: one.number.submission for one in replies}
+    time = median_range([one.time for one in replies], replies[(len(replies) - 1) // 2].time)
+    return MachineRange(time, tuple(replies), len(runs), several(list(runs.values())))
+
+
+def _replies(catalogue: Catalogue, asked: NamedQuestion, machine: str) -> Iterator[Reply]:
+    """What a machine has of each case, with the first tracer that measured any."""
+    cases = [(name.partition("@")[0], name.partition("@")[2] or None) for name in asked.cases]
+    for tracer in asked.tracers:
+        keys = [Key(case, tracer, level) for case, level in cases]
+        every = (catalogue.numbers.of_machine_and_case(machine, key.case).get(key) for key in keys)
+        found = [reply for one in every if one and one.is_sound and (reply := _reply(catalogue, asked, one))]
+        if found:
+            yield from found
+            return
+
+
+def _reply(catalogue: Catalogue, asked: NamedQuestion, measured: Number) -> Reply | None:
+    one = catalogue.numbers.over_hosts(measured)
+    if asked.of != "event":
+        taken = one.attach if asked.of == "start" else one.detach
+        return taken and Reply(measured, taken)
+    found = evidence(catalogue)
+    if asked.mechanism not in (None, mechanism_of(found.case_of[one.case], one)):
+        return None
+    if one.is_clear:
+        return Reply(measured, event_cost(found, (one.submission.machine, one.tracer, one.case), one.known_cost)[0])
+    high = one.bounded_cost.high
+    return Reply(measured, Estimate(high), is_bound=True) if high else None
