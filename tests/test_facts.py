@@ -71,14 +71,6 @@ def test_numbers_that_a_sentence_compares_are_of_the_first_machine_that_has_all_
     assert f"{key}/with/bpftrace.99-absent" not in found
 
 
-def test_the_range_over_all_machines_is_a_fact_beside_the_cost(data: Path) -> None:
-    assert plain(facts(read(data))["bpftrace.02-kprobe.range"]) == "50 ns on one machine"
-    write_submission(data, many_blocks(cost_ns=700), changed(machine_values(), "machine.id", "other-0002"))
-    fact = facts(read(data))["bpftrace.02-kprobe.range"]
-    assert plain(fact) == "50 to 700 ns on 2 physical machines"
-    assert fact["href"] == "/costs/02-kprobe/"
-
-
 def test_untraced_times_and_noise_name_their_suite(data: Path) -> None:
     found = facts(read(data))
     assert {key for key in found if key.startswith(("baseline", "noise-floor"))} == {
@@ -98,10 +90,9 @@ def test_a_tool_that_stops_every_call_has_costs_of_an_iteration_and_of_a_call_an
     catalogue: Catalogue,
 ) -> None:
     found = facts(catalogue)
-    unsaid = {f"strace.22-system-call.{what}" for what in ("cost", "cost-interval", "fastest", "range")}
+    unsaid = {f"strace.22-system-call.{what}" for what in ("cost", "cost-interval", "fastest")}
     assert unsaid & found.keys() == set()
     assert plain(found["strace.22-system-call.cost-per-iteration"]).endswith("per iteration of 2 system calls")
-    assert "per iteration of 2 system calls on" in plain(found["strace.22-system-call.range-per-iteration"])
     assert plain(found["strace.22-system-call.cost-per-system-call"]).endswith("per system call")
 
 

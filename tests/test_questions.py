@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,6 +117,27 @@ def test_a_page_is_told_the_median_with_the_range_or_what_a_busy_thread_loses(fo
     known = catalogue_of(machine("a", entry=(100.0, 90.0, 110.0)), machine("b", entry=(50.0, 30.0, 60.0)))
     key = f"question/bpftrace.{ENTRY}{form}"
     assert facts(known, [key])[key]["text"] == text
+
+
+QUOTED = re.compile(r'number "([a-z-]+)\.([a-z0-9-]+)\.(?:cost|cost-interval|slowdown@\w+|threshold-\d+)"')
+OF_ONE_RUN = {"01-entry-nothing": "In one run of the suite"}
+"""Cases that a chapter quotes beside others of their own run, and what it says of that."""
+
+
+def test_the_guide_quotes_one_case_for_one_probe_with_one_action_and_names_the_run_of_any_other(
+    catalogue: Catalogue,
+) -> None:
+    cases = {one.id: one for one in catalogue.cases()}
+    quoted: dict[tuple[object, ...], set[str]] = {}
+    for path in sorted((PROJECT / "content/guide").glob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        for tracer, name in QUOTED.findall(text):
+            if name in OF_ONE_RUN:
+                assert OF_ONE_RUN[name] in text
+            elif (case := cases.get(name)) and not case.parts and case.like is None:
+                quoted.setdefault((tracer, case.probe, case.action, case.functions), set()).add(name)
+    assert len(quoted) > 20
+    assert [names for names in quoted.values() if len(names) > 1] == []
 
 
 def test_pages_ask_for_their_questions_with_their_forms(tmp_path: Path) -> None:
