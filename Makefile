@@ -40,10 +40,11 @@ test: $(ALL) $(NODE) ## what proves the project on this machine (6 minutes on tw
 	$(UV) lock --check
 	$(RUN_TESTS)
 
-test-all: $(ALL) $(NODE) ## everything that CI checks: make test and what is deep (30 minutes)
+test-all: $(ALL) $(NODE) ## everything that CI checks: make test, what is deep, and strangers (30 minutes)
 	@sh .ci/packages $(PACKAGES)
 	$(UV) lock --check
 	$(RUN_TESTS) --deep
+	$(MAKE) --no-print-directory strangers
 
 strangers: $(ALL) ## a fast part of the tests as others and elsewhere: not root, no network, another CPU (2 minutes)
 	PYTHONPATH=tests $(BIN)/python -m strangers
