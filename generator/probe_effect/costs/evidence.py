@@ -25,8 +25,8 @@ class Evidence:
     `counts`: case to its sound counts of instructions, by whichever tracer and kernel, on the architectures of machines
     that have costs: no time comes of others. `folders`: suite to where its scripts lie. `titles`: case to its name.
     `of_work`: what an event adds, by level, where a suite measures whole work.
-    `sources`: what others published, read only where it is asked for. `keep`: what was made of the same evidence in an
-    earlier run, or what is made now.
+    `sources`: what others published, read only where it is asked for. `keep`: what a package made of the same evidence
+    in an earlier run, or what it makes now.
 
     What `numbers` have of a machine and a case is taken up when somebody asks for that, so that a command which asks
     of few cases does not read the numbers of all.
@@ -40,7 +40,7 @@ class Evidence:
         folders: Mapping[str, Path] | None = None,
         titles: Mapping[str, str] | None = None,
         sources: Callable[[], Iterable[PublishedSource]] = tuple,
-        keep: Callable[[Callable[[], bytes]], bytes] = lambda make: make(),
+        keep: Callable[[str, Callable[[], bytes]], bytes] = lambda _, make: make(),
     ) -> None:
         self.suites, self.sources, self.keep = suites, sources, keep
         self.folders: Mapping[str, Path] = folders or {}
@@ -210,15 +210,15 @@ def evidence(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSourc
     return made
 
 
-def _keep(catalogue: Catalogue) -> Callable[[Callable[[], bytes]], bytes]:
-    """Keeps what is made of all evidence, unless a submission has no digest of its files."""
+def _keep(catalogue: Catalogue) -> Callable[[str, Callable[[], bytes]], bytes]:
+    """Keeps what a package makes of all evidence, unless a submission has no digest of its files."""
     kept, submissions, folders = catalogue.kept, catalogue.active, [one.folder for one in catalogue.suites]
 
-    def keep(make: Callable[[], bytes]) -> bytes:
+    def keep(package: str, make: Callable[[], bytes]) -> bytes:
         if any(one.digest is None for one in submissions):
             return make()
-        own = code_version("costs", "numbers", "scripts")
+        own = code_version("costs", "numbers", "scripts", package)
         known = (f"{one.id} {one.digest}" for one in submissions)
-        return kept.made(make, "evidence", own, code(), folders_digest(folders), *known)
+        return kept.made(make, "evidence", package, own, code(), folders_digest(folders), *known)
 
     return keep

@@ -196,7 +196,7 @@ def models(found: Evidence) -> Models:
 @once
 def _kept(found: Evidence) -> tuple[list[RecordedClasses], list[Any]]:
     """What was recorded of counts, and what was fitted with it."""
-    paths, fitted = json.loads(found.keep(lambda: _fitted_to(found)))
+    paths, fitted = json.loads(found.keep("costs", lambda: _fitted_to(found)))
     return list(map(RecordedClasses._make, paths)), fitted
 
 
