@@ -142,7 +142,8 @@ def test_a_start_a_stop_a_loss_and_a_slowed_loop_are_quantities_too() -> None:
     own = submission("m")
     ends = Estimate(2e9, 1e9, 3e9)
     slowed = Estimate(9.0, 8.0, 10.0)
-    number(own, Estimate(*CLEAR), PROBE, attach=ends, detach=ends, loss_ratio=0.02, slowdown=slowed)
+    number(own, Estimate(*CLEAR), PROBE, attach=ends, detach=ends, slowdown=slowed)
+    number(own, Estimate(*CLEAR), PROBE, "bpftrace-0-17", attach=ends, detach=ends, loss_ratio=0.02)
     for quantity, above in {"start": 900.0, "stop": 900.0, "loss": 1.9, "times": 8.5}.items():
         assert decided(claim(numbers=TESTED["numbers"], quantity=quantity, above=above), own)["verdict"] == "holds"
 

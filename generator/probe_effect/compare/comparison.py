@@ -140,10 +140,10 @@ def since(submission: Submission, runs: Iterable[Submission]) -> list[Comparison
 def ranked(numbers: Iterable[Number]) -> list[tuple[Number, Rank]]:
     """The times that can be ranked, each with the places that it may hold, the least first.
 
-    Left out are costs that are no difference from 0, and those that are not sound. The caller gives only what may be
+    Left out are costs that are no difference from 0, and those that do not lead. The caller gives only what may be
     ranked together: one tier, one metric, one case.
     """
-    clear = [one for one in numbers if one.distinguishable and one.is_sound]
+    clear = [one for one in numbers if one.distinguishable and one.leads]
     found = zip(clear, ranks([one.cost for one in clear]), strict=True)
     return sorted(found, key=lambda pair: pair[0].known_cost.value)
 
@@ -281,3 +281,5 @@ def _faults(one: Number) -> Iterator[str]:
         yield "too few blocks for an interval"
     elif one.noise_floor_ns is None:
         yield "no noise floor"
+    if one.has_losses:
+        yield f"events were lost with {one.tracer}, and a lost event costs less"

@@ -116,7 +116,7 @@ def contention(found: Evidence, machine: str, tracer: str, case: str) -> list[Co
     Only factors that have an interval; empty where nobody measured the event of `case` with several threads.
     """
     levels = at_levels(found, (machine, tracer, case), lambda factor: factor.occupies_cpus)
-    by_threads = {int(level): one.known_cost for level, one in levels.items() if level.isdigit()}
+    by_threads = {int(level): one.known_cost for level, one in levels.items() if level.isdigit() and one.leads}
     single = by_threads.pop(1, None)
     if single is None:
         return []

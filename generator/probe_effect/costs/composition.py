@@ -80,6 +80,7 @@ def _checked(found: Evidence, machine: str, tracer: str) -> Iterator[Checked]:
     costs = {
         case: one.known_cost.times(found.case_of[case].events_per_operation)
         for case, one in found.by_tracer(machine)[tracer].items()
+        if one.leads
     }
     for case, measured in costs.items():
         for kind, predicted in _predicted(found.case_of[case], costs):

@@ -77,7 +77,7 @@ def may_pay_at_switches(tracer: str, kinds: Iterable[str], options: Iterable[str
 def sample_law(found: Evidence, machine: str, tracer: str, case: str) -> SampleLaw | None:
     """The law of a sample's case with a tracer on a machine; None where no suite varied the depth of the stack."""
     levels = at_levels(found, (machine, tracer, case), lambda factor: factor.name == FRAMES)
-    sound = sorted((int(level), one) for level, one in levels.items() if level.isdigit() and one.is_sound)
+    sound = sorted((int(level), one) for level, one in levels.items() if level.isdigit() and one.leads)
     measured = {frames: one.known_cost for frames, one in sound}
     line = straight_line([(min(frames, WALKED), cost) for frames, cost in measured.items()])
     return SampleLaw(line, measured, {frames: one.event_bytes for frames, one in sound}) if line else None

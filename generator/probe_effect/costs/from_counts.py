@@ -270,6 +270,8 @@ def calibrations(found: Evidence, machine: str, known: Sequence[RecordedClasses]
             case = found.case_of[case_id]
             if case.parts or case.counted_by == "nothing" or not timed.is_clear or timed.known_cost.low is None:
                 continue
+            if not timed.leads:
+                continue
             one = counted(found, machine, tracer, case)
             if one is not None and one.known_cost.value > 0 and _is_same_work(case, one, timed):
                 yield TimedCount(_event(known, case, one), timed)

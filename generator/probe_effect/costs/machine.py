@@ -74,8 +74,8 @@ class MachineCosts:
 
     @cached_property
     def differences(self) -> Differences:
-        """What actions cost more than others, by the times."""
-        return Differences(self.fired)
+        """What actions cost more than others, by the times of which no events were lost."""
+        return Differences([one for one in self.fired if one.number.leads])
 
     @cache  # noqa: B019 (it lives as long as the evidence that it is of)
     def mechanisms(self, kind: str) -> set[str | None]:

@@ -112,7 +112,9 @@ def _replies(catalogue: Catalogue, asked: NamedQuestion, machine: str) -> Iterat
     for tracer in asked.tracers:
         keys = [Key(case, tracer, level) for case, level in cases]
         every = (catalogue.numbers.of_machine_and_case(machine, key.case).get(key) for key in keys)
-        found = [reply for one in every if one and one.is_sound and (reply := _reply(catalogue, asked, one))]
+        # A start takes as long whatever was lost later.
+        usable = (one for one in every if one and (one.leads if asked.of == "event" else one.is_sound))
+        found = [reply for one in usable if (reply := _reply(catalogue, asked, one))]
         if found:
             yield from found
             return

@@ -113,6 +113,11 @@ class CostRow:
         return self.basis in ("measured", "composed")
 
     @property
+    def leads(self) -> bool:
+        """Whether no measurement that it is from lost events, which would make it too low."""
+        return not any(one.has_losses for one in self.sources)
+
+    @property
     def highest_hz(self) -> float | None:
         """The highest rate of events at which all that it consists of was measured; None of an estimate."""
         if not self.is_measured:
@@ -134,11 +139,13 @@ class CostRow:
 def best(levels: Iterable[Sequence[CostRow]]) -> CostRow | None:
     """The row that answers, of rows of one key level by level, the nearest level first; None without any.
 
-    Of a level it is the median of those made of fewest measurements. A level whose interval says too little is passed
-    over where a later one says more.
+    Of a level it is the median of those made of fewest measurements. A level whose interval says too little, or whose
+    events were lost, is passed over where a later one says more.
     """
     typical = [_typical(rows) for rows in levels if rows]
-    return next((row for row in typical if not row.is_wide), typical[0] if typical else None)
+    leading = [row for row in typical if row.leads] or typical
+    row = next((row for row in leading if not row.is_wide), leading[0] if leading else None)
+    return row if row is None or row.leads else row.noted(NOTES["with-losses"])
 
 
 def _typical(rows: Sequence[CostRow]) -> CostRow:
@@ -175,10 +182,12 @@ def of_any(rows: Sequence[CostRow]) -> CostRow | None:
 def over_machines(known: Iterable[tuple[str, CostRow]]) -> CostRow | None:
     """One row for those of several machines, each with its name; None without any.
 
-    What was timed comes before what is estimated, and a cost with an interval before one without. The rest of the row
-    is that of the median machine, which is the first of its `machines`.
+    What was timed comes before what is estimated, and a cost with an interval before one without; one of which events
+    were lost comes after all others. The rest of the row is that of the median machine, which is the first of its
+    `machines`.
     """
-    every = list(known)
+    given = list(known)
+    every = [one for one in given if one[1].leads] or given
     timed = [one for one in every if one[1].basis != "estimated"] or every
     told = [one for one in timed if None not in one[1].cost] or timed
     ordered = sorted(told, key=lambda one: (one[1].cost.value, one[0]))

@@ -115,7 +115,7 @@ def _numbers(machine: MeasuredMachine) -> list[dict[str, Any]]:
             "submission": one.submission.id,
             "floor": short(one.noise_floor_ns),
             "clear": one.distinguishable is True or not one.is_time,
-            "sound": one.is_sound,
+            "sound": one.leads,
             "grade": one.grade,
             "place": places.get(one.id),
             "text": ladder_page.flagged(one),
@@ -205,7 +205,7 @@ def _cell(one: Number) -> Values:
     else:
         text, colour = f"≤ {units.significant(most, 2)}", None
     return {
-        "text": f"{text} {instructions.FLAG}" if one.faults else text,
+        "text": text if one.leads else f"{text} {instructions.FLAG}",
         "href": addresses.number(one, "cost" if one.is_time else "instructions"),
-        "colour": None if one.faults else colour,
+        "colour": colour if one.leads else None,
     }

@@ -176,8 +176,9 @@ def _findings(catalogue: Catalogue, claim: Claim) -> Iterator[Values]:
     scale = SCALES.get(claim.quantity, units.DURATION)
     kind: Metric = "instructions" if claim.quantity.startswith("instructions") else "time"
     for one in catalogue.numbers.current(kind):
+        is_lossy = one.has_losses and claim.quantity not in {"loss", "start", "stop"}
         is_named = not one.faults and any(fnmatchcase(one.name, key) for key in claim.numbers)
-        if is_named and (value := _value(catalogue, claim, one)) is not None:
+        if is_named and not is_lossy and (value := _value(catalogue, claim, one)) is not None:
             yield {
                 "value": value.value,
                 "fits": "if" if claim.quantity == "threshold" else _fits(value, above, below),
@@ -200,7 +201,7 @@ def _value(catalogue: Catalogue, claim: Claim, one: Number) -> Estimate | None:
         return one.threshold(claim.below or 1)
     if second := claim.over or claim.less:
         key, joined = second.replace("*", one.tracer), estimates.ratio if claim.over else estimates.difference
-        others = (cost(other) for other in one.submission.numbers if other.is_sound and other.name == key)
+        others = (cost(other) for other in one.submission.numbers if other.leads and other.name == key)
         return next((joined(cost(one), beside) for beside in others), None)
     return cost(one) if claim.rate_hz is None else slowdown_at(cost(one), claim.rate_hz)
 

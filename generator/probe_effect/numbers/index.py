@@ -118,10 +118,10 @@ class Numbers:
         return self._by_machine.get((metric, machine), {})
 
     def of_hosts(self, one: Number) -> list[Number]:
-        """The number itself; of a hosted runner the sound ones of all its runs, as each had a host of its own."""
+        """The number itself; of a hosted runner those of all its runs that lead, as each had a host of its own."""
         machine = one.submission.machine
         runs = self._machines[one.submission.metric, machine] if is_hosted(machine) else ()
-        found = (own for run in runs for own in run.cases.get(one.case, ()) if own.key == one.key and own.is_sound)
+        found = (own for run in runs for own in run.cases.get(one.case, ()) if own.key == one.key and own.leads)
         return list(found) or [one]
 
     def over_hosts(self, one: Number) -> Number:
@@ -158,7 +158,8 @@ def newest_first(submissions: Iterable[Submission]) -> tuple[Submission, ...]:
 
 
 def best(newest_first: Sequence[Number]) -> Number:
-    """Of several numbers of one thing, the one that is current: sound, else with a cost, else simply the newest."""
+    """Of several numbers of one thing the current one: it leads, else is sound, else has a cost, else is the newest."""
+    leading = (one for one in newest_first if one.leads)
     sound = (one for one in newest_first if one.is_sound)
     known = (one for one in newest_first if one.is_known)
-    return next(sound, None) or next(known, None) or newest_first[0]
+    return next(leading, None) or next(sound, None) or next(known, None) or newest_first[0]

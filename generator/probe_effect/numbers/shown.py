@@ -45,7 +45,7 @@ class Distance(NamedTuple):
 @once
 def distances(numbers: Numbers) -> dict[str, Distance]:
     """Machine to its distance, the least first. A case is shared if three machines or more have a clear cost of it."""
-    suite = [one for one in numbers.current() if one.submission.suite == FIRST_SUITE and one.is_sound and one.is_clear]
+    suite = [one for one in numbers.current() if one.submission.suite == FIRST_SUITE and one.leads and one.is_clear]
     logs: dict[str, list[float]] = {}
     for same in grouped_by(suite, lambda one: one.key).values():
         if len(same) >= FEWEST_MACHINES:

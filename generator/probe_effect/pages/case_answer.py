@@ -119,6 +119,10 @@ def answer(view: ResultView, of: CaseResults, estimated: Sequence[EstimateRow]) 
         machines = f"{len({one.submission.machine for one in estimated})} machines, none of which has timed it"
         value = f"{MARK} {_span(ends, view.scale)}"
         return [before, BOLD, value, BOLD, after, f", as estimated from counted instructions for {machines}."]
+    lossy = sorted((one for one in sound if one.cost and one.has_losses), key=lambda one: one.known_cost.value)
+    if lossy and of.suite.result_type.guides:
+        span = _linked(_span([one.known_cost.value for one in lossy], view.scale), lossy[0], lossy[-1])
+        return [before, span, after, f" {_where(lossy)}, with losses: a lost event costs less than one that is kept."]
     reasons = list(dict.fromkeys(one.note or "; ".join(one.faults) or NO_INTERVAL for one in of.measured))
     return [f"There is no answer yet: {'; '.join(reasons)}."] if reasons else []
 
@@ -160,6 +164,6 @@ def machines_chart(view: ResultView, of: CaseResults) -> list[Chart]:
         for one, value in drawn
     ]
     costs, place = _span([value.value for _, value in drawn], view.scale), _where([one for one, _ in drawn])
-    sentence = "Each dot is a tracer on a machine, with its 95 % interval; what is not distinguishable from 0 has none."
+    sentence = "Each dot is a tracer on a machine, with its 95 % interval; what is not clear, or lost events, has none."
     title, name, page = f"{of.case.title}: {costs} {place}", f"machines-{of.case.id}", addresses.case(of.case.id)
     return [dot_chart(view.drawn, name, title, sentence, dots, page=page)]

@@ -153,8 +153,8 @@ def _pairs(catalogue: Catalogue) -> Iterator[tuple[Case, list[LanguageCost]]]:
 
 
 def of_both(found: Sequence[Number]) -> dict[str, Number]:
-    """Tool to its sound number, of the newest machine that has both; of several versions the first by name."""
-    sound = [one for one in found if one.is_sound]
+    """Tool to its number, of the newest machine that has both; of several versions the first by name."""
+    sound = [one for one in found if one.leads]
     for machine in dict.fromkeys(one.submission.machine for one in sound):
         own = sorted((one for one in sound if one.submission.machine == machine), key=lambda one: one.tracer)
         by_tool = {tool: next((one for one in own if names.tool_of(one.tracer) == tool), None) for tool in LANGUAGES}

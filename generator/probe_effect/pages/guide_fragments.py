@@ -53,7 +53,7 @@ def _versions(catalogue: Catalogue) -> str:
         (numbers, compare(numbers[-1], numbers[0]))
         for submission in max(machines.values(), key=lambda some: sum(len(one.cases) for one in some), default=())
         for case in submission.cases.values()
-        if len(numbers := [one for tracer in versions for one in case if one.tracer == tracer and one.is_sound]) > 1
+        if len(numbers := [one for tracer in versions for one in case if one.tracer == tracer and one.leads]) > 1
         if len(numbers) == len(versions)
     ]
     return render(

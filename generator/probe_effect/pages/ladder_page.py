@@ -157,7 +157,7 @@ def cost(one: Number) -> str:
 
 def flagged(one: Number) -> str:
     """The cost of an event, marked where it is in no ranking because its events do not add up or were lost."""
-    return f"{cost(one)} {instructions.FLAG}" if one.faults else cost(one)
+    return cost(one) if one.leads else f"{cost(one)} {instructions.FLAG}"
 
 
 def versus(catalogue: Catalogue) -> dict[str, object]:
@@ -186,13 +186,17 @@ def explore_charts(catalogue: Catalogue) -> list[Chart]:
     first = [one for one in known if one.submission.suite == FIRST_SUITE and one.cost is not None]
     tracer = next((tracer for tracer, _ in Counter(one.tracer for one in first).most_common(1)), None)
     own = sorted((one for one in first if one.tracer == tracer), key=lambda one: one.key.order)
-    clear = [one for one in own if one.distinguishable and one.is_sound]
+    clear = [one for one in own if one.distinguishable and one.leads]
     dots = [Dot(one.title, names.machine_name(one.submission), one.known_cost) for one in clear]
     if not dots:
         return []
     title = f"The cost of one event with {tracer}, by case and machine"
     sentence = f"Measured with {names.tool_with_version(clear[0])}: a row for each case and a dot for each machine."
     left_out = len(own) - len(clear)
-    note = f"Left out: {left_out} not distinguishable from 0, or whose events do not add up." if left_out else None
+    note = (
+        f"Left out: {left_out} not distinguishable from 0, or whose events do not add up or were lost."
+        if left_out
+        else None
+    )
     order = [names.machine_name(one.submission) for one in first]
     return [cost_chart(EXPLORE_CHART, title, sentence, dots, series=order, note=note, page="/explore/")]

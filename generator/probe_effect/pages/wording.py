@@ -20,6 +20,9 @@ NOT_STATED = "not stated"
 UNCLEAR = "not distinguishable from 0 (below {most})"
 """The text for a cost that is no difference."""
 
+WITH_LOSSES = ", with losses"
+"""What follows a cost of which events were lost: it is in no range."""
+
 THRESHOLD_COLUMN = (
     "“5\u00a0% at” is the rate of events at which one busy thread slows by 5\u00a0%; it slows by 1\u00a0% at a fifth "
     "of that rate, and by 30\u00a0% at six times."
@@ -33,7 +36,7 @@ def cost(case: Number) -> str:
         return case.status
     if case.distinguishable is False:
         return unclear(case.cost.high, case.noise_floor_ns)
-    return units.interval(case.cost, units.DURATION)
+    return f"{units.interval(case.cost, units.DURATION)}{WITH_LOSSES if case.has_losses else ''}"
 
 
 def unclear(high_ns: float | None, floor_ns: float | None) -> str:

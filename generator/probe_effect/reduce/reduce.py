@@ -26,17 +26,11 @@ from probe_effect.reduce.rows import (
     tails,
     tracer_cpu_ns,
 )
-from probe_effect.reduce.submission import Number, Submission
+from probe_effect.reduce.submission import MAX_LOSS_RATIO, Number, Submission
 from probe_effect.reduce.times import graded, judge, time_number
 from probe_effect.stats.robust import estimate, outliers
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.places import SubmissionFolder
-
-MAX_LOSS_RATIO = 0.001
-"""Above this share of lost events a count is that of a tracer that drops: a dropped event takes fewer instructions.
-
-The same 0.1 % within which events must add up (METHOD.md, "Do the events add up?").
-"""
 
 
 def count_number(

@@ -113,6 +113,13 @@ class Submission:
         return self.read_blocks()
 
 
+MAX_LOSS_RATIO = 0.001
+"""Above this share of lost events a number is that of a tracer that drops: a lost event costs less than a kept one.
+
+The same 0.1 % within which events must add up (METHOD.md, "Do the events add up?").
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Number:
     """What one submission says about one case, tracer and level; in ns or in instructions, as its submission has it.
@@ -190,6 +197,16 @@ class Number:
     def is_sound(self) -> bool:
         """Whether it is a number that may stand for its case: there is one, and nothing is wrong with it."""
         return self.cost is not None and not self.faults
+
+    @property
+    def has_losses(self) -> bool:
+        """Whether the tracer lost so many events that the cost is not that of a kept event."""
+        return (self.loss_ratio or 0.0) > MAX_LOSS_RATIO
+
+    @property
+    def leads(self) -> bool:
+        """Whether it may make a range, a headline, a verdict or a model: it is sound, and hardly any event was lost."""
+        return self.is_sound and not self.has_losses
 
     @property
     def known_cost(self) -> Estimate:
