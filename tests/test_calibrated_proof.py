@@ -1,4 +1,4 @@
-"""Does a cost hold that was measured in a loop on the same machine? Programs beside it, and what is learnt of them."""
+"""Does a cost hold that was measured in a loop on the same machine? Programs beside it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evidence_builder import TRACER, case, evidence, measured, suite
-from probe_effect.answer.calibrated_proof import (
-    calibrated_pairs,
-    is_learnt_from,
-    kind_of_script,
-    spread_by_kind,
-    spread_of,
-    times_of_others,
-)
+from probe_effect.answer.calibrated_proof import calibrated_pairs, times_of_others
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.pages import proof
@@ -110,44 +103,13 @@ def test_a_script_without_a_calibration_or_with_one_of_half_its_probes_is_no_pai
     assert calibrated_pairs(known(tmp_path, READS + " t:sched:sched_switch { @ = count() }", traced((ENTRY, 1)))) == []
 
 
-@pytest.mark.parametrize(
-    ("attach", "actions", "kind"),
-    [
-        ("tracepoint:syscalls:sys_enter_read", ("count",), "plain"),
-        ("tracepoint:syscalls:sys_enter_execve", ("count",), "process"),
-        ("tracepoint:sched:sched_switch", ("count",), "process"),
-        ("tracepoint:sched:sched_switch", ("count-by-kernel-stack",), "stack"),
-        ("uprobe:libc:malloc", ("string", "print"), "print"),
-    ],
-)
-def test_a_script_is_of_one_kind(attach: str, actions: Sequence[str], kind: str) -> None:
-    assert kind_of_script(attach, actions) == kind
-
-
-def many(ratio: float, tested_ratio: float) -> list[Number]:
-    """Every program, slowed by so many times what its script's cost predicts; otherwise the half that tests."""
+def many(ratio: float, other_ratio: float) -> list[Number]:
+    """Every program, slowed by so many times what its script's cost predicts: every second one by the other."""
     return [
         traced((ENTRY, 1000), level=level, slowdown=Estimate(value, value - 0.01, value + 0.01))
         for place, level in enumerate(PROGRAMS)
-        for value in [0.1 * (tested_ratio if place % 2 else ratio) + place / 1e6]
+        for value in [0.1 * (other_ratio if place % 2 else ratio) + place / 1e6]
     ]
-
-
-def test_a_factor_is_learnt_from_every_second_program_and_tested_on_the_others(tmp_path: Path) -> None:
-    found = known(tmp_path, READS, *many(1.5, 1.2))
-    assert sum(is_learnt_from(found, one) for one in calibrated_pairs(found)) == len(PROGRAMS) / 2
-    plain = spread_by_kind(found, is_calibrated=True)["plain"]
-    assert plain.spread.ratio.value == pytest.approx(1.34, rel=0.01)  # of all programs, the geometric mean
-    assert (plain.source, plain.tested, plain.inside_ratio) == ("plain", 12, 1.0)
-    beyond = spread_by_kind(known(tmp_path, READS, *many(1.5, 2.0)), is_calibrated=True)["plain"]
-    assert beyond.inside_ratio == 0.0
-
-
-def test_a_kind_with_too_few_programs_has_the_factor_of_all(tmp_path: Path) -> None:
-    found = known(tmp_path, READS, *many(1.5, 1.2))
-    stack = spread_by_kind(found, is_calibrated=True)["stack"]
-    assert (stack.source, stack.tested, stack.inside_ratio) == ("all", 12, 1.0)
-    assert spread_of(found, ["count-by-user-stack"], "uprobe:libc:malloc", "calibrated") == stack.spread
 
 
 def test_how_far_the_costs_of_other_machines_are_is_known_from_programs_beside_the_loop(tmp_path: Path) -> None:
@@ -156,12 +118,6 @@ def test_how_far_the_costs_of_other_machines_are_is_known_from_programs_beside_t
     assert found is not None
     assert (found.low, found.high) == pytest.approx((0.5, 2.0))
     assert times_of_others(known(tmp_path, READS, *many(1.5, 1.2))) is None
-
-
-def test_without_programs_there_is_no_factor(tmp_path: Path) -> None:
-    found = known(tmp_path, READS, *many(1.5, 1.2)[:5])
-    assert spread_of(found, ["count"], ENTRY, "calibrated") is None
-    assert spread_of(found, ["count"], ENTRY, "measured") is None
 
 
 # The page
@@ -173,12 +129,11 @@ def page(folder: Path, made: Sequence[Number]) -> str:
     return proof.write(catalogue)["calibrated-hold.md"]
 
 
-def test_the_page_shows_both_ways_the_pairs_and_the_factors(tmp_path: Path) -> None:
+def test_the_page_shows_both_ways_and_the_pairs(tmp_path: Path) -> None:
     text = page(tmp_path, many(1.5, 1.2))
     assert "timed in a loop just before it ran over 24 programs" in text
     assert "| a loop before the run, all pairs | 24 | 24 |" in text
     assert text.count("/01-script/bpftrace/program-") == len(PROGRAMS)
-    assert "| a loop before the run | plain | 1.0 to 1.5 | plain, 24 on 1 machine | 12 | 100" in text
 
 
 def test_a_slowdown_that_is_not_clear_has_no_row(tmp_path: Path) -> None:

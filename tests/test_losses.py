@@ -122,8 +122,8 @@ def test_no_range_of_our_own_pages_ends_at_a_number_with_losses(catalogue: Catal
     replies = [
         reply
         for one in QUESTIONS.values()
-        if one.of == "event" and (found := over_machines(catalogue, one)) is not None
-        for reply in found.replies
+        if one.of == "event" and (whole := over_machines(catalogue, one)) is not None
+        for reply in whole.replies
     ]
     assert replies
     assert [reply.number.id for reply in replies if reply.number.has_losses] == []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from evidence_builder import MACHINE, TRACER, asked_here, case, evidence, measured, suite
 from probe_effect.advising.script_words import recommendation
 from probe_effect.answer.advice import Thread, advise, what_to_run
-from probe_effect.answer.proof import Spread
+from probe_effect.answer.spread import Spread
 from probe_effect.costs.event import HereCost, HereCosts, ProbeGroup
 from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.scope import Scope
@@ -19,6 +20,8 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import facts_of_submission
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from probe_effect.answer.advice import Advice
     from probe_effect.costs.row import CostRow
     from probe_effect.reduce.submission import Number
@@ -33,6 +36,7 @@ LOOP = suite(
     case("entry-print", "tracepoint-entry", "print"),
     case("push", "uprobe"),
     case("push-count", "uprobe", "count"),
+    case("push-print", "uprobe", "print"),
     case("push-filter", "uprobe", "filter-rejects"),
 )
 BUSY = Thread(tid=7, pid=7, name="busy", busy_ratio=1.0)
@@ -181,8 +185,12 @@ def rated(kind: str, rate_hz: float = 1e5, **values: Any) -> ProbeGroup:  # noqa
     return group(kind, rates_hz={BUSY.tid: rate_hz}, rate_hz=rate_hz, **values)
 
 
-def advised(*groups: ProbeGroup, **words: Any) -> Advice:  # noqa: ANN401
-    found = evidence((LOOP,), EVERYWHERE[0], cost("push-count", 1000, machine=FAR))
+def advised(*groups: ProbeGroup, known: Sequence[Spread] = (), **words: Any) -> Advice:  # noqa: ANN401
+    found = evidence(
+        (LOOP,), EVERYWHERE[0], cost("push-count", 1000, machine=FAR), cost("push-print", 2000, machine=FAR)
+    )
+    rows = json.dumps([asdict(one) for one in known]).encode()
+    found.keep = lambda package, make: rows if package == "answer" else make()
     return advise(found, HERE, TRACER, groups, [BUSY], calls_hz={}, budget_ratio=0.01, **words)
 
 
@@ -211,14 +219,13 @@ def test_a_rate_that_is_not_exact_widens_what_its_probe_takes() -> None:
 
 
 def test_each_probe_has_the_spread_of_programs_of_its_own_kind() -> None:
-    twice = Spread(10, Estimate(1.0, 0.5, 2.0), 1)
-    one = advised(
-        rated("tracepoint-entry"),
-        rated("uprobe"),
-        spread_of=lambda _, part: twice if part.name == "push-count" else None,
-    )
-    assert one.spreads == (twice,)
-    assert one.slowdown == pytest.approx((0.01 + 0.1, 0.009 + 0.09 / 2, 0.011 + 0.11 * 2))
+    numbers: dict[str, Any] = {"measured": 20, "pairs": 10, "clear": 8, "telling": 9, "machines": 1}
+    twice = Spread(kind="print", ratio=Estimate(1.0, 0.5, 2.0), **numbers)
+    plain = Spread(kind="plain", ratio=Estimate(1.0, 1.0, 1.0), **numbers)
+    printing = rated("uprobe", actions=("print",))
+    one = advised(rated("tracepoint-entry"), printing, known=[twice, plain])
+    assert set(one.spreads) == {twice, plain}
+    assert one.slowdown == pytest.approx((0.01 + 0.2, 0.009 + 0.18 / 2, 0.011 + 0.22 * 2))
 
 
 def test_a_cpu_on_which_a_probe_fires_has_its_own_cost() -> None:

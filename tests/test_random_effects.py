@@ -1,4 +1,4 @@
-"""What values differ by more than their errors explain is their own spread."""
+"""How far true ratios differ, from measured ones of which some are known well and others hardly."""
 
 from __future__ import annotations
 
@@ -7,45 +7,48 @@ import math
 import numpy as np
 import pytest
 
-from probe_effect.model import Estimate
-from probe_effect.stats.estimates import range_of_ratios
+from probe_effect.stats.random_effects import MeasuredRatio, next_ratio
 
 
-def measured(rng: np.random.Generator, own: float, error: float, number: int) -> list[Estimate]:
-    """Ratios around 1.3 that differ by `own`, each measured with an `error`; both standard deviations of logarithms."""
-    true = math.log(1.3) + own * rng.standard_normal(number)
-    seen = true + error * rng.standard_normal(number)
-    return [Estimate(*np.exp([one, one - 1.96 * error, one + 1.96 * error]).tolist()) for one in seen]
+def measured(rng: np.random.Generator, own: float, error: float, number: int) -> list[MeasuredRatio]:
+    """Ratios around 1.3 that differ by `own`, the standard deviation of logarithms, each measured with an `error`."""
+    true = np.exp(math.log(1.3) + own * rng.standard_normal(number))
+    return [MeasuredRatio(float(one), error) for one in true + error * rng.standard_normal(number)]
 
 
-@pytest.mark.parametrize("error", [0.02, 0.1, 0.4])
-@pytest.mark.parametrize("own", [0.0, 0.1, 0.5])
+@pytest.mark.parametrize("error", [0.02, 0.1, 0.5])
+@pytest.mark.parametrize("own", [0.1, 0.3, 0.6])
 def test_the_range_holds_four_in_five_of_the_true_ratios_however_well_they_were_measured(
     own: float, error: float
 ) -> None:
-    found = range_of_ratios(measured(np.random.default_rng(1), own, error, 2_000), 0.8)
+    found = next_ratio(measured(np.random.default_rng(1), own, error, 1_000), 0.8)
     assert found.low is not None
     assert found.high is not None
-    assert found.value == pytest.approx(1.3, rel=0.05)
-    assert math.log(found.high / found.low) / 2 == pytest.approx(1.28 * own, rel=0.1, abs=1.28 * error / 2)
+    assert found.value == pytest.approx(1.3, rel=0.06)
+    assert math.log(found.high / found.low) / 2 == pytest.approx(1.28 * own, rel=0.15, abs=0.12 * error)
 
 
-def test_ratios_that_errors_explain_have_a_range_that_shrinks_with_their_number() -> None:
-    few, many = (range_of_ratios([Estimate(1.3, 1.0, 1.7)] * number, 0.8) for number in (2, 200))
+def test_ratios_that_are_not_distinguishable_from_0_do_not_move_the_range() -> None:
+    known = measured(np.random.default_rng(1), 0.3, 0.05, 40)
+    vague = [MeasuredRatio(value, 25.0) for value in (-30.0, -5.0, 0.0, 12.0, 40.0)] * 10
+    assert next_ratio([*known, *vague], 0.8) == pytest.approx(next_ratio(known, 0.8), rel=0.02)
+
+
+def test_leaving_out_what_is_not_clear_would_move_it_up() -> None:
+    """So what has no clear slowdown is kept."""
+    every = measured(np.random.default_rng(1), 0.2, 0.7, 400)
+    clear = [one for one in every if one.value > 1.96 * one.error]
+    assert next_ratio(every, 0.8).value == pytest.approx(1.3, rel=0.1)
+    assert next_ratio(clear, 0.8).value > 1.5
+
+
+def test_fewer_ratios_leave_a_wider_range() -> None:
+    few, many = (next_ratio([MeasuredRatio(1.3, 0.1)] * number, 0.8) for number in (3, 100))
     assert few.low is not None
     assert many.low is not None
     assert few.low < many.low < 1.3
 
 
 def test_one_precise_ratio_outweighs_many_that_are_not() -> None:
-    vague = [Estimate(1.5, 0.25, 9.0)] * 9
-    assert range_of_ratios([Estimate(1.0, 0.99, 1.01), *vague], 0.8).value == pytest.approx(1.0, abs=0.1)
-
-
-def test_a_few_ratios_differ_as_much_as_many_others_that_are_alike() -> None:
-    alike = measured(np.random.default_rng(1), 0.5, 0.1, 200)
-    alone, among = (range_of_ratios([Estimate(1.3, 1.0, 1.7)] * 3, 0.8, others) for others in ([], alike))
-    assert among.value == alone.value
-    assert among.low is not None
-    assert alone.low is not None
-    assert among.low < alone.low
+    vague = [MeasuredRatio(1.8, 1.5)] * 6
+    assert next_ratio([*[MeasuredRatio(1.0, 0.01)] * 3, *vague], 0.8).value == pytest.approx(1.0, abs=0.1)

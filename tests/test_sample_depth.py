@@ -9,8 +9,8 @@ import pytest
 import scipy
 
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, parts, suite
-from probe_effect.answer.proof import of_events, of_samples
 from probe_effect.answer.question import Combination, Question
+from probe_effect.answer.spread import program_pairs
 from probe_effect.costs.depth import WALKED, may_pay_at_switches, sample_law
 from probe_effect.costs.row import SAMPLED
 from probe_effect.model import Estimate
@@ -85,8 +85,7 @@ def test_samples_tell_by_their_size_how_deep_the_stacks_of_a_program_are() -> No
         (500.0, [replace(one, event_bytes=8452.0) for one in LEVELS], 14_700),
     ):
         found = evidence(suites, COST, *levels, replace(program, event_bytes=size_bytes))
-        (pair,) = of_samples(found)
-        assert not of_events(found)
+        (pair,) = program_pairs(found, "sample")
         assert pair.point.predicted.value == pytest.approx(cost_ns / 2e5, rel=1e-3)
 
 

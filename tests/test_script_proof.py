@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evidence_builder import case, evidence, measured, suite
-from probe_effect.answer.script_proof import order, script_pairs
+from probe_effect.answer.script_proof import order
+from probe_effect.answer.spread import program_pairs
 from probe_effect.model import Estimate
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def predicted(folder: Path, text: str, *numbers: Number) -> Sequence[ProgramPair
     costs = [measured(name, Estimate(ns, ns - 5.0, ns + 5.0)) for name, ns in COSTS_NS.items()]
     found = evidence((LOOP, SCRIPTS), *costs, *numbers)
     found.folders = {"scripts": folder}
-    return script_pairs(found)
+    return program_pairs(found)
 
 
 def test_a_script_costs_what_its_probe_and_action_cost_in_the_loop(tmp_path: Path) -> None:
@@ -87,7 +88,7 @@ def test_a_script_with_a_probe_of_which_nothing_is_known_is_no_pair(tmp_path: Pa
 
 def test_a_suite_whose_scripts_are_not_here_has_no_pairs(tmp_path: Path) -> None:
     (tmp_path / "01-script.tar.bt").write_text("t:syscalls:sys_enter_read { @ = count() }")
-    assert script_pairs(evidence((LOOP, SCRIPTS), traced())) == []
+    assert program_pairs(evidence((LOOP, SCRIPTS), traced())) == []
 
 
 def test_the_order_of_what_was_predicted_is_set_against_the_order_of_what_was_measured(tmp_path: Path) -> None:

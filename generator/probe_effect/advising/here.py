@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from probe_effect.answer.calibrated_proof import spread_of
 from probe_effect.answer.question import Question
+from probe_effect.answer.spread import spread_of
 from probe_effect.calibration.asked import calibrated
 from probe_effect.calibration.measure import CalibrationTask
 from probe_effect.calibration.moved import AskedProbe
@@ -104,7 +104,7 @@ def _timed(found: Evidence, case: str, rate_hz: float) -> PredictedHere:
     if costs.missing:
         raise HostNotReady("; ".join(costs.missing.values()))
     cost = estimates.total([one.on({}) for one in costs.costs.values()])
-    apart = spread_of(found, [known.action], events[0][1].attach, "calibrated")
+    apart = spread_of(found, TOOL, events[0][1].kind, [known.action])
     return PredictedHere(case, cost, slowdown_at(multiplied(cost, apart.factor) if apart else cost, rate_hz))
 
 

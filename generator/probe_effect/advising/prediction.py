@@ -78,7 +78,7 @@ def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
         "sentence": sentences.headline(one),
         "recommendation": recommendation,
         "deed": recommendation,
-        **interval_json(one.spread.ratio if one.spread else None, "programs", "ratio"),
+        **interval_json(next((apart.ratio for apart in one.spreads if apart), None), "programs", "ratio"),
         "assumptions": sentences.assumptions(one, known),
         "line": [_point_json(point) for point in known.line],
         "combinations": [

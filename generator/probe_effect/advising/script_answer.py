@@ -18,7 +18,6 @@ from probe_effect.advising.probes import (
 )
 from probe_effect.answer.advice import Advice, Thread, advise
 from probe_effect.answer.asking import tool_script, tracer_of
-from probe_effect.answer.calibrated_proof import spread_of
 from probe_effect.answer.prediction import Starting, starting
 from probe_effect.calibration.asked import FindPlaces, PlacedProbe, asked, placed
 from probe_effect.calibration.measure import USUAL_FRAMES, Calibrate, CalibrationTask
@@ -118,7 +117,6 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
         _threads(counted, question.rates_hz),
         calls_hz=_calls(counted),
         whole=_whole(question.target, counted),
-        spread_of=lambda group, part: spread_of(costs, group.actions, group.attach, part.basis),
         budget_ratio=question.budget_ratio,
         here=calibration,
         machine=question.machine,

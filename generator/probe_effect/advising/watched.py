@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from probe_effect.answer.proof import program_spread
+from probe_effect.answer.spread import spreads
 from probe_effect.calibration.asked import mechanism_at
 from probe_effect.calibration.measure import Calibrate, CalibrationTask
 from probe_effect.calibration.moved import AskedProbe
@@ -100,7 +100,7 @@ class ProbeCosts:
     def __init__(self, known: Evidence, here: Facts, named: str | None, calibrate: Calibrate | None = None) -> None:
         self._evidence, self._here = known, here
         self._calibrate = None if named else calibrate
-        self._apart = program_spread(known)
+        self._apart = spreads(known).get("plain")
         scope = whose(known, here, named)
         self._scope, self.machines = Scope(scope.own, scope.alike), [*scope.own, *scope.alike]
         self._parts: dict[tuple[Sort, str, str | None], CostRow | None] = {}

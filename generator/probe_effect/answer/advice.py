@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from probe_effect.answer.answers import Forecast, forecast
-from probe_effect.answer.prediction import ProbeLoad, predict, together
-from probe_effect.answer.proof import Spread, program_spread
 from probe_effect.answer.question import Question
+from probe_effect.answer.spread import Spread, spread_of
 from probe_effect.answer.words import WORDS
 from probe_effect.costs.depth import may_pay_at_switches
 from probe_effect.costs.event import HereCosts, ProbeGroup, event, with_calls
@@ -24,11 +23,7 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts, Likeness
 from probe_effect.reduce.grades import threshold
 from probe_effect.stats import estimates
-from probe_effect.stats.estimates import multiplied
 from probe_effect.units import NS_PER_SECOND
-
-SpreadOf = Callable[[ProbeGroup, CostRow], Spread | None]
-"""Probes with their cost to how far real programs are from what loops predict of such ones."""
 
 Paying = list[tuple[ProbeGroup, CostRow]]
 """Probes that fire, with their cost, at the rate at which they do."""
@@ -168,7 +163,6 @@ def advise(
     budget_ratio: float,
     here: HereCosts | None = None,
     machine: str | None = None,
-    spread_of: SpreadOf | None = None,
     whole: Thread | None = None,
     options: Sequence[str] = (),
 ) -> Advice:
@@ -176,10 +170,8 @@ def advise(
 
     `calls_hz`: system calls of each thread per second, traced or not: probes on some make all of them slower. `here`:
     what was measured on that machine. `machine`: the only measured one whose costs are taken. `whole`: all threads of
-    a command together, as one that is busy for as long as they are. `spread_of`: how far real programs are from loops,
-    for each part; by default all programs that were measured. `options`: of the command line that samples.
+    a command together, as one that is busy for as long as they are. `options`: of the command line that samples.
     """
-    spread_of = spread_of or (lambda *_: program_spread(found))
     likenesses = {one.machine: one for one in machines_for(found, facts, machine)}
     table = cost_table(found, whose(found, facts, machine), tracer)
     advised = []
@@ -190,11 +182,11 @@ def advise(
 
     def slowed(thread: Thread, known: Paying) -> Iterator[Slowed]:
         if known:
-            yield Slowed(thread, _forecast(known, facts, tracer, thread, spread_of))
+            yield Slowed(thread, _forecast(found, known, facts, tracer, thread))
 
     taken = [one.cpu_s_per_s for one in advised if one.cpu_s_per_s is not None]
     found_threads = [one for each in threads for one in slowed(each, _paying(advised, each, calls_hz.get(each.tid)))]
-    spreads = dict.fromkeys(spread_of(one.group, one.part) for one in advised if one.part is not None)
+    spreads = dict.fromkeys(_spread(found, tracer, one.group) for one in advised if one.part is not None)
     return Advice(
         tracer=tracer,
         probes=tuple(sorted(advised, key=lambda one: -(one.cpu_s_per_s.value if one.cpu_s_per_s else -math.inf))),
@@ -203,35 +195,34 @@ def advise(
         cpu_s_per_s=estimates.total(taken) if taken else None,
         spreads=tuple(one for one in spreads if one is not None),
         budget_ratio=budget_ratio,
-        one_event=_one_event(advised, facts, tracer, spread_of),
+        one_event=_one_event(found, advised, facts, tracer),
         is_switched=may_pay_at_switches(tracer, [group.kind for group in groups], options),
     )
 
 
-def _one_event(advised: Sequence[Advised], facts: Facts, tracer: str, spread_of: SpreadOf) -> Estimate | None:
+def _one_event(found: Evidence, advised: Sequence[Advised], facts: Facts, tracer: str) -> Estimate | None:
     """What one event of each probe costs a busy thread together, ns; None where a probe has no cost."""
     known = _at_rates(advised, lambda _: 1.0, None)
     if not known or len(known) < len(advised):
         return None
     busy = Thread(tid=0, pid=0, name="", busy_ratio=1.0)
-    return _forecast(known, facts, tracer, busy, spread_of).prediction.slowdown.times(NS_PER_SECOND)
+    return _forecast(found, known, facts, tracer, busy).prediction.slowdown.times(NS_PER_SECOND)
 
 
-def _forecast(known: Paying, facts: Facts, tracer: str, thread: Thread, spread_of: SpreadOf) -> Forecast:
-    """What probes do to a thread, where the spread of real programs is that of each part.
+def _forecast(found: Evidence, known: Paying, facts: Facts, tracer: str, thread: Thread) -> Forecast:
+    """What probes do to a thread, with how far real programs are from the prediction of each."""
+    question = Question(busy_ratio=min(1.0, thread.busy_ratio))
+    return forecast(
+        [part for _, part in known],
+        facts,
+        tracer,
+        question,
+        [_spread(found, tracer, group) for group, _ in known],
+    )
 
-    Of a cost that was measured here its median corrects the value too, as it is learnt from costs measured likewise.
-    """
-    parts = [part for _, part in known]
-    plain = forecast(parts, facts, tracer, Question(busy_ratio=min(1.0, thread.busy_ratio)))
-    spreads = [spread_of(*one) for one in known]
-    factors = [
-        None if apart is None else apart.ratio if part.basis == "calibrated" else apart.factor
-        for part, apart in zip(parts, spreads, strict=True)
-    ]
-    costs = [multiplied(part.cost, one) if one else part.cost for part, one in zip(parts, factors, strict=True)]
-    loads = [ProbeLoad(cost, part.rate_hz) for cost, part in zip(costs, parts, strict=True)]
-    return replace(plain, prediction=predict(together(loads).cost, plain.load))
+
+def _spread(found: Evidence, tracer: str, group: ProbeGroup) -> Spread | None:
+    return spread_of(found, tracer, group.kind, group.actions)
 
 
 def _paying(advised: Sequence[Advised], thread: Thread, calls_hz: float | None) -> Paying:

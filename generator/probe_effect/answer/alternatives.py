@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from probe_effect.answer import sentences
-from probe_effect.answer.answers import Forecast, forecast
+from probe_effect.answer.answers import Forecast, forecast, spreads_of
 from probe_effect.answer.parts import rows_of
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.answer.words import WORDS
@@ -44,7 +44,7 @@ Way = tuple[Alternative, Forecast]
 def alternatives(found: Evidence, key: CostKey) -> list[Alternative]:
     """What costs less than the cost at `key` on its machine: with the same tool first, then by cost."""
     asked = found.costs.get(key)
-    if asked is None or not asked.is_clear:
+    if asked is None or not asked.is_clear or not asked.leads:
         return []
     pairs = ((one, but, compare(asked, one)) for one, but in _candidates(found, key))
     lower = [Alternative(one, made, but) for one, but, made in pairs if made.outcome == "lower"]
@@ -77,7 +77,8 @@ def _under_load(found: Evidence, other: Alternative, one: Forecast) -> Forecast:
     machine, tracer, case = other.key
     asked = (ProbeQuestion(case, one.load.rate_hz),)
     question = Question(probes=asked, threads=one.load.threads, busy_ratio=one.load.busy_ratio)
-    return forecast(rows_of(of_machine(found, machine, tracer), question), one.facts, tracer, question, one.spread)
+    rows = rows_of(of_machine(found, machine, tracer), question)
+    return forecast(rows, one.facts, tracer, question, spreads_of(found, tracer, question, rows))
 
 
 def _candidates(found: Evidence, key: CostKey) -> Iterator[tuple[Number, str | None]]:
@@ -87,13 +88,14 @@ def _candidates(found: Evidence, key: CostKey) -> Iterator[tuple[Number, str | N
     about, or else another version of that tool, or else the tracer that costs least.
     """
     machine, tracer, case_id = key
-    same = [one for used, one in found.with_tracers(machine, case_id).items() if used != tracer]
+    same = [one for used, one in found.with_tracers(machine, case_id).items() if used != tracer and one.leads]
     for tool in dict.fromkeys(names.tool_of(one.tracer) for one in same):
         of_tool = (one for one in same if names.tool_of(one.tracer) == tool)
         yield min(of_tool, key=lambda one: one.known_cost.value), None
     for other in found.case_of[case_id].instead:
         with_tracers = found.with_tracers(machine, other.case)
-        measured = [one for used, one in with_tracers.items() if other.tracer in (None, names.tool_of(used))]
+        fitting = (one for used, one in with_tracers.items() if other.tracer in (None, names.tool_of(used)))
+        measured = [one for one in fitting if one.leads]
         if measured:
             yield min(measured, key=lambda one: _distance(one, tracer)), other.but
 

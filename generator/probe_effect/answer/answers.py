@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from probe_effect.answer.parts import refusal, rows_of
 from probe_effect.answer.prediction import Prediction, ProbeLoad, ThreadLoad, expected_loss, predict, together
-from probe_effect.answer.proof import Spread, program_spread
 from probe_effect.answer.question import Question
+from probe_effect.answer.spread import Spread, spread_of
 from probe_effect.costs.added import RatePoint, line
 from probe_effect.costs.composition import Agreement, CompositionKind, agreement, checked
 from probe_effect.costs.depth import may_pay_at_switches
@@ -32,7 +32,7 @@ class Forecast:
     """What the probes do on one machine. `load.rate_hz` is the rate of all their events in one thread.
 
     `cost` is what an event costs in the measured loops; `prediction` holds how far real programs lie from those too,
-    where `spread` tells it.
+    where `spreads` tell it of each part.
     """
 
     facts: Facts
@@ -41,7 +41,7 @@ class Forecast:
     load: ThreadLoad
     cost: Estimate
     prediction: Prediction
-    spread: Spread | None
+    spreads: tuple[Spread | None, ...]
 
     @property
     def printed(self) -> PublishedCost | None:
@@ -159,10 +159,9 @@ def answer(found: Evidence, question: Question, here: Facts) -> Answer:
     rows = rows_of(cost_table(found, scope, tracer), question)
     if not rows:
         raise ProbeEffectError(refusal(found, question, tracer))
-    apart = program_spread(found)
     is_timed = all(row.is_measured for row in rows)
     forecasts = [
-        forecast(own, facts, tracer, question, apart)
+        forecast(own, facts, tracer, question, spreads_of(found, tracer, question, own))
         for machine, facts in _facts(found).items()
         if not is_timed or _is_timed(found, question, machine, tracer)
         if (own := rows_of(of_machine(found, machine, tracer), question)) and own[0].printed is None
@@ -174,7 +173,8 @@ def answer(found: Evidence, question: Question, here: Facts) -> Answer:
     median = next(iter(machines), None)
     facts = _facts(found)[median] if median else _printed_facts(rows)
     nearest = next((one for one in ordered if one.machine in machines), None)
-    whole = forecast(rows, facts, tracer, question, apart if median else None)
+    apart = spreads_of(found, tracer, question, rows) if median else ()
+    whole = forecast(rows, facts, tracer, question, apart)
     return Answer(
         asker=asker,
         headline=Neighbour(whole, nearest or likeness(asker, facts)),
@@ -194,10 +194,15 @@ def _printed_facts(rows: Sequence[CostRow]) -> Facts:
 
 
 def forecast(
-    known: Sequence[CostRow], facts: Facts, tracer: str, question: Question, apart: Spread | None = None
+    known: Sequence[CostRow], facts: Facts, tracer: str, question: Question, apart: Sequence[Spread | None] = ()
 ) -> Forecast:
-    """What these probes do together on the machine of `facts`; `apart` is how far real programs lie from loops."""
+    """What these probes do together on the machine of `facts`; `apart` is how far programs are from each of them."""
+    spreads = tuple(apart) or (None,) * len(known)
     whole = together([ProbeLoad(part.cost, part.rate_hz) for part in known])
+    widened = [
+        ProbeLoad(multiplied(part.cost, one.factor) if one else part.cost, part.rate_hz)
+        for part, one in zip(known, spreads, strict=True)
+    ]
     stops = any(part.stops for part in known)
     load = ThreadLoad(rate_hz=whole.rate_hz, threads=question.threads, busy_ratio=question.busy_ratio, stops=stops)
     return Forecast(
@@ -206,9 +211,17 @@ def forecast(
         parts=tuple(known),
         load=load,
         cost=whole.cost,
-        prediction=predict(multiplied(whole.cost, apart.factor) if apart else whole.cost, load),
-        spread=apart,
+        prediction=predict(together(widened).cost, load),
+        spreads=spreads,
     )
+
+
+def spreads_of(found: Evidence, tracer: str, question: Question, rows: Sequence[CostRow]) -> tuple[Spread | None, ...]:
+    """How far real programs are from the prediction of each probe of a question, which has these rows."""
+    cases = [found.case_of[one.case] for one in question.probes]
+    asked = [(case.probe, case.action) for case in cases]
+    asked += [(one.probe, one.action) for one in (question.combination,) if one is not None]
+    return tuple(spread_of(found, tracer, probe, [action]) for (probe, action), _ in zip(asked, rows, strict=True))
 
 
 def tried(found: Evidence, one: Forecast) -> Tried:

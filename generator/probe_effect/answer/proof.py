@@ -14,9 +14,9 @@ from probe_effect.costs.depth import in_program
 from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.row import SAMPLED
 from probe_effect.model import Estimate
-from probe_effect.numbers.index import once
 from probe_effect.reduce.submission import Number
-from probe_effect.stats.estimates import overlap, range_of_ratios
+from probe_effect.stats.estimates import INTERVAL_WIDTHS
+from probe_effect.stats.random_effects import MeasuredRatio
 from probe_effect.store.suite_file import Case, Suite
 
 VISIBLE_RATIO = 0.01
@@ -27,12 +27,6 @@ NEAR_RATIO = 0.25
 
 LEAST_RATE_HZ = 10.0
 """A program at work makes more events than that; a tracer that saw fewer did not see the program."""
-
-FEWEST_PAIRS = 10
-"""Of fewer, how far programs differ among each other says too little."""
-
-SPREAD_SHARE = 0.8
-"""The share of programs that a spread is to contain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +51,34 @@ class ProgramPair:
         return self.measured.is_clear and self.point.measured.value > VISIBLE_RATIO
 
     @property
-    def clear_ratio(self) -> Estimate | None:
-        """Measured over predicted slowdown, with the interval of the measured one; None of what is not visible."""
-        measured, predicted = self.point.measured, self.point.predicted.value
-        is_clear = self.is_visible and predicted > 0 and measured.high is not None and (measured.low or 0) > 0
-        return measured.times(1 / predicted) if is_clear else None
-
-    @property
     def is_near(self) -> bool:
         """Whether the measured slowdown is near the predicted one."""
         return self.ratio is not None and abs(self.ratio - 1) <= NEAR_RATIO
+
+    @property
+    def measured_ratio(self) -> MeasuredRatio | None:
+        """Measured over predicted slowdown with its standard error, clear or not; None where nothing is predicted.
+
+        The error has that of the prediction in it, and no slowdown of a program is known to less than 1 %.
+        """
+        if self.ratio is None:
+            return None
+        predicted = self.point.predicted.value
+        own, of_cost = _width(self.point.measured), _width(self.point.predicted)
+        return MeasuredRatio(self.ratio, max(VISIBLE_RATIO, (own**2 + of_cost**2) ** 0.5 / INTERVAL_WIDTHS) / predicted)
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether the measured slowdown is known to within the predicted one on either side, whatever it is."""
+        return max(VISIBLE_RATIO, _width(self.point.measured) / 2) <= self.point.predicted.value
 
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
     """What some pairs come to: how many, how many are visible, and of these the share that is near.
 
-    `meet_ratio` is the share of all pairs whose intervals overlap, `middle_ratio` the median of measured over predicted
-    slowdown of the visible ones; None of nothing.
+    `middle_ratio` is the median of measured over predicted slowdown of the visible ones, and `meet_ratio` the share of
+    them whose intervals overlap; None of nothing.
     """
 
     pairs: int
@@ -84,64 +88,11 @@ class Agreed:
     meet_ratio: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """Measured over predicted slowdown: the mean of programs, and ends between which those of four in five are.
-
-    What the errors of the measurements explain is not in it. `pairs` is how many it is from, on how many `machines`.
-    """
-
-    pairs: int
-    ratio: Estimate
-    machines: int
-
-    @property
-    def factor(self) -> Estimate:
-        """What to multiply a cost with, so that slowdowns predicted with it hold those of four in five programs."""
-        value, low, high = self.ratio
-        return Estimate(1.0, min(1.0, value if low is None else low), max(1.0, value if high is None else high))
-
-    def contains(self, pair: ProgramPair) -> bool:
-        """Whether the interval of a pair's measured slowdown has a part of the predicted one times the factor."""
-        return pair.clear_ratio is not None and bool(overlap(pair.clear_ratio, self.factor))
-
-
-@once
-def pairs(found: Evidence) -> Sequence[ProgramPair]:
-    """Every program, probe and tracer that was measured on a machine which has the cost that predicts it."""
-    return [
-        pair
-        for suite, case in found.cases
-        if case.like is not None and suite.has_programs
-        for one in in_programs(found, case)
-        if (cost := found.costs.get((one.submission.machine, one.tracer, case.like))) is not None
-        and (pair := pair_of(one, _predicted(found, suite, case, one, cost), cost.known_cost)) is not None
-    ]
-
-
 def in_programs(found: Evidence, case: Case) -> Iterator[Number]:
     """A case of a suite of programs in each of them, machine by machine and tracer by tracer."""
     for by_tracer in found.levels_of(case.id).values():
         for levels in by_tracer.values():
             yield from levels.values()
-
-
-@once
-def of_events(found: Evidence) -> Sequence[ProgramPair]:
-    """The pairs without those of samples: a process that is sampled pays at each context switch too."""
-    return [one for one in pairs(found) if found.case_of[one.measured.case].probe != SAMPLED]
-
-
-@once
-def of_samples(found: Evidence) -> Sequence[ProgramPair]:
-    """The others."""
-    return [one for one in pairs(found) if found.case_of[one.measured.case].probe == SAMPLED]
-
-
-@once
-def program_spread(found: Evidence) -> Spread | None:
-    """How far real programs lie from what is predicted of events; None of fewer than ten visible pairs."""
-    return spread(of_events(found))
 
 
 def pair_of(measured: Number, predicted: Estimate, plain: Estimate) -> ProgramPair | None:
@@ -152,13 +103,20 @@ def pair_of(measured: Number, predicted: Estimate, plain: Estimate) -> ProgramPa
     return ProgramPair(measured, by_model, by_cost)
 
 
-def _predicted(found: Evidence, suite: Suite, case: Case, measured: Number, cost: Number) -> Estimate:
-    """What an event should cost in a program: a sample by its depth; of probes on system calls, all calls pay."""
+def of_like(found: Evidence, suite: Suite, case: Case, measured: Number) -> tuple[Estimate, Estimate] | None:
+    """What an event should cost in a program by the case that it is like, ns, and in the loop; None without the cost.
+
+    A sample is taken by its depth; of probes on system calls, all calls pay.
+    """
+    cost = found.costs.get((measured.submission.machine, measured.tracer, case.like or ""))
+    if cost is None or cost.has_losses:
+        return None
     if case.probe == SAMPLED:
-        return in_program(found, measured, cost)
+        return in_program(found, measured, cost), cost.known_cost
     path = entry_path(found, (measured.submission.machine, measured.tracer, cost.case))
     calls = calls_per_event(found, suite, measured) if case.silent else 0.0
-    return cost.known_cost if path is None or calls is None else path.moved(cost.known_cost, calls)
+    moved = cost.known_cost if path is None or calls is None else path.moved(cost.known_cost, calls)
+    return moved, cost.known_cost
 
 
 def calls_per_event(found: Evidence, suite: Suite, measured: Number) -> float | None:
@@ -178,23 +136,18 @@ def verdict(some: Sequence[ProgramPair]) -> Agreed:
     return Agreed(
         pairs=len(some),
         visible=len(visible),
-        near_ratio=_share(one.is_near for one in visible),
+        near_ratio=share(one.is_near for one in visible),
         middle_ratio=median(ratios) if ratios else None,
-        meet_ratio=_share(one.point.holds for one in some),
+        meet_ratio=share(one.point.holds for one in visible),
     )
 
 
-def spread(some: Sequence[ProgramPair], fewest: int = FEWEST_PAIRS, alike: Sequence[ProgramPair] = ()) -> Spread | None:
-    """How far real programs are from what is predicted of them; None of fewer than ten clear pairs, or `fewest`.
-
-    `alike`: pairs of other kinds, whose programs are taken to differ as much among each other.
-    """
-    ratios, others = ([ratio for one in each if (ratio := one.clear_ratio) is not None] for each in (some, alike))
-    machines = {one.measured.submission.machine for one in some if one.clear_ratio is not None}
-    known = len(ratios) >= fewest
-    return Spread(len(ratios), range_of_ratios(ratios, SPREAD_SHARE, others), len(machines)) if known else None
-
-
-def _share(answers: Iterable[bool]) -> float | None:
+def share(answers: Iterable[bool]) -> float | None:
+    """The share of yes among some answers; None without any."""
     known = list(answers)
     return sum(known) / len(known) if known else None
+
+
+def _width(one: Estimate) -> float:
+    """From end to end; 0 without ends."""
+    return 0.0 if one.low is None or one.high is None else one.high - one.low

@@ -9,39 +9,24 @@ from dataclasses import replace
 
 import numpy as np
 
-from probe_effect.answer.proof import ProgramPair, Spread, calls_per_event, in_programs, pair_of, program_spread
+from probe_effect.answer.proof import ProgramPair, calls_per_event
 from probe_effect.costs.event import ProbeGroup, event, with_calls
 from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.first_instruction import mechanism_of
 from probe_effect.costs.row import CostRow
 from probe_effect.costs.table import of_machine
 from probe_effect.model import Estimate
-from probe_effect.numbers.index import once
 from probe_effect.reduce.submission import Number
 from probe_effect.scripts.clauses import NO_EVENTS
 from probe_effect.scripts.form import PRINT
 from probe_effect.scripts.script import Script, ScriptProbe, read_script
 from probe_effect.stats import estimates
-from probe_effect.stats.estimates import multiplied
 from probe_effect.stats.trends import Correlation, kendall
 from probe_effect.store.suite_file import Case, Suite, script_path
+from probe_effect.tools.record import known_tool
 
-LANGUAGE = "bpftrace"
-
-
-@once
-def script_pairs(found: Evidence) -> Sequence[ProgramPair]:
-    """Every script over a program, in suites whose cases name no other case that they are like.
-
-    What is predicted has how far real programs lie from loops in its interval, as every answer has.
-    """
-    return [
-        pair
-        for suite, case in found.cases
-        if case.like is None and suite.has_programs
-        for one in in_programs(found, case)
-        if (pair := _pair(found, suite, case, one, program_spread(found))) is not None
-    ]
+PROGRAMMED = ("bpftrace", "d")
+"""The languages of programs; every other is one of command lines, of which a suite has the words after the command."""
 
 
 def order(some: Sequence[ProgramPair]) -> Correlation | None:
@@ -55,14 +40,17 @@ def order(some: Sequence[ProgramPair]) -> Correlation | None:
     )
 
 
-def _pair(found: Evidence, suite: Suite, case: Case, measured: Number, apart: Spread | None) -> ProgramPair | None:
-    """None where the script's costs are not known on that machine, and where the tracer did not see the program."""
-    script = script_of(found, suite, measured)
-    if script is None or not (parts := _parts(found, measured.submission.machine, script, case, measured)):
+def of_script(found: Evidence, suite: Suite, case: Case, measured: Number) -> tuple[Estimate, Estimate] | None:
+    """What one event costs in a program, ns, and without its other system calls, from what the case does alone.
+
+    That is in the text of its script or in its command line. None where the machine's costs with that tracer do not
+    tell it.
+    """
+    script, machine = script_of(found, suite, measured), measured.submission.machine
+    parts = _parts(found, machine, script, case, measured) if script else []
+    if not parts or not all(one.leads for one in parts):
         return None
-    calls = calls_per_event(found, suite, measured)
-    cost = _of_one_event(with_calls(parts, calls))
-    return pair_of(measured, multiplied(cost, apart.factor) if apart else cost, _of_one_event(parts))
+    return _of_one_event(with_calls(parts, calls_per_event(found, suite, measured))), _of_one_event(parts)
 
 
 def event_probes(script: Script, case: Case) -> tuple[list[ScriptProbe], float]:
@@ -77,12 +65,19 @@ def event_probes(script: Script, case: Case) -> tuple[list[ScriptProbe], float]:
 
 
 def script_of(found: Evidence, suite: Suite, measured: Number) -> Script | None:
-    """The script of bpftrace that ran over a program; None where it is not here."""
-    folder = found.folders.get(suite.id)
-    if folder is None or not measured.tracer.startswith(LANGUAGE):
+    """The script, or the command line, that ran over a program; None of a tool of which none is here or can be read."""
+    tool, folder = known_tool(measured.tracer), found.folders.get(suite.id)
+    if folder is None or tool is None or tool.language is None:
         return None
-    path = script_path(folder, measured.case, LANGUAGE, level=measured.level)
-    return None if path is None else read_script(path.read_text(encoding="utf-8"))
+    path = script_path(folder, measured.case, tool.name, level=measured.level)
+    if path is None:
+        return None
+    text = path.read_text(encoding="utf-8")
+    if tool.language in PROGRAMMED:
+        return read_script(text)
+    words = " ".join(line for line in text.splitlines() if not line.startswith("#"))
+    cpu = " 0" if words.endswith("-C") else ""  # as the process, it is named when the tool is started
+    return read_script(f"{tool.commands[0]} -p 1 {words}{cpu}")
 
 
 def cost_on(found: Evidence, machine: str, script: Script, case: Case, measured: Number) -> Estimate | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from probe_effect import units
 from probe_effect.answer import printed_times, words
 from probe_effect.answer.answers import Answer, Forecast, Tried
-from probe_effect.answer.proof import Spread
+from probe_effect.answer.spread import Spread
 from probe_effect.answer.words import WORDS
 from probe_effect.costs.added import EntryPath, RatePoint
 from probe_effect.costs.composition import Agreement, CompositionKind
@@ -207,7 +207,7 @@ def assumptions(found: Forecast, known: Tried) -> list[str]:
         *([WORDS["waits"]] if found.load.busy_ratio < 1 else []),
         WORDS["counted"],
         *(calls(part.called, part.path) for part in found.parts if part.path is not None),
-        *([programs(found.spread)] if found.spread else []),
+        *dict.fromkeys(programs(apart) for apart in found.spreads if apart),
         *([WORDS["switches"]] if known.at_switches else []),
         WORDS["hot"],
         *(reach(found, part) for part in found.parts if part.highest_hz is not None and part.basis == "measured"),
@@ -228,10 +228,13 @@ def calls(called: str, path: EntryPath) -> str:
 
 
 def programs(apart: Spread) -> str:
-    """How far real programs lie from what the loops predict."""
-    low, high = (units.significant(end or 0.0) for end in (apart.ratio.low, apart.ratio.high))
+    """How far real programs are from the prediction, for one kind of script."""
+    median, low, high = (units.significant(end or 0.0, 2) for end in apart.ratio)
     where = f"{units.count(apart.machines)} machine{'' if apart.machines == 1 else 's'}"
-    return WORDS["programs"].format(count=units.count(apart.pairs), where=where, low=low, high=high)
+    values = {"low": low, "high": high, "median": median, "where": where}
+    counts = {"pairs": units.count(apart.pairs), "clear": units.count(apart.clear)}
+    what = WORDS[f"programs-{apart.kind if apart.is_own else 'all'}"]
+    return WORDS["programs"].format(what=what, **values, **counts)
 
 
 def contending(found: Forecast, part: CostRow) -> str:

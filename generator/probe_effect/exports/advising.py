@@ -1,6 +1,6 @@
 """What the forms of `/advise/` and the home page work with: the reader's tables, and the cost tables of each scope."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -10,22 +10,26 @@ from probe_effect.answer.alternatives import Alternative, alternatives
 from probe_effect.answer.asking import tool_scripts
 from probe_effect.answer.calibrated_proof import times_of_others
 from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
-from probe_effect.answer.proof import in_programs, program_spread
+from probe_effect.answer.proof import in_programs
+from probe_effect.answer.script_proof import event_probes, script_of
+from probe_effect.answer.spread import STOPPING, Spread, spreads
 from probe_effect.answer.words import BANDS, WORDS
 from probe_effect.costs.depth import ALL_CPUS, STOPS, WATCHES_PROCESSES
 from probe_effect.costs.evidence import Evidence, evidence
-from probe_effect.costs.row import NOTES
+from probe_effect.costs.row import NOTES, SAMPLED
 from probe_effect.exports.costs import DIGITS, MECHANISMS, USER_PROBES, file_name, scope_tables
 from probe_effect.exports.first_answer import first_answers
 from probe_effect.exports.script_values import Values, ends, script_json
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.likeness import facts_of_submission
 from probe_effect.numbers.names import quoted, tool_of
 from probe_effect.numbers.shown import in_order, shown_machines
 from probe_effect.pages import addresses
+from probe_effect.pages.wording import from_to
 from probe_effect.reduce.grades import THRESHOLDS
-from probe_effect.reduce.submission import Submission
+from probe_effect.reduce.submission import Number, Submission
 from probe_effect.scripts.form import tables
 from probe_effect.toml import beside
 from probe_effect.tools.record import known_tool
@@ -43,13 +47,10 @@ ADVISE_WORDS = beside(__file__)
 """The words that only these forms have."""
 
 
-PROGRAMS = "In {count} real programs it took {least} to {most} longer."
-
-
 def advise_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """File name below `/data/` and its JSON."""
     found = evidence(catalogue)
-    apart, far = program_spread(found), times_of_others(found)
+    far = times_of_others(found)
     newest = {one.machine: one for one in reversed(in_order(catalogue.numbers))}
     machines = [one for one in shown_machines(catalogue.numbers) if found.by_tracer(one)]
     home = next((one.machine for one in in_order(catalogue.numbers) if one.machine in machines), None)
@@ -63,7 +64,7 @@ def advise_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         "tables": tables(),
         "words": {key: (WORDS | NOTES)[key] for key in SAID} | ADVISE_WORDS,
         "mechanisms": [("", ADVISE_WORDS["first-unknown"]), *((one, WORDS[f"first-{one}"]) for one in MECHANISMS)],
-        "programs": {"said": sentences.programs(apart), "ratio": ends(apart.factor, DIGITS)} if apart else None,
+        "programs": {"stopping": STOPPING, "kinds": {kind: _spread(one) for kind, one in spreads(found).items()}},
         "calibrated_ratio": {"low": far.low, "middle": far.value, "high": far.high} if far else None,
         "thresholds": THRESHOLDS,
         "bands": [asdict(band) for band in BANDS],
@@ -118,13 +119,45 @@ def _way(one: Alternative) -> list[str]:
     return [name, addresses.case(one.measured.case), one.but or WORDS["way-tracer"]]
 
 
+def _spread(one: Spread) -> Values:
+    """A row of the table of real programs: in words, what a cost is multiplied with, and what it is from."""
+    counts = {key: getattr(one, key) for key in ("measured", "pairs", "clear", "machines")}
+    words, factor, ratio = sentences.programs(one), ends(one.factor, DIGITS), ends(one.ratio, DIGITS)
+    return {"said": words, "factor": factor, "ratio": ratio, **counts}
+
+
 def _programs_of(found: Evidence) -> dict[str, list[Any]]:
-    """Tracer, kind and action to the case that has them in real programs: title, address, and by how much it slows."""
+    """Tracer, attach point and action to the case that has them in real programs: its title, address, and slowdowns.
+
+    Samplers have their kind of probe for the attach point.
+    """
     made: dict[str, list[Any]] = {}
     for suite, case in found.cases:
-        some = [one for one in in_programs(found, case) if one.slowdown is not None] if suite.has_programs else []
-        for tracer in dict.fromkeys(one.tracer for one in some):
-            slowed = [one.slowdown.value for one in some if one.tracer == tracer and one.slowdown is not None]
-            text = PROGRAMS.format(count=len(slowed), least=units.percent(min(slowed)), most=units.percent(max(slowed)))
-            made.setdefault(f"{tracer} {case.probe} {case.action}", [case.title, addresses.case(case.id), text])
+        fires = suite.has_programs and case.counted_by != "nothing"
+        some = [one for one in in_programs(found, case) if one.leads and one.slowdown] if fires else []
+        for tracer, own in grouped_by(some, lambda one: one.tracer).items():
+            script = script_of(found, suite, own[0])
+            for probe in event_probes(script, case)[0] if script else ():
+                place, rate_hz = (SAMPLED, probe.hz) if probe.kind == SAMPLED else (probe.attach, None)
+                said = [case.title, addresses.case(case.id), programs_said(own, rate_hz)]
+                for action in probe.actions:
+                    made.setdefault(f"{tracer} {place} {action}", said)
     return made
+
+
+def programs_said(some: Sequence[Number], rate_hz: float | None) -> str:
+    """By how much some programs were slowed, and at which rates; a slowdown that is not clear has no figure."""
+    rates = [units.NS_PER_SECOND / one.baseline.value for one in some if one.baseline]
+    programs, machines = len({one.level for one in some}), len({one.submission.machine for one in some})
+    slowed = [one.slowdown.value for one in some if one.slowdown and one.is_clear]
+    key = "programs-slowed" if len(slowed) == len(some) else "programs-some" if slowed else "programs-not-slowed"
+    said: str = ADVISE_WORDS[key].format(
+        programs=f"{units.count(programs)} real program{'' if programs == 1 else 's'}"
+        + (f" on {units.count(machines)} machines" if machines > 1 else ""),
+        rates=from_to(rates, lambda hz, digits: units.quantity(hz, units.EVENTS, digits))
+        if rate_hz is None
+        else f"{units.count(round(rate_hz))} samples a second",
+        clear=f"{units.count(len(slowed))} of {units.count(len(some))}",
+        slowdowns=from_to(slowed, units.percent) if slowed else "",
+    )
+    return said

@@ -15,7 +15,7 @@ from probe_effect.answer.advice import Advice, Advised, Thread, advise
 from probe_effect.answer.asking import ANY_THREAD, QUESTIONS, groups, tracer_of
 from probe_effect.answer.prediction import ThreadLoad, predict
 from probe_effect.answer.printed_times import note_of
-from probe_effect.answer.proof import program_spread
+from probe_effect.answer.spread import spread_of
 from probe_effect.answer.words import WORDS, limits
 from probe_effect.costs.event import ProbeGroup
 from probe_effect.costs.evidence import Evidence
@@ -61,9 +61,9 @@ def _answer(found: Evidence, facts: Facts, text: str, data: Mapping[str, Any]) -
     return {
         "script": text,
         "answer": f"{_cost(advice, data)} {verdict}" if verdict else "",
-        "probes": [_probe(found, one, data) for one in advice.probes],
+        "probes": [_probe(found, advice.tracer, one, data) for one in advice.probes],
         "less": _less(advice, data),
-        "assumed": _assumed(found, advice, data),
+        "assumed": _assumed(advice, data),
     }
 
 
@@ -81,7 +81,7 @@ def _each(part: CostRow) -> str:
     return sentences.written(part.cost, units.DURATION, part.machines)
 
 
-def _probe(found: Evidence, one: Advised, data: Mapping[str, Any]) -> Values:
+def _probe(found: Evidence, tracer: str, one: Advised, data: Mapping[str, Any]) -> Values:
     """A probe: what it is and does, which fields it has, and what an event costs."""
     group = one.group
     filtered = ", behind a filter" if group.has_filter else ""
@@ -93,7 +93,7 @@ def _probe(found: Evidence, one: Advised, data: Mapping[str, Any]) -> Values:
         "does": f"{group.kind.replace('-', ' ')}: {_does(group)}{filtered}",
         "has_first": group.kind in data["user_probes"],
         "has_many": group.matched is None,
-        "said": [*said, *_thresholds(found, one)],
+        "said": [*said, *_thresholds(found, tracer, one)],
     }
 
 
@@ -102,11 +102,11 @@ def _does(group: ProbeGroup) -> str:
     return ", ".join(one if count == 1 else f"{one} ({count} times)" for one, count in times.items())
 
 
-def _thresholds(found: Evidence, one: Advised) -> list[tuple[str, str]]:
+def _thresholds(found: Evidence, tracer: str, one: Advised) -> list[tuple[str, str]]:
     """The rates at which it alone slows a busy thread by so many per cent, as real programs are slowed."""
     if one.part is None:
         return []
-    apart = program_spread(found)
+    apart = spread_of(found, tracer, one.group.kind, one.group.actions)
     cost = multiplied(one.part.cost, apart.factor) if apart else one.part.cost
     rates = predict(cost, ThreadLoad(rate_hz=1.0)).thresholds
     return [
@@ -124,12 +124,12 @@ def _less(advice: Advice, data: Mapping[str, Any]) -> list[Any]:
     return found
 
 
-def _assumed(found: Evidence, advice: Advice, data: Mapping[str, Any]) -> list[str]:
-    words, apart = data["words"], program_spread(found)
+def _assumed(advice: Advice, data: Mapping[str, Any]) -> list[str]:
+    words = data["words"]
     is_user = any(one.group.kind in data["user_probes"] for one in advice.probes)
     known = [(one.group.attach, note_of(one.part)) for one in advice.probes if one.part]
     notes = [f"{attach}: {note}" for attach, note in known if note]
     first = [words["first"]] if is_user else []
     filtered = [words["filtered"]] if any(one.group.has_filter for one in advice.probes) else []
-    programs = [sentences.programs(apart)] if apart else []
+    programs = [sentences.programs(one) for one in advice.spreads]
     return list(dict.fromkeys([WORDS["range"], *first, *notes, *filtered, WORDS["counted"], WORDS["hot"], *programs]))

@@ -3,17 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from probe_effect.answer.calibrated_proof import calibrated_pairs, spread_by_kind
-from probe_effect.answer.proof import (
-    NEAR_RATIO,
-    VISIBLE_RATIO,
-    ProgramPair,
-    of_events,
-    of_samples,
-    pairs,
-    verdict,
-)
-from probe_effect.answer.script_proof import order, script_pairs
+from probe_effect.answer.calibrated_proof import calibrated_pairs
+from probe_effect.answer.proof import NEAR_RATIO, VISIBLE_RATIO, ProgramPair, verdict
+from probe_effect.answer.script_proof import PROGRAMMED, order
+from probe_effect.answer.spread import coverage, left_out, program_pairs, spreads
 from probe_effect.charts.predicted import PredictedPair, predicted_chart
 from probe_effect.charts.theme import Chart
 from probe_effect.costs.evidence import Evidence, evidence
@@ -22,6 +15,8 @@ from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import grouped_by
 from probe_effect.pages.markdown import render
+from probe_effect.store.suite_file import Case
+from probe_effect.tools.record import known_tool
 
 CHART, SCRIPTS_CHART, SAMPLES_CHART = "does-it-hold", "scripts-hold", "samples-hold"
 TITLES = {
@@ -39,21 +34,45 @@ def of_clearest(found: Sequence[ProgramPair]) -> list[ProgramPair]:
     return max(by_machine.values(), key=lambda own: sum(one.is_visible for one in own), default=[])
 
 
+def by_section(found: Evidence) -> dict[str, list[ProgramPair]]:
+    """The chart of each section to its pairs: of probes and tools, of scripts by their text, of samples."""
+    made = grouped_by(program_pairs(found), lambda one: _section(found.case_of[one.measured.case], one))
+    return {name: made.get(name, []) for name in TITLES}
+
+
+def _section(case: Case, one: ProgramPair) -> str | None:
+    """None of a sampler that is like no loop: it is in the table alone."""
+    if case.probe == SAMPLED:
+        return SAMPLES_CHART if case.like else None
+    tool = known_tool(one.measured.tracer)
+    return SCRIPTS_CHART if case.like is None and tool and tool.language in PROGRAMMED else CHART
+
+
 def write(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown."""
     known = evidence(catalogue)
-    found, of_scripts, sampled = (
-        of_clearest(some) for some in (of_events(known), script_pairs(known), of_samples(known))
-    )
+    found, of_scripts, sampled = map(of_clearest, by_section(known).values())
     plain = verdict([replace(one, point=one.plain) for one in found])
     far_first = sorted((one for one in found if one.is_visible), key=_distance, reverse=True)
     ways = {case: verdict(own) for case, own in grouped_by(sampled, lambda one: one.measured.case).items()}
     return {
+        "programs-spread.md": _spread(known, catalogue),
         "does-it-hold.md": _fragment(CHART, found, catalogue, plain=plain, far_first=far_first),
         "scripts-hold.md": _fragment(SCRIPTS_CHART, of_scripts, catalogue, order=order(of_scripts)),
         "calibrated-hold.md": _calibrated(known, catalogue),
         "samples-hold.md": _fragment(SAMPLES_CHART, sampled, catalogue, ways=ways),
     }
+
+
+def _spread(found: Evidence, catalogue: Catalogue) -> str:
+    """The table that answers take their spread from, and what is in no row of it, with the reason."""
+    missing = grouped_by(left_out(found), lambda one: (one.measured.case, one.measured.tracer, one.why))
+    return render(
+        "fragments/programs-spread.md.j2",
+        rows=[(one, coverage(found, kind)) for kind, one in spreads(found).items()],
+        missing=[(*key, len(some)) for key, some in missing.items()],
+        titles=catalogue.titles,
+    )
 
 
 def _fragment(name: str, found: Sequence[ProgramPair], catalogue: Catalogue, **values: object) -> str:
@@ -67,7 +86,7 @@ def _fragment(name: str, found: Sequence[ProgramPair], catalogue: Catalogue, **v
 def _calibrated(known: Evidence, catalogue: Catalogue) -> str:
     """The programs beside costs from both ways: of the machine's suites, and of each script in a loop before it ran."""
     found = of_clearest(calibrated_pairs(known))
-    suites = {one.measured.id: one for one in (*pairs(known), *script_pairs(known))}
+    suites = {one.measured.id: one for one in program_pairs(known)}
     both = [one for one in found if one.measured.id in suites]
     all_pairs = (f"{BY_LOOP}, all pairs", verdict(found))
     same_pairs = [(BY_SUITES, verdict([suites[one.measured.id] for one in both])), (BY_LOOP, verdict(both))]
@@ -78,11 +97,6 @@ def _calibrated(known: Evidence, catalogue: Catalogue) -> str:
         programs=len({one.measured.level for one in found}),
         ways=[*(same_pairs if both else []), all_pairs],
         pairs=[(one, suites.get(one.measured.id)) for one in _clear(found)],
-        kinds=[
-            (way, kind, one)
-            for way, is_calibrated in ((BY_LOOP, True), (BY_SUITES, False))
-            for kind, one in spread_by_kind(known, is_calibrated=is_calibrated).items()
-        ],
     )
 
 
@@ -98,8 +112,7 @@ def _distance(one: ProgramPair) -> float:
 
 def charts(catalogue: Catalogue, known: Evidence) -> list[Chart]:
     """Every pair as a dot, of chosen probes and of scripts apart; none before programs were traced."""
-    some = {CHART: of_events(known), SCRIPTS_CHART: script_pairs(known), SAMPLES_CHART: of_samples(known)}
-    found = {name: of_clearest(own) for name, own in some.items()}
+    found = {name: of_clearest(own) for name, own in by_section(known).items()}
     return [_chart(name, own, catalogue) for name, own in found.items() if own]
 
 

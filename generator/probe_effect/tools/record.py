@@ -39,6 +39,7 @@ class TracingTool:
         packages: what brings it, by the names of Debian and Ubuntu.
         guest_packages: what brings it in an emulated machine, of its release of Debian; None where it cannot run there.
         spoils: whether it leaves the kernel slower until the next boot, so that nothing else is measured before that.
+        stops_at_events: whether it stops the program at each event and looks, which takes it two switches of process.
         followed: whether each of its versions in Debian is counted, or it is counted once on each kernel.
     """
 
@@ -57,6 +58,7 @@ class TracingTool:
     packages: tuple[Package, ...] = ()
     guest_packages: tuple[str, ...] | None = None
     spoils: bool = False
+    stops_at_events: bool = False
     followed: Literal["version", "kernel"] | None = None
 
 

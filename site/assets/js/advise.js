@@ -4,8 +4,8 @@
 (() => {
   const { scales, interval, span, quantity, stated, readRate, gap } = probeEffect.units;
   const { fetched, remembered, remember, element, link, page, filled } = probeEffect.page;
-  const { predict, recommendation: advice, limits, multiplied } = probeEffect.prediction;
-  const { tracerOf, nearest, together } = probeEffect.scriptCost;
+  const { predict, recommendation: advice, limits } = probeEffect.prediction;
+  const { tracerOf, nearest, together, spreadOf, widened } = probeEffect.scriptCost;
   const { connect: connectReader, ScriptError } = probeEffect.scriptReader;
   const state = probeEffect.state;
 
@@ -14,7 +14,6 @@
   const mostAddress = 1500;                     // of a script in the page's address
 
   const spaced = (word) => word.replaceAll("-", " ");
-  const given = ([value, low, high]) => ({ value, low, high });
   const isClear = ({ value, low }) => value > 0 && (low === null || low > 0);
 
   // Where the low end is written as 0, only the high end says something.
@@ -125,9 +124,9 @@
       return filled(words.threshold, { rate: text });
     };
 
-    const thresholds = ({ cost, machines, stops }) => {
-      const widened = data.programs ? multiplied(cost, given(data.programs.ratio)) : cost;
-      return [...predict(widened, { rate: 1, threads: 1, busy: 1, stops }).thresholds].map(([percent, rate]) =>
+    const thresholds = (one, tracer) => {
+      const { machines, stops } = one;
+      return [...predict(widened(one, data.programs, tracer), { rate: 1, threads: 1, busy: 1, stops }).thresholds].map(([percent, rate]) =>
         [`${percent}${gap}% (${data.thresholds[percent]})`, atRate(rate, machines)]);
     };
 
@@ -151,7 +150,7 @@
           ["An event", `${written(cost, scales.DURATION, machines)}, ${basis}`],
           ...(rate ? [["Of a CPU", quantity((cost.value * rate) / 1e9, scales.SHARE)]] : []),
           ...(hardware ? [[words["hardware-row"], hardware]] : []),
-          ...thresholds(one),
+          ...thresholds(one, usual),
         ]),
         ...(isFar ? [element("p", "advise-unknown", filled(words["far-from"], { count: machines.length }))] : []),
         ...probe.unknown.map((what) =>
@@ -171,7 +170,7 @@
 
     // The sentence where every rate is given, and where one is not.
     const slowed = (all, tracer) => {
-      const { rate, cost, slowdown } = together(all, data.programs);
+      const { rate, cost, slowdown } = together(all, data.programs, tracer);
       const machines = machinesOf(all);
       const key = isClear(cost) ? "slows" : slowdown.high === null ? "unknown" : "unclear";
       const text = filled(words[key], {
@@ -188,8 +187,8 @@
     const each = (all, tracer) => {
       const once = all.map((one) => ({ ...one, rate: 1 }));
       const machines = machinesOf(all);
-      const { slowdown } = together(once, null);
-      const { slowdown: widened } = together(once, data.programs);
+      const { slowdown } = together(once, null, tracer);
+      const { slowdown: most } = together(once, data.programs, tracer);
       const text = filled(words[all.length > 1 ? "cost-together" : "costs"], {
         what: words.whole,
         count: all.length,
@@ -197,7 +196,7 @@
         cost: written(inNs(slowdown), scales.DURATION, machines),
         where: where(machines),
       });
-      return isSwitched(all, tracer) || !hasHighEnd(widened, all) ? text : `${text} ${limits(inNs(widened), data)}`;
+      return isSwitched(all, tracer) || !hasHighEnd(most, all) ? text : `${text} ${limits(inNs(most), data)}`;
     };
 
     // Whether perf's timers belong to processes: then each context switch takes time too, and nobody has said how many are.
@@ -226,7 +225,7 @@
       const list = [...(machinesOf(all).length > 1 ? [words.range] : []), ...(all.some(({ first }) => first) ? [words.first] : []), ...notes,
         ...(all.some(({ probe }) => probe.has_filter) ? [words.filtered] : []),
         words.counted, ...(isSwitched(all, tracer) ? [words.switches] : []),
-        words.hot, ...(data.programs ? [data.programs.said] : [])];
+        words.hot, ...all.flatMap(({ probe }) => spreadOf(data.programs, tracer, probe)?.said ?? [])];
       return element("details", "", element("summary", "", "Assumed"),
         element("ul", "", ...[...new Set(list)].map((one) => element("li", "", one))));
     };
@@ -249,8 +248,10 @@
       const button = ({ id, label }) => Object.assign(element("button", "", label), { type: "button", value: id });
       const instead = isKnown ? [] : data.tracers.filter((other) => other !== tracer
         && all.every((one) => nearest(data, inputs.machine.value, other, one.probe, one.first?.value)));
-      const programs = all.flatMap(({ probe }) => probe.actions.map((action) => data.programs_of[`${tracer} ${probe.kind} ${action}`] ?? []))
-        .filter(([title]) => title);
+      const placeOf = ({ kind, attach }) => (kind === "profile" ? kind : attach);
+      const inPrograms = all.flatMap(({ probe }) =>
+        probe.actions.flatMap((action) => [data.programs_of[`${tracer} ${placeOf(probe)} ${action}`] ?? []]));
+      const programs = [...new Map(inPrograms.filter(([title]) => title).map((one) => [one[1], one])).values()];
       const row = Object.values(data.standard).includes(script) ? script.text : null;
       return [
         ...(others.length > 0 ? [element("p", "advise-nearest", words["measured-on"], " ", ...others.map(button))] : []),

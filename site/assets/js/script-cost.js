@@ -86,15 +86,29 @@
     return all.map((one) => (one.path ? { ...one, cost: moved(one.cost, one.path.each, one.path.calls, calls) } : one));
   };
 
+  // How far real programs are from the prediction for a probe with its actions: the factor of its kind of script (the
+  // generator's answer/spread.py). null before programs were traced.
+  const kindOf = ({ stopping }, tracer, { kind, actions }) => {
+    if (kind === "profile") return "sample";
+    if (stopping.some((one) => `${tracer}-`.startsWith(`${one}-`))) return "stop";
+    if (actions.includes("print")) return "print";
+    return actions.some((one) => one.includes("stack")) ? "stack" : "plain";
+  };
+  const spreadOf = (programs, tracer, probe) => own(programs.kinds, kindOf(programs, tracer, probe)) ?? null;
+  const widened = ({ cost, probe }, programs, tracer) => {
+    const spread = programs && spreadOf(programs, tracer, probe);
+    return spread ? multiplied(cost, given(spread.factor)) : cost;
+  };
+
   // What probes with a cost and a rate do together to a busy thread, with how far real programs are from loops.
-  const together = (all, programs) => {
+  const together = (all, programs, tracer) => {
     const paid = withCalls(all.filter(({ rate }) => rate > 0));
     const rate = paid.reduce((sum, one) => sum + one.rate, 0);
-    const each = paid.map(({ cost, rate: its }) => times(programs ? multiplied(cost, given(programs.ratio)) : cost, its / rate));
+    const each = paid.map((one) => times(widened(one, programs, tracer), one.rate / rate));
     const cost = total(each);
     const stops = paid.some((one) => one.stops);
     return { rate, cost, ...predict(cost, { rate, threads: 1, busy: 1, stops }) };
   };
 
-  probeEffect.scriptCost = { total, times, tracerOf, summed, nearest, together };
+  probeEffect.scriptCost = { total, times, tracerOf, summed, nearest, kindOf, spreadOf, widened, together };
 })();

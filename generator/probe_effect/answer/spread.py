@@ -1,0 +1,195 @@
+"""How far real programs are from the prediction: one table with a row for each kind of script, for all answers.
+
+A pair is one program under one probe or script, with what the machine's own costs with the same tracer predict. Every
+pair with a prediction is in its row, whether its slowdown is clear or not, as surely as its intervals say
+(`stats/random_effects.py`). What has no prediction is named, with the reason.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal, get_args
+
+from probe_effect.answer.proof import ProgramPair, in_programs, of_like, pair_of, share
+from probe_effect.answer.script_proof import event_probes, of_script, script_of
+from probe_effect.costs.evidence import Evidence
+from probe_effect.costs.row import SAMPLED
+from probe_effect.model import Estimate
+from probe_effect.numbers.index import once
+from probe_effect.reduce.submission import Number
+from probe_effect.scripts.form import PRINT
+from probe_effect.stats.estimates import multiplied
+from probe_effect.stats.random_effects import next_ratio
+from probe_effect.store.suite_file import Case, Suite
+from probe_effect.tools.record import TOOLS, known_tool
+
+ScriptKind = Literal["plain", "stack", "print", "stop", "sample"]
+"""What a script does that programs may bear otherwise than loops do; `plain`: count, store and filter."""
+
+KINDS: tuple[ScriptKind, ...] = get_args(ScriptKind)
+"""Of a script with probes of several kinds the last one counts."""
+
+STOPPING = tuple(one.name for one in TOOLS.values() if one.stops_at_events)
+"""The tools that stop the program at each event."""
+
+SPREAD_SHARE = 0.8
+"""The share of programs that a spread is to contain."""
+
+FEWEST_PAIRS = 6
+"""A kind with fewer pairs that tell has the spread of all pairs together."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """One program under one probe that is in no row, and why."""
+
+    measured: Number
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """Measured over predicted slowdown of one kind of script: the median of programs, and the range of four in five.
+
+    What the errors of the measurements explain is not in it. `pairs` have a prediction, of `measured` ones; `clear` of
+    them show a slowdown that is no noise, and `telling` are those whose slowdown is known to less than the prediction.
+    They are from so many `machines`. `is_own`: whether the ratio is that of the kind and not of all kinds together.
+    """
+
+    kind: ScriptKind
+    measured: int
+    pairs: int
+    clear: int
+    telling: int
+    machines: int
+    ratio: Estimate
+    is_own: bool = True
+
+    @property
+    def factor(self) -> Estimate:
+        """What to multiply a cost with, so that slowdowns predicted with it hold those of four in five programs."""
+        value, low, high = self.ratio
+        return Estimate(1.0, min(1.0, value if low is None else low), max(1.0, value if high is None else high))
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How often the interval of an answer contains a slowdown of a program that its spread was not learnt from.
+
+    `tested` pairs are those that tell, whatever they tell; `inside_ratio` is None without any.
+    """
+
+    tested: int
+    inside_ratio: float | None
+
+
+def kind_of(tracer: str, probe: str, actions: Iterable[str]) -> ScriptKind:
+    """The kind of a probe with its actions."""
+    tool, done = known_tool(tracer), list(actions)
+    if probe == SAMPLED:
+        return "sample"
+    if tool is not None and tool.stops_at_events:
+        return "stop"
+    if PRINT in done:
+        return "print"
+    return "stack" if any("stack" in action for action in done) else "plain"
+
+
+@once
+def program_runs(found: Evidence) -> Sequence[tuple[ScriptKind, ProgramPair | LeftOut]]:
+    """Everything that was measured of a program under a probe, with its kind."""
+    return [
+        (_kind(found, suite, case, one), _run(found, suite, case, one))
+        for suite, case in found.cases
+        if suite.has_programs
+        for one in in_programs(found, case)
+    ]
+
+
+def program_pairs(found: Evidence, *kinds: ScriptKind) -> list[ProgramPair]:
+    """The pairs with a prediction, of some kinds or else of all."""
+    return [one for kind, one in program_runs(found) if isinstance(one, ProgramPair) and (not kinds or kind in kinds)]
+
+
+def left_out(found: Evidence) -> list[LeftOut]:
+    """What is in no row."""
+    return [one for _, one in program_runs(found) if isinstance(one, LeftOut)]
+
+
+@once
+def spreads(found: Evidence) -> Mapping[ScriptKind, Spread]:
+    """The table: each kind of script with its row; empty where too few programs were traced for any."""
+    rows = json.loads(found.keep("answer", lambda: json.dumps(list(map(asdict, _spreads(found)))).encode()))
+    return {one["kind"]: Spread(**one | {"ratio": Estimate(*one["ratio"])}) for one in rows}
+
+
+def spread_of(found: Evidence, tracer: str, probe: str, actions: Iterable[str]) -> Spread | None:
+    """The row for a probe with its actions; None where too few programs were traced."""
+    return spreads(found).get(kind_of(tracer, probe, actions))
+
+
+def coverage(found: Evidence, kind: ScriptKind) -> Coverage:
+    """How often the interval of an answer contains the slowdown of a program that its range was not learnt from."""
+    row = spreads(found)[kind]
+    pairs = program_pairs(found, *([kind] if row.is_own else []))
+    tested = [one for one in program_pairs(found, kind) if one.is_telling]
+    inside = []
+    for program in dict.fromkeys(one.measured.level for one in tested):
+        others = _ratio([one for one in pairs if one.measured.level != program])
+        factor = Estimate(1.0, min(1.0, others.low or 0.0), max(1.0, others.high or 0.0))
+        inside += [_contains(one, factor) for one in tested if one.measured.level == program]
+    return Coverage(len(tested), share(inside))
+
+
+def _contains(one: ProgramPair, factor: Estimate) -> bool:
+    _, low, high = multiplied(one.point.predicted, factor)
+    return low is not None and high is not None and low <= one.point.measured.value <= high
+
+
+def _spreads(found: Evidence) -> Iterable[Spread]:
+    every = program_pairs(found)
+    if sum(one.is_telling for one in every) < FEWEST_PAIRS:
+        return
+    for kind in KINDS:
+        pairs = program_pairs(found, kind)
+        telling = sum(one.is_telling for one in pairs)
+        is_own = telling >= FEWEST_PAIRS
+        yield Spread(
+            kind=kind,
+            measured=sum(its == kind for its, _ in program_runs(found)),
+            pairs=len(pairs),
+            clear=sum(one.is_visible for one in pairs),
+            telling=telling,
+            machines=len({one.measured.submission.machine for one in pairs}),
+            ratio=_ratio(pairs if is_own else every),
+            is_own=is_own,
+        )
+
+
+def _ratio(pairs: Iterable[ProgramPair]) -> Estimate:
+    return next_ratio([ratio for one in pairs if (ratio := one.measured_ratio) is not None], SPREAD_SHARE)
+
+
+NEVER_FIRES = "its probe never fires, so it has no events to predict from"
+NOT_SEEN = "the tracer saw hardly an event of the program, or the slowdown has no interval"
+NO_COST = "the cost of its probe and action with {tracer} is not known on that machine"
+LOST = "events were lost, and a lost event costs less"
+
+
+def _run(found: Evidence, suite: Suite, case: Case, measured: Number) -> ProgramPair | LeftOut:
+    if case.counted_by == "nothing":
+        return LeftOut(measured, NEVER_FIRES)
+    if measured.has_losses:
+        return LeftOut(measured, LOST)
+    costs = (of_like if case.like else of_script)(found, suite, case, measured)
+    if costs is None:
+        return LeftOut(measured, NO_COST.format(tracer=measured.tracer))
+    return pair_of(measured, *costs) or LeftOut(measured, NOT_SEEN)
+
+
+def _kind(found: Evidence, suite: Suite, case: Case, measured: Number) -> ScriptKind:
+    """By the probes of its script; of a tool without one by the probe and the action of its case."""
+    script = script_of(found, suite, measured)
+    probes = [(one.kind, one.actions) for one in event_probes(script, case)[0]] if script else []
+    kinds = {kind_of(measured.tracer, *one) for one in probes or [(case.probe, (case.action,))]}
+    return next(kind for kind in reversed(KINDS) if kind in kinds)
