@@ -79,6 +79,10 @@ class Row:
     cells: Mapping[str, Any]
 
 
+MOST_KNOWN = 1000
+"""The texts of a column whose values are remembered while its file is read: most cells have that of another row."""
+
+
 class TableReader:
     """Reads one table and gathers its problems; a bad row is left out, the others are kept."""
 
@@ -146,6 +150,8 @@ class TableReader:
     def _rows(self, lines: Iterable[tuple[int, list[str]]], header: Sequence[str]) -> list[Row]:
         rows = []
         columns = [self.columns.get(name) or further_column(name) for name in header]
+        known: list[dict[str, Cell]] = [{} for _ in columns]
+        empty: dict[str, Cell] = dict.fromkeys(self.columns)
         for number, texts in lines:
             if self.is_full(number):
                 break
@@ -154,13 +160,18 @@ class TableReader:
                 self._add(number, None, "cells", found, "quote cells that hold a comma; leave no blank line")
                 continue
             before = len(self.problems)
-            cells = {
-                column.name: self._cell(column, texts, place, number)
-                for place, column in enumerate(columns)
-                if texts[place] or column.required
-            }
+            cells = empty.copy()
+            for place, text in enumerate(texts):
+                if text in known[place]:
+                    value = known[place][text]
+                else:
+                    value, faults = self._cell(columns[place], texts, place, number), len(self.problems)
+                    if faults == before and len(known[place]) < MOST_KNOWN:
+                        known[place][text] = value
+                if (name := columns[place].name) in empty:
+                    cells[name] = value
             if len(self.problems) == before:
-                rows.append(Row(number, {name: cells.get(name) for name in self.columns}))
+                rows.append(Row(number, cells))
         return rows
 
     def _cell(self, column: Column, texts: Sequence[str], place: int, line: int) -> Cell:
