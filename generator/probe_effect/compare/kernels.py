@@ -144,7 +144,8 @@ def architecture_order(architecture: str) -> tuple[int, str]:
     return known.index(architecture) if architecture in known else len(known), architecture
 
 
-def counted(catalogue: Catalogue, *, narrow: bool = False) -> list[Submission]:
+@once
+def counted(catalogue: Catalogue, *, narrow: bool = False) -> Sequence[Submission]:
     """The counts that pages show, newest first: where a kernel was counted on more CPUs and on fewer, those on more.
 
     Kernels of which only some cases were counted are of the series alone, and here with `narrow`.

@@ -81,7 +81,7 @@ def paths_of(submission: Submission) -> Mapping[Key, AddedPath]:
     return _paths_of(submission.files, submission.digest)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _paths_of(files: SubmissionFolder, digest: str | None) -> Mapping[Key, AddedPath]:
     del digest  # it is of the files' content, which may change while we run
     events, _ = read_paths(files.paths, str(files.paths))

@@ -88,9 +88,14 @@ class CostTable:
 
     def case(self, case: str, threads: int = 1) -> CostRow | None:
         """What one event of a case costs; None where no machine of the scope measured or estimates it."""
-        levels = [self._over(machines, lambda one: [one.case(case, threads)]) for machines in self.scope.levels]
-        printed = [published(self.found, one, case) for one, its in self._printed if its.id == case]
-        return best(levels[:2]) or best([_far(levels[2])]) or next(iter(printed if self.scope.printed else ()), None)
+
+        def over(machines: Sequence[str]) -> list[CostRow]:
+            return self._over(machines, lambda one: [one.case(case, threads)])
+
+        own, alike, others = self.scope.levels
+        printed = (published(self.found, one, case) for one, its in self._printed if its.id == case)
+        known = best([over(own), over(alike)]) or best([_far(over(others))])
+        return known or (next(printed, None) if self.scope.printed else None)
 
     @cache  # noqa: B019 (a table lives as long as the evidence that it is of)
     def _made(self, key: RowKey, *, is_any: bool = False) -> CostRow | None:
