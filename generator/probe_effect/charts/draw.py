@@ -146,15 +146,22 @@ def _svg_made_from(spec: Spec) -> tuple[str, ...]:
     return _made_from("svg", json.dumps(spec, sort_keys=True), "charts/svg", "charts/draw")
 
 
+TYPEFACE = "Liberation Sans"
+"""The typeface that the drawing program takes for any: by this name it is found at once, where `sans-serif` has all be
+looked through at each text."""
+
+
 def _svg(spec: Spec) -> bytes:
-    drawn: str = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE_VERSION, allowed_base_urls=[])
-    return _with_own_ids(slim(drawn), "id").encode()
+    named = spec | {"config": spec["config"] | {"font": TYPEFACE}}
+    drawn: str = vl_convert.vegalite_to_svg(named, vl_version=VEGA_LITE_VERSION, allowed_base_urls=[])
+    general = drawn.replace(f'font-family="{TYPEFACE}"', f'font-family="{spec["config"]["font"]}"')
+    return _with_own_ids(slim(general), "id").encode()
 
 
 def _png(svg: str, scale: int) -> bytes:
     # The drawing program looks for a font by each of several names in vain, at every text. What it clips, such as an
     # element in another, it draws twice; a drawing does not leave its place.
-    plain = svg.replace(FACE, "sans-serif").replace("><svg ", '><svg overflow="visible" ')
+    plain = svg.replace(FACE, TYPEFACE).replace("><svg ", '><svg overflow="visible" ')
     drawn: bytes = vl_convert.svg_to_png(plain, scale=scale)
     return packed(drawn)
 
