@@ -72,8 +72,8 @@ def drawing(charts: Iterable[Chart], cache: Kept, version: str) -> Iterator[None
 FEWEST = 8
 """Fewer new submissions are made sooner than a process is started."""
 
-SHARDS_PER_WORKER = 8
-"""So that no worker waits long for the last, and the progress shows."""
+SHARDS_PER_WORKER = 3
+"""So that no worker waits long for the last, and the progress shows; each shard reads all suites again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ reference: CommonMark 0.31, section 2.5, says that such a reference is never syn
 import json
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -34,7 +34,11 @@ def escape(value: object) -> Markup:
     """`value` as Markdown that shows exactly its text, on one line."""
     if isinstance(value, Markup):
         return value
-    text = units.MISSING if value is None else str(value)
+    return _escaped(units.MISSING if value is None else str(value))
+
+
+@lru_cache(maxsize=1 << 16)  # pages of many numbers print the same words again and again
+def _escaped(text: str) -> Markup:
     text = DIRECTION.sub("\ufffd", CONTROL.sub(" ", text))
     return Markup(SPECIAL.sub(lambda match: f"&#{ord(match[0])};", text))  # noqa: S704 (this is the escaping)
 
@@ -70,6 +74,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        auto_reload=False,
     )
     modules = (addresses, agreement, comparison, instructions, names, units, wording)
     made.globals |= {module.__name__.rpartition(".")[2]: module for module in modules}
