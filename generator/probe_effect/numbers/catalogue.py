@@ -77,8 +77,9 @@ class SuiteFolder:
     @cached_property
     def by_case(self) -> dict[str, dict[str, dict[Path, tuple[str, ...]]]]:
         """Case to tool, in our order, to its scripts with the levels that each is for; looked up once."""
+        files = {path.name for path in self.folder.glob("*") if path.is_file()}
         found = {
-            case.id: {tool: script_paths(self.folder, self.suite, case.id, tool) for tool in TOOLS}
+            case.id: {tool: script_paths(self.folder, self.suite, case.id, tool, files) for tool in TOOLS}
             for case in self.suite.cases
         }
         return {case: {tool: paths for tool, paths in tools.items() if paths} for case, tools in found.items()}

@@ -155,14 +155,21 @@ def read_document(
         line, column, kind, message, hint = text
         return None, [Problem("error", file, line, column, f"{rule}/{kind}", message, hint)]
     try:
-        value = _frozen(_load_toml(text) if path.suffix == ".toml" else _load_json(text))
-    except (ValueError, RecursionError) as error:
-        return None, [_syntax_problem(file, rule, error)]
-    try:
-        return model.model_validate(value), []
+        return _sound(text, path.suffix, model), []
     except ValidationError as error:
         faults = error.errors()[:MAX_PROBLEMS_PER_FILE]
         return None, [_problem(file, rule, text, path.suffix, fault) for fault in faults]
+    except (ValueError, RecursionError) as error:
+        return None, [_syntax_problem(file, rule, error)]
+
+
+@lru_cache(maxsize=1024)
+def _sound(text: str, suffix: str, model: type[M]) -> M:
+    """The document, which is frozen and made once of the same text.
+
+    Raises: ValidationError where it does not fit the model; ValueError, RecursionError where its syntax is bad.
+    """
+    return model.model_validate(_frozen(_load_toml(text) if suffix == ".toml" else _load_json(text)))
 
 
 def read_documents(

@@ -1,5 +1,6 @@
 """`data/suites/<suite>/suite.toml`: a suite and its cases, as data; the scripts are beside it."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, Self
 
@@ -208,8 +209,18 @@ def tools_of(folder: Path) -> list[str]:
     return [tool.name for tool in TOOLS.values() if any(name.endswith(tool.ending) for name in names)]
 
 
-def script_path(folder: Path, case_id: str, tool: str, *, level: str | None = None, check: bool = False) -> Path | None:
+def script_path(
+    folder: Path,
+    case_id: str,
+    tool: str,
+    *,
+    level: str | None = None,
+    check: bool = False,
+    files: Collection[str] | None = None,
+) -> Path | None:
     """The script of a case for a tool, or None when the suite has none. `check` asks for the counting twin.
+
+    `files`: the names of the folder's files, where the caller asks for many scripts and has listed them once.
 
     Where one script cannot serve all levels of the factor, a level has a script of its own, with the level after the
     case: `01-attach-tracepoints.100.bt`. A level without one has the script without a level, where there is one.
@@ -217,15 +228,18 @@ def script_path(folder: Path, case_id: str, tool: str, *, level: str | None = No
     if tool not in TOOLS:
         return None
     own = [f"{case_id}.{level}"] if level is not None else []
-    paths = (folder / f"{stem}{'.check' if check else ''}{TOOLS[tool].ending}" for stem in (*own, case_id))
-    return next((path for path in paths if path.is_file()), None)
+    names = [f"{stem}{'.check' if check else ''}{TOOLS[tool].ending}" for stem in (*own, case_id)]
+    found = (name for name in names if ((folder / name).is_file() if files is None else name in files))
+    return next((folder / name for name in found), None)
 
 
-def script_paths(folder: Path, suite: Suite, case_id: str, tool: str) -> dict[Path, tuple[str, ...]]:
+def script_paths(
+    folder: Path, suite: Suite, case_id: str, tool: str, files: Collection[str] | None = None
+) -> dict[Path, tuple[str, ...]]:
     """Every script of a case for a tool, to the levels that it is for; no level where the suite has no factor."""
     found: dict[Path, tuple[str, ...]] = {}
     for level in suite.levels or (None,):
-        if path := script_path(folder, case_id, tool, level=level):
+        if path := script_path(folder, case_id, tool, level=level, files=files):
             found[path] = (*found.get(path, ()), *([] if level is None else [level]))
     return found
 
