@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import signal
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from _pytest.nodeid import NodeId
 
-from builders import REAL_DATA, write_data
+from builders import PROJECT, REAL_DATA, write_data
 from needs import pytest_runtest_makereport  # noqa: F401  (a hook)
 from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.measure import testbed
@@ -76,10 +78,30 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def kept(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Kept:
-    """What all workers of this run keep of what they have made."""
+def shared(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """A folder that all workers share, from run to run where we may write there."""
+    folder = PROJECT / "build" / "tests"
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    if os.access(folder, os.W_OK):
+        return folder
     base = tmp_path_factory.getbasetemp()
-    return Kept((base if worker_id == "master" else base.parent) / "kept")
+    return base if worker_id == "master" else base.parent
+
+
+@pytest.fixture(scope="session")
+def kept(shared: Path) -> Kept:
+    """What tests keep of the real data, apart from what builds keep: a test may change our code while it runs."""
+    return Kept(shared / "kept")
+
+
+@pytest.fixture(scope="session")
+def compiled_cache(shared: Path, worker_id: str) -> Path:
+    """Where real compilers' programs are kept, by the hash of their sources and of what compiled them.
+
+    Each worker has its own: a probe in a program sees the runs of all who run that very file.
+    """
+    return shared / "compiled" / worker_id
 
 
 @pytest.fixture(scope="session")

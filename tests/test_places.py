@@ -36,13 +36,13 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(SUITES / "attach" / "workload" / "attach-loop.c", tmp_path_factory.mktemp("cache")).path
+def program(compiled_cache: Path) -> Path:
+    return build(SUITES / "attach" / "workload" / "attach-loop.c", compiled_cache).path
 
 
 @pytest.fixture(scope="module")
-def with_static(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(SUITES / "usdt" / "workload" / "usdt-loop.c", tmp_path_factory.mktemp("cache")).path
+def with_static(compiled_cache: Path) -> Path:
+    return build(SUITES / "usdt" / "workload" / "usdt-loop.c", compiled_cache).path
 
 
 def names(attach: str, kind: str, root: Path) -> list[str]:

@@ -28,10 +28,10 @@ LONG_S = 30.0
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def program(compiled_cache: Path) -> Path:
     if shutil.which("cc") is None or not any(any(Path("/").glob(header)) for header in HEADERS):
         pytest.skip("no C compiler, or no header sys/sdt.h: apt install gcc systemtap-sdt-dev")
-    return build(SOURCE, tmp_path_factory.mktemp("cache")).path
+    return build(SOURCE, compiled_cache).path
 
 
 def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -30,10 +30,10 @@ AT_ONCE_S = 0.3
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def program(compiled_cache: Path) -> Path:
     if shutil.which("cc") is None:
         pytest.skip("no C compiler: apt install gcc libc6-dev")
-    return build(SUITES / "user-probes/workload/user-loop.c", tmp_path_factory.mktemp("cache")).path
+    return build(SUITES / "user-probes/workload/user-loop.c", compiled_cache).path
 
 
 def fake(**changed: object) -> Attaching:

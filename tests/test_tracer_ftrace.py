@@ -477,10 +477,10 @@ def test_trace_cmd_says_its_version_and_what_is_missing(fake: TraceCmd, kernel: 
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def program(compiled_cache: Path) -> Path:
     if shutil.which("cc") is None:
         absent("no C compiler: apt install gcc libc6-dev")
-    return build(SUITES / "per-event/workload/dd-loop.c", cache=tmp_path_factory.mktemp("cache")).path
+    return build(SUITES / "per-event/workload/dd-loop.c", compiled_cache).path
 
 
 def run(tracer: Tracer, script: Path, program: Path) -> Report:

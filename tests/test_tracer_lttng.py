@@ -231,10 +231,10 @@ def real() -> Iterator[LttngUst]:
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def program(compiled_cache: Path) -> Path:
     if shutil.which("cc") is None or not any(Path("/").glob(HEADER)):
         pytest.skip("no C compiler, or no headers of LTTng-UST: apt install gcc liblttng-ust-dev")
-    return build(SUITE / "workload/lttng-loop.c", tmp_path_factory.mktemp("cache"), ("lttng-ust", "dl")).path
+    return build(SUITE / "workload/lttng-loop.c", compiled_cache, ("lttng-ust", "dl")).path
 
 
 def row(lttng: LttngUst, script: Path, program: Path, variant: str, operations: int = OPERATIONS) -> Sample:

@@ -160,10 +160,10 @@ def tracer(request: pytest.FixtureRequest) -> Strace:
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def program(compiled_cache: Path) -> Path:
     if shutil.which("cc") is None:
         absent("no C compiler: apt install gcc libc6-dev")
-    return build(SUITES / "per-event/workload/dd-loop.c", cache=tmp_path_factory.mktemp("cache")).path
+    return build(SUITES / "per-event/workload/dd-loop.c", compiled_cache).path
 
 
 def row(tracer: Strace, script: Path, program: Path) -> Sample:

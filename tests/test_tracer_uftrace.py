@@ -154,9 +154,9 @@ def real() -> Uftrace:
 
 
 @pytest.fixture(scope="module")
-def program(real: Uftrace, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def program(real: Uftrace, compiled_cache: Path) -> Path:
     del real
-    return build(SUITES / "user-probes/workload/user-loop.c", tmp_path_factory.mktemp("cache")).path
+    return build(SUITES / "user-probes/workload/user-loop.c", compiled_cache).path
 
 
 @pytest.mark.tracer

@@ -31,14 +31,13 @@ needs_seccomp = pytest.mark.skipif(missing("seccomp", ROOT) is not None, reason=
 
 
 @pytest.fixture(scope="module")
-def seccomp_loop(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(SUITES / "seccomp" / "workload" / "seccomp-loop.c", tmp_path_factory.mktemp("cache")).path
+def seccomp_loop(compiled_cache: Path) -> Path:
+    return build(SUITES / "seccomp" / "workload" / "seccomp-loop.c", compiled_cache).path
 
 
 @pytest.fixture(scope="module")
-def agent_loops(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    cache = tmp_path_factory.mktemp("cache")
-    return {name: build(SUITES / "agents" / "workload" / f"{name}.c", cache).path for name in LOOPS}
+def agent_loops(compiled_cache: Path) -> dict[str, Path]:
+    return {name: build(SUITES / "agents" / "workload" / f"{name}.c", compiled_cache).path for name in LOOPS}
 
 
 @pytest.fixture(scope="module")

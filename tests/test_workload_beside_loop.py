@@ -29,8 +29,8 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(SUITE / "workload" / "beside-loop.c", tmp_path_factory.mktemp("cache")).path
+def program(compiled_cache: Path) -> Path:
+    return build(SUITE / "workload" / "beside-loop.c", compiled_cache).path
 
 
 @pytest.mark.parametrize(("level", "stem"), STEMS.items())

@@ -25,8 +25,8 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(SUITE / "workload" / "build-loop.c", tmp_path_factory.mktemp("cache")).path
+def program(compiled_cache: Path) -> Path:
+    return build(SUITE / "workload" / "build-loop.c", compiled_cache).path
 
 
 def load(program: Path, tree: Path, operations: int = 1) -> WorkloadTask:

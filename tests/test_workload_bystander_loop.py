@@ -52,8 +52,8 @@ OPERATIONS = {"calls": 5000, "reads": 5000, "starts": 20, "faults": 5000}
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(SOURCE, tmp_path_factory.mktemp("cache")).path
+def program(compiled_cache: Path) -> Path:
+    return build(SOURCE, compiled_cache).path
 
 
 @pytest.fixture

@@ -27,8 +27,8 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(SUITE / "workload" / "hit-loop.c", tmp_path_factory.mktemp("cache")).path
+def program(compiled_cache: Path) -> Path:
+    return build(SUITE / "workload" / "hit-loop.c", compiled_cache).path
 
 
 def levels() -> list[str]:

@@ -34,8 +34,8 @@ LEVELS = SAMPLED.levels
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(SOURCE, tmp_path_factory.mktemp("cache")).path
+def program(compiled_cache: Path) -> Path:
+    return build(SOURCE, compiled_cache).path
 
 
 def load(program: Path, level: str, operations: int = 1) -> WorkloadTask:

@@ -31,11 +31,10 @@ pytestmark = needs("cc")
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    cache = tmp_path_factory.mktemp("cache")
+def programs(compiled_cache: Path) -> dict[str, Path]:
     libraries = {"busy-loop": ("pthread",)}
     return {
-        name: build(SUITES / suite / "workload" / f"{name}.c", cache, libraries.get(name, ())).path
+        name: build(SUITES / suite / "workload" / f"{name}.c", compiled_cache, libraries.get(name, ())).path
         for name, suite in LOOPS.items()
     }
 

@@ -51,8 +51,8 @@ int main(int argc, char **argv)
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(SOURCE, tmp_path_factory.mktemp("cache")).path
+def program(compiled_cache: Path) -> Path:
+    return build(SOURCE, compiled_cache).path
 
 
 @pytest.fixture(scope="module")

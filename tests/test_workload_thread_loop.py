@@ -31,8 +31,8 @@ needs_two_cpus = pytest.mark.skipif(len(CPUS) < 2, reason="two threads need a CP
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(SUITE / "workload" / "thread-loop.c", tmp_path_factory.mktemp("cache"), ["pthread"]).path
+def program(compiled_cache: Path) -> Path:
+    return build(SUITE / "workload" / "thread-loop.c", compiled_cache, ["pthread"]).path
 
 
 def load(program: Path, threads: int, cpu: int = NOT_PINNED) -> WorkloadTask:

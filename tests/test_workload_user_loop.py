@@ -54,8 +54,8 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(SOURCE, tmp_path_factory.mktemp("cache")).path
+def program(compiled_cache: Path) -> Path:
+    return build(SOURCE, compiled_cache).path
 
 
 @pytest.mark.parametrize("name", HERE)

@@ -16,8 +16,8 @@ pytestmark = needs("cc")
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(SOURCE, tmp_path_factory.mktemp("cache")).path
+def program(compiled_cache: Path) -> Path:
+    return build(SOURCE, compiled_cache).path
 
 
 def run(program: Path, operations: int, level: str | None) -> WorkloadRun:
