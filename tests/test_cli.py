@@ -7,7 +7,9 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,7 @@ from click.testing import CliRunner
 
 from builders import FOLDER, PROJECT, changed, machine_values, many_blocks, skipped_row, write_submission
 from probe_effect import __version__
-from probe_effect.cli.group import commands
+from probe_effect.cli.group import commands, main
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,8 +58,23 @@ class Answer:
         return value
 
 
-def run(*arguments: str | Path, folder: Path = PROJECT, environment: Mapping[str, str] | None = None) -> Answer:
-    """Run the real program in `folder`."""
+def run(*arguments: str | Path, folder: Path = PROJECT) -> Answer:
+    """What the program's entry point does in `folder`, without a process of its own."""
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        redirect_stdout(StringIO()) as out,
+        redirect_stderr(StringIO()) as err,
+    ):
+        patch.chdir(folder)
+        patch.setenv("COLUMNS", "200")
+        patch.setattr("sys.argv", [PROGRAM.name, *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    return Answer(int(ended.value.code or 0), out.getvalue(), err.getvalue())
+
+
+def start(*arguments: str | Path, folder: Path = PROJECT, environment: Mapping[str, str] | None = None) -> Answer:
+    """What the installed program does in `folder`, as a process of its own."""
     done = subprocess.run(
         [PROGRAM, *map(str, arguments)],
         cwd=folder,
@@ -74,7 +91,7 @@ def run(*arguments: str | Path, folder: Path = PROJECT, environment: Mapping[str
 
 
 def test_the_program_says_what_it_does_and_which_exit_status_means_what() -> None:
-    answer = run("--help")
+    answer = start("--help")
     assert answer.status == 0
     assert "Exit status: 0 fine, 1 problems found, 2 wrong usage, 3 this host cannot do it." in answer.out
     for command in commands.commands:
@@ -111,11 +128,11 @@ def test_commands_that_take_folders_show_an_example(command: str) -> None:
 
 
 def test_the_version_is_the_packages() -> None:
-    assert run("--version").out == f"probe-effect, version {__version__}\n"
+    assert start("--version").out == f"probe-effect, version {__version__}\n"
 
 
 def test_help_and_nothing_are_not_the_same() -> None:
-    answer = run()
+    answer = start()
     assert answer.status == 2
     assert "Usage: probe-effect" in answer.out + answer.err
 
@@ -155,7 +172,7 @@ def test_outside_a_checkout_the_message_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_check_of_sound_data_ends_with_zero(data: Path) -> None:
-    answer = run("check", "--data", data)
+    answer = start("check", "--data", data)
     assert (answer.status, answer.out, answer.err) == (0, "0 errors, 0 warnings\n", "")
 
 
@@ -261,7 +278,7 @@ def test_summarise_of_bad_data_ends_with_one_and_its_problems(data: Path) -> Non
 @pytest.fixture(scope="module")
 def suites() -> tuple[Answer, list[dict[str, Any]]]:
     """The suites in words and the cases as JSON; each asks all tracers of this machine."""
-    return run("suites", environment=NO_COLOUR), run("suites", "--format", "json").json["cases"]
+    return start("suites", environment=NO_COLOUR), run("suites", "--format", "json").json["cases"]
 
 
 def test_suites_lists_every_case_and_tracer_and_whether_it_can_run(suites: tuple[Answer, list[dict[str, Any]]]) -> None:
@@ -314,10 +331,10 @@ def test_build_of_bad_data_ends_with_one_and_leaves_the_previous_site(data: Path
     ids=["error", "help", "usage"],
 )
 def test_no_colour_means_no_colour(arguments: list[str]) -> None:
-    answer = run(*arguments, environment=NO_COLOUR)
+    answer = start(*arguments, environment=NO_COLOUR)
     assert not COLOUR.search(answer.out + answer.err)
 
 
 def test_output_to_a_program_has_no_terminal_codes_at_all(data: Path) -> None:
-    answer = run("summarise", "--data", data, data / SUBMISSION, environment={"TERM": "xterm-256color"})
+    answer = start("summarise", "--data", data, data / SUBMISSION, environment={"TERM": "xterm-256color"})
     assert "\x1b" not in answer.out + answer.err

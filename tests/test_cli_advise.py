@@ -17,6 +17,7 @@ from rich.cells import cell_len
 from builders import REAL_DATA
 from json_keys import undescribed
 from live_programs import needs_bpf
+from probe_effect.advising import script_answer
 from probe_effect.advising.answers_json import advice_json
 from probe_effect.advising.probes import CALLS
 from probe_effect.advising.script_answer import RunningSystem, ScriptAnswer, ScriptQuestion, answer_script
@@ -28,6 +29,7 @@ from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.live.count import CountResult, ProbeRate, Target, ThreadUse
 from probe_effect.live.places import NotHere, Place
 from probe_effect.model import Estimate
+from probe_effect.numbers.catalogue import Catalogue, read_numbers
 from probe_effect.numbers.likeness import Facts
 from probe_effect.store.places import DataFolder
 
@@ -132,8 +134,16 @@ class Here:
         return advice_json(self.answer(script, rates_hz, **others))
 
 
+@pytest.fixture(scope="module")
+def numbers(real_data: DataFolder) -> Catalogue:
+    return read_numbers(real_data)
+
+
 @pytest.fixture
-def here(real_data: DataFolder) -> Here:
+def here(real_data: DataFolder, numbers: Catalogue, monkeypatch: pytest.MonkeyPatch) -> Here:
+    """With real data, which are read once for all tests."""
+    read_once = {real_data: numbers}
+    monkeypatch.setattr(script_answer, "read_numbers", lambda data: read_once.get(data) or read_numbers(data))
     return Here(real_data)
 
 

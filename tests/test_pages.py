@@ -242,25 +242,26 @@ def test_a_bare_printed_number_gets_its_unit(data: Path, printed: str, unit: str
 
 # Text from pull requests.
 
-HOSTILE = [
-    pytest.param("<script>alert(1)</script>", id="script"),
-    pytest.param("<img src=x onerror=alert(1)>", id="image"),
-    pytest.param("<!-- gone", id="comment"),
-    pytest.param("{{< x >}}", id="shortcode"),
-    pytest.param("{{% x %}}", id="Markdown shortcode"),
-    pytest.param("{{ .Site }}", id="template"),
-    pytest.param("{% raw %}{# c #}", id="jinja"),
-    pytest.param("](javascript:alert(1))", id="end of a link"),
-    pytest.param("[x](javascript:alert(1)) ![x](//e.org/x)", id="link and image"),
-    pytest.param("| a | b |", id="table"),
-    pytest.param("# h", id="heading"),
-    pytest.param("*b* __b__ ~~s~~", id="emphasis"),
-    pytest.param("`c` ```", id="code"),
-    pytest.param("\"q\" 'q' &amp; &#60;", id="quotes and references"),
-    pytest.param("1. x - y > z", id="lists and quotes"),
-    pytest.param("    indented", id="code block"),
-    pytest.param("\\", id="backslash"),
-]
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<!-- gone",
+    "{{< x >}}",
+    "{{% x %}}",
+    "{{ .Site }}",
+    "{% raw %}{# c #}",
+    "](javascript:alert(1))",
+    "[x](javascript:alert(1)) ![x](//e.org/x)",
+    "| a | b |",
+    "# h",
+    "*b* __b__ ~~s~~",
+    "`c` ```",
+    "\"q\" 'q' &amp; &#60;",
+    "1. x - y > z",
+    "    indented",
+    "\\",
+)
+"""Each on pages of its own, all of one data folder; and side by side on the pages that they share."""
 
 
 def all_is_text(made: dict[str, str]) -> None:
@@ -291,51 +292,51 @@ MACHINE_TEXTS = (
 ).split()
 
 
-@pytest.mark.parametrize("hostile", HOSTILE)
-def test_hostile_text_in_every_field_of_a_machine_file_comes_out_as_text(tmp_path: Path, hostile: str) -> None:
-    data, values = write_data(tmp_path), machine_values()
-    texts = {key: f"{hostile} {place}" for place, key in enumerate(MACHINE_TEXTS)}
-    for key, text in texts.items():
-        part, name = key.split(".")
-        values[part][name] = text
-    values["machine"]["id"] = "hostile-machine"
-    names = ("boot", "config", "option", "vulnerability", "state", "version", "tool", "argument", "compiler")
-    made = {name: f"{hostile} {name}" for name in names}
-    values["system"]["boot_flags"] = [made["boot"]]
-    values["system"]["kernel_config"] = {made["option"]: made["config"]}
-    values["system"]["vulnerabilities"] = {made["vulnerability"]: made["state"]}
-    values["tools"] = {"bpftrace": made["version"], made["tool"]: "1"}
-    values["run"]["command"] = [made["argument"]]
-    values["run"]["compiler"] = made["compiler"]
-    values["submitter"]["name"] = hostile
-    write_submission(data, [*many_blocks(), replace(skipped_row(3), block=9)], values)
-    of_run = [made["argument"], texts["provenance.tool"]]
-    not_shown = {made["compiler"], *of_run}
-    expected = [text for text in (*texts.values(), *made.values()) if text not in not_shown]
-    pages = pages_of(data)
-    is_text(pages, {"machines/hostile-machine.md": expected, f"results/hostile-machine/{FOLDER}.md": of_run})
-    front, _ = split(pages["machines/hostile-machine.md"])
-    assert str(front["title"]).startswith(cpu_family(texts["machine.cpu_model"]))
-
-
-@pytest.mark.parametrize("hostile", HOSTILE)
-def test_hostile_notes_of_rows_come_out_as_text(tmp_path: Path, hostile: str) -> None:
+def test_hostile_text_in_every_field_of_a_machine_file_comes_out_as_text(tmp_path: Path) -> None:
     data = write_data(tmp_path)
-    values = machine_values()
-    values["machine"]["id"] = "hostile-machine"
+    shown_on: dict[str, list[str]] = {}
+    families: dict[str, str] = {}
+    for place, hostile in enumerate(HOSTILE):
+        machine, values = f"hostile-{place}", machine_values()
+        texts = {key: f"{hostile} {number}" for number, key in enumerate(MACHINE_TEXTS)}
+        for key, text in texts.items():
+            part, name = key.split(".")
+            values[part][name] = text
+        values["machine"]["id"] = machine
+        names = ("boot", "config", "option", "vulnerability", "state", "version", "tool", "argument", "compiler")
+        made = {name: f"{hostile} {name}" for name in names}
+        values["system"]["boot_flags"] = [made["boot"]]
+        values["system"]["kernel_config"] = {made["option"]: made["config"]}
+        values["system"]["vulnerabilities"] = {made["vulnerability"]: made["state"]}
+        values["tools"] = {"bpftrace": made["version"], made["tool"]: "1"}
+        values["run"]["command"] = [made["argument"]]
+        values["run"]["compiler"] = made["compiler"]
+        values["submitter"]["name"] = hostile
+        write_submission(data, [*many_blocks(), replace(skipped_row(3), block=9)], values)
+        of_run = [made["argument"], texts["provenance.tool"]]
+        not_shown = {made["compiler"], *of_run}
+        expected = [text for text in (*texts.values(), *made.values()) if text not in not_shown]
+        shown_on |= {f"machines/{machine}.md": expected, f"results/{machine}/{FOLDER}.md": of_run}
+        families[f"machines/{machine}.md"] = cpu_family(texts["machine.cpu_model"])
+    pages = pages_of(data)
+    is_text(pages, shown_on)
+    assert {path: str(split(pages[path])[0]["title"])[: len(family)] for path, family in families.items()} == families
+
+
+@pytest.mark.parametrize("some", [HOSTILE[::2], HOSTILE[1::2]], ids=["even", "odd"])
+def test_hostile_notes_of_rows_come_out_as_text(tmp_path: Path, some: tuple[str, ...]) -> None:
+    data, shown_on = write_data(tmp_path), {"costs/06-uprobe.md": [f"{hostile} skipped" for hostile in some]}
     rows = many_blocks(8)
-    failed = replace(rows[1], block=8, position=0, status="failed", note=f"{hostile} failed")
-    skipped = replace(skipped_row(9), block=9, note=f"{hostile} skipped")
-    write_submission(data, [*rows, failed, skipped], values)
-    submission = f"results/hostile-machine/{FOLDER}"
-    is_text(
-        pages_of(data),
-        {
-            f"{submission}.md": [f"{hostile} failed", f"{hostile} skipped"],
-            f"{submission}/02-kprobe/bpftrace.md": [f"{hostile} failed"],
-            "costs/06-uprobe.md": [f"{hostile} skipped"],
-        },
-    )
+    for place, hostile in enumerate(some):
+        machine, values = f"hostile-{place}", machine_values()
+        values["machine"]["id"] = machine
+        failed = replace(rows[1], block=8, position=0, status="failed", note=f"{hostile} failed")
+        skipped = replace(skipped_row(9), block=9, note=f"{hostile} skipped")
+        write_submission(data, [*rows, failed, skipped], values)
+        submission = f"results/{machine}/{FOLDER}"
+        shown_on[f"{submission}.md"] = [f"{hostile} failed", f"{hostile} skipped"]
+        shown_on[f"{submission}/02-kprobe/bpftrace.md"] = [f"{hostile} failed"]
+    is_text(pages_of(data), shown_on)
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
@@ -348,24 +349,25 @@ def test_a_level_that_could_not_be_an_address_is_no_level(tmp_path: Path, hostil
         read_catalogue(DataFolder(data))
 
 
-@pytest.mark.parametrize("hostile", HOSTILE)
-def test_hostile_text_in_every_field_of_a_source_comes_out_as_text(tmp_path: Path, hostile: str) -> None:
-    data = write_data(tmp_path)
-    kept = {"date", "read", "grade"}
-    texts = {key: f"{hostile} {key}" for key in SOURCE_VALUES if key not in kept}
-    finding = FINDING | {"sentence": f"{hostile} finding"}
+def test_hostile_text_in_every_field_of_a_source_comes_out_as_text(tmp_path: Path) -> None:
+    data, kept = write_data(tmp_path), {"date", "read", "grade"}
+    shown_on: dict[str, list[str]] = {"costs/02-kprobe.md": [], "sources.md": []}
     columns = ("group", "what", "printed", "platform", "note")
-    rows = [dict(row) | {name: f"{hostile} {name}" for name in columns} | {"statistic": hostile} for row in FIGURES]
-    del rows[3]["printed"]
-    write_source(data, rows, [finding], name="hostile", **texts)
-    expected = [*texts.values(), f"{hostile} finding", *(f"{hostile} {name}" for name in columns)]
-    expected.remove(f"{hostile} title")  # in the front matter only
+    for place, hostile in enumerate(HOSTILE):
+        name, texts = f"hostile-{place}", {key: f"{hostile} {key}" for key in SOURCE_VALUES if key not in kept}
+        rows = [dict(row) | {one: f"{hostile} {one}" for one in columns} | {"statistic": hostile} for row in FIGURES]
+        del rows[3]["printed"]
+        write_source(data, rows, [FINDING | {"sentence": f"{hostile} finding"}], name=name, **texts)
+        expected = [*texts.values(), f"{hostile} finding", *(f"{hostile} {one}" for one in columns)]
+        expected.remove(f"{hostile} title")  # in the front matter only
+        shown_on[f"sources/{name}.md"] = expected
+        shown_on["costs/02-kprobe.md"].append(f"{hostile} what")
+        shown_on["sources.md"].append(f"{hostile} title")
     pages = pages_of(data)
-    shown_on = {"costs/02-kprobe.md": [f"{hostile} what"], "sources.md": [f"{hostile} title"]}
-    is_text(pages, {"sources/hostile.md": expected, **shown_on})
-    front, _ = split(pages["sources/hostile.md"])
-    assert front["title"] == f"{hostile} title"
-    assert front["description"] == f"{hostile} summary"
+    is_text(pages, shown_on)
+    for place, hostile in enumerate(HOSTILE):
+        front, _ = split(pages[f"sources/hostile-{place}.md"])
+        assert (front["title"], front["description"]) == (f"{hostile} title", f"{hostile} summary")
 
 
 def test_charts_named_on_pages_are_all_drawn(data: Path) -> None:

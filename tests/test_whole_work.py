@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from builders import REAL_DATA
 from evidence_builder import case, suite
 from number_builder import number, submission
 from probe_effect import units
@@ -17,11 +16,10 @@ from probe_effect.checks.plausible_costs import RULES, JudgedSubmission
 from probe_effect.checks.rule import CheckedSubmission
 from probe_effect.costs.evidence import evidence
 from probe_effect.model import Estimate
-from probe_effect.numbers.catalogue import Catalogue, SuiteFolder, read_catalogue
+from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.pages import case_page, number_page, submission_page
 from probe_effect.pages.results import measured_range, view_of
 from probe_effect.pages.results import slowdown as whole_work
-from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import Factor
 
 if TYPE_CHECKING:
@@ -164,12 +162,11 @@ def test_costs_of_a_whole_work_guide_nobody() -> None:
     assert "slowdown of the whole work" in found.refused["test-machine", "bpftrace", "01-calls"]
 
 
-def test_the_published_builds_stand_beside_the_suite_of_the_real_data() -> None:
-    known = read_catalogue(DataFolder(REAL_DATA))
-    folder = known.by_suite["build"]
-    found = submission_page.beside(folder.suite, known)
+def test_the_published_builds_stand_beside_the_suite_of_the_real_data(catalogue: Catalogue) -> None:
+    folder = catalogue.by_suite["build"]
+    found = submission_page.beside(folder.suite, catalogue)
     assert found is not None
     assert len(found[1].platforms) == 3
-    text = submission_page.write_suite(folder, known)
+    text = submission_page.write_suite(folder, catalogue)
     assert "#build_pct_bpftrace_8" in text
     assert "386" in text
