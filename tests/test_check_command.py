@@ -16,6 +16,7 @@ from probe_effect.cli.group import commands
 from probe_effect.model import Problem
 from probe_effect.review.mending import annotate
 from submission_patches import HOME, good_data
+from tiers import deep_but
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -244,7 +245,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("make", [pytest.param(make, id=make.__name__) for make in HOSTILE])
+@pytest.mark.parametrize("make", deep_but(HOSTILE, [many_columns, deep_folders]), ids=lambda make: make.__name__)
 def test_hostile_input_ends_in_a_problem_within_its_memory(
     data: Path, folder: Path, make: Callable[[Path], None]
 ) -> None:

@@ -41,6 +41,7 @@ def test_doctor_has_tracefs_where_nobody_mounted_it_and_leaves_nothing_mounted()
     assert found.stdout.endswith("\n0\n")
 
 
+@pytest.mark.deep
 @needs_mounts
 def test_a_container_that_was_given_the_host_s_empty_folder_has_tracefs_all_the_same() -> None:
     """As `-v /sys/kernel/tracing:/sys/kernel/tracing` gives it on a host that has not mounted it yet."""
@@ -49,6 +50,7 @@ def test_a_container_that_was_given_the_host_s_empty_folder_has_tracefs_all_the_
     assert "/sys/kernel/tracing" in found.stdout, found.stderr
 
 
+@pytest.mark.deep
 @needs_mounts
 def test_doctor_mounts_it_for_good_when_it_is_asked_to() -> None:
     found = bare(f'"$PROGRAM" doctor --mount > /dev/null; {MOUNTS}')

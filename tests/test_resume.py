@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from probe_effect.store.places import SubmissionFolder
 
 BLOCKS = 3
-MANY_BLOCKS = 40
+MANY_BLOCKS = 16
 SEED = 7
 """That of `FakeProject.settings`."""
 

@@ -68,6 +68,7 @@ def test_a_test_of_the_first_tier_that_takes_long_fails_with_what_to_do(tests: p
     assert "tests/long.toml" in ended.stdout.str()
 
 
+@pytest.mark.deep
 def test_a_deep_test_may_take_as_long_as_it_needs(tests: pytest.Pytester) -> None:
     tests.makepyfile(BUSY.format(mark="@pytest.mark.deep"))
     assert tests.runpytest_subprocess("--deep").parseoutcomes() == {"passed": 1}
@@ -80,6 +81,7 @@ def test_a_fixture_that_takes_long_is_refused_by_its_name(tests: pytest.Pytester
     assert "test_that_takes_long took" in ended.stdout.str()
 
 
+@pytest.mark.deep
 def test_a_worker_that_dies_is_named_with_its_test(tests: pytest.Pytester) -> None:
     tests.makepyfile("import os\ndef test_that_ends_its_process(): os._exit(7)\n")
     ended = tests.runpytest_subprocess("-n", "1")
