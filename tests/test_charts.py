@@ -30,6 +30,7 @@ from probe_effect.charts.slowdown import (
     ladder_chart,
     slowdown_chart,
 )
+from probe_effect.charts.svg import slim
 from probe_effect.charts.theme import CARD_HEIGHT, LAYOUTS, PAPER, SERIES, WIDTHS, Chart, Layout
 from probe_effect.exports.assemble import assemble
 from probe_effect.exports.files import safe_cell
@@ -514,6 +515,39 @@ def test_hostile_labels_come_back_from_json_as_they_were(hostile: str) -> None:
 )
 def test_no_cell_of_a_download_runs_as_a_formula(cell: str | float | None, safe: str | float | None) -> None:
     assert safe_cell(cell) == safe
+
+
+CLIPPED = (
+    '<svg xmlns="http://www.w3.org/2000/svg"><defs><clipPath id="c"><rect width="100" height="50"/></clipPath></defs>'
+    '<g clip-path="url(#c)">{inside}</g></svg>'
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "cut"),
+    [
+        (
+            'd="M0,100L100,0" stroke="#000" stroke-dasharray="6,3"',
+            'd="M50,50L100,0" stroke="#000" stroke-dasharray="6,3" stroke-dashoffset="70.7"',
+        ),
+        ('d="M0,60L50,40L100,60" stroke="#000"', 'd="M25,50L50,40L75,50" stroke="#000"'),
+        ('d="M10,10L60,70L90,10" stroke="#000"', 'd="M10,10L43.3,50M70,50L90,10" stroke="#000"'),
+        ('d="M0,100L100,0L100,100Z" fill="#000"', 'd="M50,50L100,0L100,50Z" fill="#000"'),
+        ('d="M10,10L90,40" stroke="#000"', 'd="M10,10L90,40" stroke="#000"'),
+    ],
+    ids=["with its dashes where they were", "at both ends", "in two", "an area", "not at all"],
+)
+def test_a_straight_path_is_cut_at_the_edge_of_its_plot_and_not_clipped(path: str, cut: str) -> None:
+    drawn = slim(CLIPPED.format(inside=f"<path {path}/>"))
+    assert f"<path {cut}/>" in drawn
+    assert "defs" not in drawn
+
+
+def test_a_path_that_is_not_seen_is_left_out_and_what_is_not_straight_stays_clipped() -> None:
+    unseen = '<path d="M0,80L100,90" stroke="#000"/>'
+    assert "path" not in slim(CLIPPED.format(inside=unseen))
+    arc = '<path d="M5,0A5,5,0,1,1,-5,0Z" fill="#000" transform="translate(99,49)"/>'
+    assert slim(CLIPPED.format(inside=unseen + arc)).count("clip-path") == 1
 
 
 def test_a_chart_is_written_with_drawings_specs_rows_and_words(tmp_path: Path) -> None:

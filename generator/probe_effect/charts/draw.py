@@ -143,7 +143,7 @@ def _kept_svg(spec: Spec, cache: Kept) -> str:
 
 
 def _svg_made_from(spec: Spec) -> tuple[str, ...]:
-    return _made_from("svg", json.dumps(spec, sort_keys=True), "charts/svg", "charts/draw")
+    return _made_from("svg", json.dumps(spec, sort_keys=True), "charts/svg", "charts/cut", "charts/draw")
 
 
 TYPEFACE = "Liberation Sans"

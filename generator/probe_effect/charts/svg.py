@@ -14,9 +14,9 @@ from xml.etree import ElementTree as ET
 from jinja2 import Environment, PackageLoader
 
 from probe_effect.charts import theme
+from probe_effect.charts.cut import SVG, cut_clipped
 from probe_effect.charts.theme import CARD_HEIGHT, INK, LAYOUTS, MUTED, WIDTHS, Layout, Spec
 
-SVG = "http://www.w3.org/2000/svg"
 ET.register_namespace("", SVG)
 
 
@@ -72,6 +72,8 @@ def slim(svg: str) -> str:
     root.attrib |= SHARED
     _unwrap(root)
     _join(root)
+    cut_clipped(root)
+    _unwrap(root)
     return ET.tostring(root, encoding="unicode").replace(" />", "/>")
 
 
