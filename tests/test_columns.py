@@ -9,10 +9,13 @@ import jinja2
 import pytest
 
 from builders import PROJECT
+from number_builder import number, submission
+from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.pages import fragments
 from probe_effect.pages.markdown import environment
 from probe_effect.pages.results import EXPLAINED as COLUMNS
+from probe_effect.pages.results.cells import LOSS
 
 if TYPE_CHECKING:
     from probe_effect.pages.wording import TableColumn
@@ -49,6 +52,11 @@ def test_a_head_may_have_a_label_of_its_own_and_headers_that_are_data() -> None:
 def test_a_column_that_nobody_has_explained_stops_the_build() -> None:
     with pytest.raises(jinja2.UndefinedError):
         rendered('{{ m.head(["unheard-of"]) }}')
+
+
+def test_a_loss_is_a_share_of_all_events_and_not_of_those_that_were_seen() -> None:
+    lossy = number(submission(), Estimate(50.0, 45.0, 55.0), loss_ratio=0.2)
+    assert LOSS.words(lossy).replace("\u00a0", " ") == "20 %"
 
 
 def test_no_template_writes_a_header_by_hand() -> None:

@@ -85,11 +85,11 @@ COMPOSED = [cost("entry", 100), cost("push", 500), cost("push-count", 520)]
     ("costs", "basis"),
     [
         (EVERYWHERE, ("measured", MACHINE)),
-        (EVERYWHERE[1:], ("measured", ALIKE)),
+        (EVERYWHERE[1:], ("measured", FAR)),
         (EVERYWHERE[2:], ("measured", FAR)),
         (COMPOSED, ("composed", MACHINE)),
     ],
-    ids=["this machine", "the median of two", "another", "composed here"],
+    ids=["this machine", "the greater of two", "another", "composed here"],
 )
 def test_this_machine_comes_first_and_else_the_median_of_all_like_it(
     costs: list[Number], basis: tuple[str, str]
@@ -99,8 +99,8 @@ def test_this_machine_comes_first_and_else_the_median_of_all_like_it(
 
 def test_elsewhere_the_cost_is_the_range_over_all_machines_of_the_kind() -> None:
     part = nearest(*EVERYWHERE[1:])
-    assert part.cost == pytest.approx((200, 180, 330))
-    assert part.machines == (ALIKE, FAR)
+    assert part.cost == pytest.approx((300, 180, 330))
+    assert part.machines == (FAR, ALIKE)
 
 
 def test_a_machine_that_does_not_know_an_action_is_left_out_of_the_range() -> None:
@@ -145,7 +145,7 @@ def test_a_cost_that_spans_more_than_a_factor_of_ten_is_passed_over(
     wide = cost("entry-count", 60, low, high)
     narrow = [cost("entry-count", 60, 50, 70, machine=one) for one in (ALIKE, FAR)]
     part = nearest(wide, *narrow)
-    assert part.machines == ((ALIKE, FAR) if is_passed_over else (MACHINE,))
+    assert part.machines == ((FAR, ALIKE) if is_passed_over else (MACHINE,))
     assert whose(nearest(*EVERYWHERE, own=here(60, low, high))) == (
         ("measured", MACHINE) if is_passed_over else ("calibrated", None)
     )

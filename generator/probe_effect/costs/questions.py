@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from probe_effect.costs.added import calls_of_event, event_cost
 from probe_effect.costs.evidence import evidence
 from probe_effect.costs.first_instruction import mechanism_of
-from probe_effect.costs.row import median_range
+from probe_effect.costs.row import median_range, upper_median
 from probe_effect.model import Estimate, Key
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import once
@@ -102,7 +102,7 @@ def over_machines(catalogue: Catalogue, asked: NamedQuestion) -> MachineRange | 
         return None
     replies = sorted(found, key=lambda one: (one.time.value, one.number.id))
     runs = {one.number.submission.machine: one.number.submission for one in replies}
-    time = median_range([one.time for one in replies], replies[(len(replies) - 1) // 2].time)
+    time = median_range([one.time for one in replies], upper_median(replies).time)
     return MachineRange(time, tuple(replies), len(runs), several(list(runs.values())))
 
 

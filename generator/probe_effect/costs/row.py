@@ -6,7 +6,7 @@ the median machine. Machines of one name differ several times in what a probe co
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from probe_effect.costs.added import Contention, EntryPath
 from probe_effect.costs.published import PublishedCost
@@ -15,6 +15,8 @@ from probe_effect.numbers.names import quoted
 from probe_effect.reduce.submission import Number
 from probe_effect.stats import estimates
 from probe_effect.toml import beside
+
+V = TypeVar("V")
 
 PLAIN_ACTION = "nothing"
 """The action of cases whose cost is that of the probe alone."""
@@ -151,7 +153,7 @@ def best(levels: Iterable[Sequence[CostRow]]) -> CostRow | None:
 def _typical(rows: Sequence[CostRow]) -> CostRow:
     fewest = min(row.order for row in rows)
     direct = sorted((row for row in rows if row.order == fewest), key=lambda row: row.cost.value)
-    return direct[(len(direct) - 1) // 2]
+    return upper_median(direct)
 
 
 def no_less(row: CostRow, plain: CostRow | None) -> CostRow:
@@ -193,16 +195,22 @@ def over_machines(known: Iterable[tuple[str, CostRow]]) -> CostRow | None:
     ordered = sorted(told, key=lambda one: (one[1].cost.value, one[0]))
     if not ordered:
         return None
-    machine, row = ordered[(len(ordered) - 1) // 2]
+    machine, row = upper_median(ordered)
     rows = [one for _, one in ordered]
-    paths = [one.path.cost for one in rows if one.path is not None]
+    paths = sorted((one.path for one in rows if one.path is not None), key=lambda path: path.cost.value)
+    path = row.path or (upper_median(paths) if paths else None)
     return replace(
         row,
         cost=median_range([one.cost for one in rows], row.cost),
         is_clear=all(one.is_clear for one in rows),
-        path=row.path and replace(row.path, cost=median_range(paths, row.path.cost)),
+        path=path and replace(path, cost=median_range([one.cost for one in paths], path.cost)),
         machines=(machine, *sorted(one for one, _ in ordered if one != machine)),
     )
+
+
+def upper_median(ordered: Sequence[V]) -> V:
+    """The median of some that are in order; of an even number the greater of two: an answer must not be too low."""
+    return ordered[len(ordered) // 2]
 
 
 def median_range(costs: Sequence[Estimate], median: Estimate) -> Estimate:

@@ -22,6 +22,7 @@ from probe_effect.costs.row import (
     no_less,
     of_any,
     over_machines,
+    upper_median,
 )
 from probe_effect.costs.scope import Scope
 from probe_effect.model import Estimate
@@ -155,7 +156,7 @@ class CostTable:
             return None
         ordered = sorted(known, key=lambda cost: cost.value)
         # Nothing that a probe does besides makes it cost less, though noisy costs may differ so.
-        return median_range(known, ordered[(len(ordered) - 1) // 2]).mapped(lambda ns: max(0.0, ns))
+        return median_range(known, upper_median(ordered)).mapped(lambda ns: max(0.0, ns))
 
     def _on(self, machine: str) -> MachineCosts:
         return machine_costs(self.found, machine, self.tracer)
