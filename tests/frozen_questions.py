@@ -25,7 +25,7 @@ from probe_effect.costs.row import SAMPLED
 from probe_effect.errors import ProbeEffectError
 from probe_effect.numbers.catalogue import read_numbers, read_sources
 from probe_effect.numbers.likeness import facts_of_submission
-from probe_effect.scripts.clauses import NO_EVENTS
+from probe_effect.scripts.form import NO_EVENTS
 from probe_effect.scripts.script import read_script
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder, SubmissionFolder

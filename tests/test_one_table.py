@@ -32,9 +32,10 @@ Question = tuple[str, str, Asked]
 """A scope, a tracer and a probe."""
 
 ANSWERED = """
+import { nearest } from "./script-cost.js";
 const [scopes, questions] = asked;
 console.log(JSON.stringify(questions.map(([scope, tracer, probe, mechanism]) => {
-  const found = probeEffect.scriptCost.nearest({ scopes, words: {} }, scope, tracer, probe, mechanism);
+  const found = nearest({ scopes, words: {} }, scope, tracer, probe, mechanism);
   return found && [found.cost.value, found.cost.low, found.cost.high, found.basis];
 })));
 """

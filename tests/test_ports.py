@@ -15,9 +15,9 @@ from probe_effect.store.tables import FORMULA_START
 from shared_examples import DATA
 
 PREDICTED = """
-const { predict, multiplied } = probeEffect.prediction;
+import { given, multiplied } from "./estimates.js";
+import { predict } from "./prediction.js";
 const taken = found => found && [found.value, found.low, found.high];
-const given = ([value, low, high]) => ({ value, low, high });
 console.log(JSON.stringify(asked[0].map(({ probes: [one], threads, busy_ratio: busy, stops }) => {
     const cost = one.factor ? multiplied(given(one.cost), given(one.factor)) : given(one.cost);
     const rate = one.rate_hz;
@@ -31,59 +31,58 @@ console.log(JSON.stringify(asked[0].map(({ probes: [one], threads, busy_ratio: b
 """
 
 BANDS = """
-const given = ([value, low, high]) => ({ value, low, high });
-console.log(JSON.stringify(asked[0].map(({ slowdown }) => probeEffect.prediction.bandsOf(given(slowdown)))));
+import { given } from "./estimates.js";
+import { bandsOf } from "./prediction.js";
+console.log(JSON.stringify(asked[0].map(({ slowdown }) => bandsOf(given(slowdown)))));
 """
 
 MOVED = """
-const given = ([value, low, high]) => ({ value, low, high });
+import { given } from "./estimates.js";
+import { moved } from "./prediction.js";
 console.log(JSON.stringify(asked[0].map(({ cost, each, measured, calls }) => {
-    const found = probeEffect.prediction.moved(given(cost), given(each), measured, calls);
+    const found = moved(given(cost), given(each), measured, calls);
     return [found.value, found.low, found.high];
 })));
 """
 
 WRITTEN = """
-const { scales, quantity, stated, interval, span } = probeEffect.units;
+import { interval, quantity, scales, span, stated } from "./units.js";
 const ends = (write) => ([value, low, high], scale) => write({ value, low, high }, scale);
 const writes = { quantity, stated, interval: ends(interval), span: ends(span) };
 console.log(JSON.stringify(asked[0].map(({ write, scale, value }) => writes[write](value, scales[scale]))));
 """
 
 READ = """
-const { readRate, readShare } = probeEffect.units;
+import { readRate, readShare } from "./units.js";
 console.log(JSON.stringify(asked[0].map(({ read, text }) => (read === "rate" ? readRate : readShare)(text))));
 """
 
-
-GIVEN = "const given = ([value, low, high]) => ({ value, low, high });"
-
-WORKED_OUT = f"""
-{GIVEN}
+WORKED_OUT = """
+import { difference, given, ratio } from "./estimates.js";
 const taken = (found) => found && [found.value, found.low, found.high];
-const {{ difference, ratio }} = probeEffect.comparison;
-console.log(JSON.stringify(asked[0].map(({{ first, second }}) =>
+console.log(JSON.stringify(asked[0].map(({ first, second }) =>
     [taken(difference(given(first), given(second))), taken(ratio(given(first), given(second)))])));
 """
 
-DECIDED = f"""
-{GIVEN}
-const {{ times, counts }} = probeEffect.comparison;
+DECIDED = """
+import { counts, times } from "./comparison.js";
+import { given } from "./estimates.js";
 const [metric, words, all] = asked;
-const side = (one) => ({{ ...one, cost: given(one.cost) }});
-console.log(JSON.stringify(all.map(({{ first, second }}) => metric === "time"
+const side = (one) => ({ ...one, cost: given(one.cost) });
+console.log(JSON.stringify(all.map(({ first, second }) => metric === "time"
     ? times(side(first), side(second), null, words) : counts(side(first), side(second), words))));
 """
 
 SAID = """
-const { summary, chance } = probeEffect.comparison;
+import { chance, summary } from "./comparison.js";
 const [words, all] = asked;
 console.log(JSON.stringify(all.map(({ outcomes, side }) => [summary(outcomes, side, words), chance(outcomes, words)])));
 """
 
 SAVED = """
+import { csv } from "./table.js";
 const [formula, all] = asked;
-console.log(JSON.stringify(all.map((records) => probeEffect.files.csv(records, formula))));
+console.log(JSON.stringify(all.map((records) => csv(records, formula))));
 """
 
 ROUNDED = 1e-6

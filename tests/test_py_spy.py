@@ -151,13 +151,14 @@ def test_other_actions_and_a_single_depth_have_no_cost(reading: str) -> None:
 
 
 SAID = """
-const { scriptReader, scriptCost } = probeEffect;
+import { nearest, together } from "./script-cost.js";
+import { connect } from "./script-reader.js";
 const [tables, data, lines] = asked;
-const read = scriptReader.connect(tables);
+const read = connect(tables);
 console.log(JSON.stringify(lines.map((line) => {
   const { tracer, probes: [probe] } = read(line);
-  const found = scriptCost.nearest(data, "", tracer, probe, "");
-  const { slowdown } = scriptCost.together([{ ...found, rate: probe.hz }], null);
+  const found = nearest(data, "", tracer, probe, "");
+  const { slowdown } = together([{ ...found, rate: probe.hz }], null);
   return [found.cost, slowdown, found.note].map((one) => one.value ?? one);
 })));
 """

@@ -28,13 +28,13 @@ else { printf("%s", str(arg0)); }~else if (1) { @[kstack] = count() }~while ($i 
 )
 
 READ = """
-const { scriptReader } = probeEffect;
+import { connect, ScriptError } from "./script-reader.js";
 const [tables, texts] = asked;
-const read = scriptReader.connect(tables);
+const read = connect(tables);
 const error = ({ line, column, found, expected }) => ({ error: { line, column, found, expected } });
 const reading = (text) => {
   try { return { script: read(text) }; } catch (wrong) {
-    if (!(wrong instanceof scriptReader.ScriptError)) throw wrong;
+    if (!(wrong instanceof ScriptError)) throw wrong;
     return error(wrong);
   }
 };
@@ -42,9 +42,10 @@ console.log(JSON.stringify(texts.map(reading)));
 """
 
 COST = """
+import { nearest } from "./script-cost.js";
 const [data, probes] = asked;
 console.log(JSON.stringify(probes.map(({ mechanism, ...probe }) =>
-    probeEffect.scriptCost.nearest(data, "", "tool", probe, mechanism))));
+    nearest(data, "", "tool", probe, mechanism))));
 """
 
 

@@ -94,7 +94,7 @@ def test_a_probe_is_of_one_kind_here_and_in_the_pages_script(
     tracer: str, probe: str, actions: tuple[str, ...], kind: str
 ) -> None:
     assert kind_of(tracer, probe, actions) == kind
-    text = "console.log(JSON.stringify(probeEffect.scriptCost.kindOf(...asked)));"
+    text = 'import { kindOf } from "./script-cost.js"; console.log(JSON.stringify(kindOf(...asked)));'
     assert under_node(text, {"stopping": STOPPING}, tracer, {"kind": probe, "actions": actions}) == kind
 
 

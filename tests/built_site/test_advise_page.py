@@ -12,6 +12,7 @@ import pytest
 
 import accessibility
 from evidence_builder import asked_here
+from page_scripts import under_node
 from probe_effect.costs.event import ProbeGroup
 from probe_effect.costs.evidence import evidence
 from probe_effect.numbers.likeness import facts_of_submission
@@ -33,11 +34,12 @@ SCRIPTS_BYTES, DATA_BYTES = 15_700, 24_000
 
 HOSTILE = 'k:f { printf("<img src=x onerror=alert(1)>"); f("<script>alert(1)</script>") } u:<b>a</b>:x { @ = count() }'
 
-WORKED_OUT = """async probe => {
-    const scope = await (await fetch(probeEffect.page.page(`/data/costs/${probe.machine}.json`))).json();
-    const data = { scopes: { [probe.machine]: scope }, words: {} };
-    return probeEffect.scriptCost.nearest(data, probe.machine, probe.tracer, probe, probe.mechanism);
-}"""
+WORKED_OUT = """
+import { nearest } from "./script-cost.js";
+const [scope, machine, probe] = asked;
+const data = { scopes: { [machine]: scope }, words: {} };
+console.log(JSON.stringify(nearest(data, machine, "bpftrace", probe, probe.mechanism)));
+"""
 
 
 @pytest.fixture
@@ -200,12 +202,12 @@ def test_the_address_restores_script_rates_and_instructions(page: Page, desktop:
     ],
 )
 def test_costs_are_those_of_the_command(
-    page: Page, found: Evidence, kind: str, mechanism: str | None, actions: list[str]
+    site: Path, found: Evidence, kind: str, mechanism: str | None, actions: list[str]
 ) -> None:
-    machine = page.locator("#advise-machine option").nth(2).get_attribute("value")
-    assert machine
+    machine = json.loads(next((site / "data").glob("advise.*.json")).read_bytes())["machines"][1]["id"]
     probe = {"kind": kind, "mechanism": mechanism, "actions": actions, "has_filter": False, "unknown": []}
-    got: dict[str, Any] = page.evaluate(WORKED_OUT, probe | {"machine": machine, "tracer": "bpftrace"})
+    scope = json.loads((site / f"data/costs/{machine}.json").read_text(encoding="utf-8"))
+    got: dict[str, Any] = under_node(WORKED_OUT, scope, machine, probe)
     asked = ProbeGroup(attach=kind, kind=kind, mechanism=mechanism, actions=tuple(actions))
     nobody = facts_of_submission(found.costs[found.keys[0]].submission)
     part = asked_here(found, nobody, "bpftrace", asked, named=machine)
@@ -270,7 +272,7 @@ def test_a_script_of_several_probes_is_accessible_and_fits(chromium: Browser, ad
 
 
 def test_its_scripts_and_costs_are_small(site: Path) -> None:
-    (scripts,) = (site / "js").glob("bundle-advise.min.*.js")
+    (scripts,) = (site / "js").glob("advise.*.js")
     assert len(gzip.compress(scripts.read_bytes())) < SCRIPTS_BYTES
     (data,) = (site / "data").glob("advise.*.json")
     assert json.loads(data.read_bytes())["machines"]

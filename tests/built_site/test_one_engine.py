@@ -23,7 +23,8 @@ from probe_effect.live.count import Target
 from probe_effect.live.places import NotHere, Place
 from probe_effect.numbers.likeness import facts_of_submission
 from probe_effect.numbers.shown import in_order
-from probe_effect.scripts.clauses import NO_EVENTS, matches_many
+from probe_effect.scripts.clauses import matches_many
+from probe_effect.scripts.form import NO_EVENTS
 from probe_effect.scripts.script import read_script
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from probe_effect.machine import collect
 from probe_effect.model import Estimate, interval_json
 from probe_effect.numbers.likeness import Facts, facts_of
 from probe_effect.reduce.grades import slowdown_at
-from probe_effect.scripts.clauses import NO_EVENTS
+from probe_effect.scripts.form import NO_EVENTS
 from probe_effect.scripts.script import read_script
 from probe_effect.stats import estimates
 from probe_effect.stats.estimates import multiplied

@@ -21,8 +21,9 @@ from probe_effect.errors import unknown
 from probe_effect.model import Estimate
 from probe_effect.reduce.grades import slowdown_at
 from probe_effect.reduce.submission import Number
-from probe_effect.scripts.clauses import NO_EVENTS, matches_many
+from probe_effect.scripts.clauses import matches_many
 from probe_effect.scripts.commands import command_name
+from probe_effect.scripts.form import NO_EVENTS
 from probe_effect.scripts.script import Script, ScriptProbe
 from probe_effect.stats import estimates
 from probe_effect.store.transcripts import StandardTool, ToolPackage

@@ -17,8 +17,7 @@ from probe_effect.costs.row import CostRow
 from probe_effect.costs.table import of_machine
 from probe_effect.model import Estimate
 from probe_effect.reduce.submission import Number
-from probe_effect.scripts.clauses import NO_EVENTS
-from probe_effect.scripts.form import PRINT
+from probe_effect.scripts.form import NO_EVENTS, PRINT
 from probe_effect.scripts.script import Script, ScriptProbe, read_script
 from probe_effect.stats import estimates
 from probe_effect.stats.trends import Correlation, kendall

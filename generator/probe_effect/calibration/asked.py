@@ -20,8 +20,7 @@ from probe_effect.live.attach_points import as_bpftrace
 from probe_effect.live.places import NotHere, Place, places
 from probe_effect.model import Estimate, Key
 from probe_effect.numbers.index import grouped_by
-from probe_effect.scripts.clauses import NO_EVENTS
-from probe_effect.scripts.form import Script, ScriptProbe
+from probe_effect.scripts.form import NO_EVENTS, Script, ScriptProbe
 from probe_effect.scripts.script import read_script
 from probe_effect.store.further_tables import ProbeCalibration
 from probe_effect.store.samples import as_note

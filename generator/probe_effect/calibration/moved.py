@@ -17,8 +17,8 @@ from probe_effect.calibration.loop import SLOTS, LoopProcess
 from probe_effect.costs.event import ProbeKey
 from probe_effect.live.places import Place
 from probe_effect.scripts.changed import Edit, applied, uses_arguments
-from probe_effect.scripts.clauses import NO_EVENTS, Clause, program
-from probe_effect.scripts.form import Script
+from probe_effect.scripts.clauses import Clause, program
+from probe_effect.scripts.form import NO_EVENTS, Script
 
 PLAIN_CALL = "getppid"
 """A system call that does next to nothing, for what every call pays."""
@@ -172,7 +172,7 @@ class _Mover:
 
     def _edits(self, clause: Clause, moves: dict[int, list[str]]) -> Iterator[Edit]:
         """Other attach points and another predicate; nothing of a clause none of whose probes was moved."""
-        if all(point.text.partition(":")[0].lower() in NO_EVENTS | {"i"} for point in clause.attach_points):
+        if all(point.text.partition(":")[0].lower() in {*NO_EVENTS, "i"} for point in clause.attach_points):
             return
         attach = [one for point in clause.attach_points for one in dict.fromkeys(moves.get(point.start, ()))]
         first, last = clause.attach_points[0], clause.attach_points[-1]

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 from probe_effect.scripts.form import (
+    ACTS,
+    ASSIGNED,
     BY_BOTH,
     BY_KERNEL_STACK,
     BY_NAME,
@@ -17,19 +19,15 @@ from probe_effect.scripts.form import (
     HISTOGRAM,
     HISTOGRAM_BY_STACKS,
     HISTOGRAM_OF_TIME,
+    KEYED,
     NAME_FIELD,
-    PRINT,
     Timing,
     shortened,
 )
 from probe_effect.scripts.tokens import Tokens
 
-_ASSIGNED = set("= += -= *= /= %= &= |= ^= <<= >>= ++ --".split())
 _STORES = {"map", "thread-local"}
-_ACTS = {"print": PRINT, "string": BY_STRING, "kernel-stack": BY_KERNEL_STACK, "user-stack": BY_USER_STACK}
-_KEYED = ("string", "kernel-stack", "user-stack")
-"""Effects that the action of a map's key includes already, if they make that key."""
-_TRAITS = {*_KEYED, "name", "time"}
+_TRAITS = {*KEYED, "name", "time"}
 _NAME_FIELD = re.compile(NAME_FIELD)
 
 
@@ -99,7 +97,7 @@ class _Walk:
         """Whether a word is one of D's associative arrays, and takes a value."""
         if self.tokens.sort(at) != "word" or self.tokens.word(at + 1) != "[" or self._is_field(at):
             return False
-        return self.tokens.word(self.tokens.behind_key(at)) in _ASSIGNED
+        return self.tokens.word(self.tokens.behind_key(at)) in ASSIGNED
 
     def _is_field(self, at: int) -> bool:
         return self.tokens.word(at - 1) in {".", "->"}
@@ -124,7 +122,7 @@ class _Walk:
         if gathers in {"aggregation", "histogram"} and tokens.word(behind + 2) == "(":
             self.through(*keys, key=True)
             return self._gather(gathers, keys, behind + 2)
-        written = tokens.word(behind) in _ASSIGNED or tokens.word(at - 1) in {"++", "--"}
+        written = tokens.word(behind) in ASSIGNED or tokens.word(at - 1) in {"++", "--"}
         if written and not self._releases_time(name, behind):
             self._store(name, keys, behind)
         self.through(*keys, key=written)
@@ -163,7 +161,7 @@ class _Walk:
         if self.tokens.word(keys[0]) == "(" and self.tokens.partner[keys[0]] == keys[1] - 1:  # a tuple
             keys = keys[0] + 1, keys[1] - 1
         traits = self._traits(*keys)
-        if stacks := [_ACTS[one] for one in ("kernel-stack", "user-stack") if one in traits]:
+        if stacks := [ACTS[one] for one in ("kernel-stack", "user-stack") if one in traits]:
             return stacks
         if "string" in traits:
             return [BY_STRING]
@@ -181,8 +179,8 @@ class _Walk:
         effect = None if self._is_field(at) else EFFECTS.get(word)
         if effect == "type" and is_call:
             return tokens.partner[at + 1] + 1
-        if effect in _ACTS and (is_call or effect != "print") and not (key and effect in _KEYED):
-            doing.actions.append(_ACTS[effect])
+        if effect in ACTS and (is_call or effect != "print") and not (key and effect in KEYED):
+            doing.actions.append(ACTS[effect])
         elif effect == "loop":
             doing.unknown.append(shortened(tokens.source(at, tokens.partner.get(at + 1, at))))
         elif effect == "time":

@@ -6,29 +6,29 @@ from dataclasses import dataclass
 from probe_effect.scripts.form import (
     ALIASES,
     ATTACH_POINT,
+    BARE,
     D_KINDS,
+    DECLARATIONS,
+    EXPECTED,
+    FAULTS,
+    FUNCTION_WORDS,
     HZ,
     KINDS,
     MANY,
+    NAMED,
     PATHS,
     TIMERS,
     TIMES_PER_S,
     TRACEPOINTS,
+    TYPES,
     Language,
 )
 from probe_effect.scripts.tokens import Tokens, after_layout, bracketed, failed, found_at, predicate, token_at
 
 _PIECE = re.compile(ATTACH_POINT)
 _WORD = re.compile(r"[A-Za-z_]+")
-_NAMED = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*=")
+_NAMED = re.compile(NAMED)
 _EMPTY = Tokens("", (), {})
-_TYPES = {"struct", "union", "enum"}
-_FUNCTIONS = {"macro", "fn"}
-_DECLARATIONS = {"import", "let", "inline", "typedef", "self", "this", "extern"}
-"""Words that begin a declaration, which is outside clauses and ends with a semicolon; the last five are D's."""
-
-BARE = {"begin", "end"}
-"""Providers that are written without a colon, in capitals or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +74,19 @@ def program(text: str) -> ScriptProgram:
     at = after_layout(text, 0)
     while at < len(text):
         word = _word_at(text, at)
-        if word in _FUNCTIONS:
+        if word in FUNCTION_WORDS:
             name, block, at = _function(text, at)
             functions[name] = block
-        elif word in _TYPES or (word == "config" and text.startswith("=", after_layout(text, at + len(word)))):
+        elif word in TYPES or (word == "config" and text.startswith("=", after_layout(text, at + len(word)))):
             at = _definition(text, at)
-        elif word in _DECLARATIONS and text[at + len(word) : at + len(word) + 1].isspace():
+        elif word in DECLARATIONS and text[at + len(word) : at + len(word) + 1].isspace():
             at = _behind_semicolon(text, at)
         else:
             clause, at = _clause(text, at)
             clauses.append(clause)
         at = after_layout(text, at)
     if not clauses:
-        raise failed(text, len(text), "no probe", "an attach point and a block, such as “tracepoint:… { @ = count() }”")
+        raise failed(text, len(text), *FAULTS["no-probe"])
     return ScriptProgram(tuple(clauses), functions)
 
 
@@ -100,7 +100,7 @@ def _definition(text: str, at: int) -> int:
     while (token := token_at(text, at)) and token.text not in {"{", ";"}:
         at = token.end
     if token is None:
-        raise failed(text, len(text), "the end of the script", "a definition in “{” and “}”")
+        raise failed(text, len(text), *FAULTS["open-definition"])
     if token.text == ";":
         return token.end
     _, at = bracketed(text, token.start)
@@ -117,7 +117,7 @@ def _behind_semicolon(text: str, at: int) -> int:
             return at
         if token.text == "{":
             _, at = bracketed(text, token.start)
-    raise failed(text, len(text), "the end of the script", "“;”")
+    raise failed(text, len(text), *FAULTS["open-statement"])
 
 
 def _function(text: str, at: int) -> tuple[str, Tokens, int]:
@@ -127,7 +127,7 @@ def _function(text: str, at: int) -> tuple[str, Tokens, int]:
     while (token := token_at(text, at)) and token.text != "{":
         at = token.end
     if token is None:
-        raise failed(text, len(text), "the end of the script", f"a block in “{{” and “}}” for “{name}”")
+        raise failed(text, len(text), "the end of the script", f"{EXPECTED['block-of']}“{name}”")
     block, at = bracketed(text, token.start)
     return name, block, at
 
@@ -145,7 +145,7 @@ def _clause(text: str, at: int) -> tuple[Clause, int]:
         return Clause(points, condition, condition_start, block), at
     if condition_start is None and all(one.text.count(":") == 3 for one in points):
         return Clause(points, condition, condition_start, _EMPTY), at  # D prints the probe's name then
-    raise failed(text, at, found_at(text, at), "“,”, “/” or a block in “{” and “}” behind the attach point")
+    raise failed(text, at, found_at(text, at), EXPECTED["behind-point"])
 
 
 def _attach_points(text: str, at: int) -> tuple[tuple[AttachPoint, ...], int]:
@@ -180,7 +180,7 @@ def _attach_point(text: str, at: int) -> tuple[str, int]:
         pieces.append(piece)
         at += len(piece)
     if start == at:
-        raise failed(text, at, found_at(text, at), "an attach point, such as “kprobe:vfs_read”")
+        raise failed(text, at, found_at(text, at), EXPECTED["attach-point"])
     return "".join(pieces), at
 
 
@@ -196,10 +196,6 @@ def resolved(attach: str) -> str:
     written = _NAMED.sub("", attach)
     provider = provider_of(attach)
     return written if provider in {"", *BARE} else f"{provider}:{written.split(':', 1)[1]}"
-
-
-NO_EVENTS = frozenset({"begin", "end", "interval"})
-"""Kinds that fire when a script starts and stops, or on a clock of their own, and in no traced thread."""
 
 
 def kind_of(attach: str, language: Language) -> str:

@@ -10,6 +10,8 @@ from probe_effect.scripts.form import (
     BY_NAME,
     CLOCKS,
     COUNT,
+    EXPECTED,
+    FAULTS,
     NOTHING,
     PERF_KINDS,
     PRINT,
@@ -20,10 +22,6 @@ from probe_effect.scripts.form import (
     shortened,
 )
 from probe_effect.scripts.tokens import failed
-
-_MODIFIERS = re.compile(r"^[ukhGHpPSDWeIb]+$")
-_LARGE_PAGES = 4096
-"""The buffer of the suite's case `record-large-buffer`; perf's own default is far smaller."""
 
 
 def read_command(text: str, command: ToolCommand) -> Script:
@@ -87,7 +85,7 @@ def _perf(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     if subcommand in {"record", "top", "stat"}:
         return _perf_events(subcommand, command)
     found = f"“perf {shortened(subcommand)}”"
-    raise failed(text, 0, found, "perf record, stat, top, trace or probe, which are those that probe")
+    raise failed(text, 0, found, EXPECTED["perf"])
 
 
 def _perf_events(subcommand: str, command: ToolCommand) -> Iterator[ScriptProbe]:
@@ -111,13 +109,17 @@ def _record_action(command: ToolCommand) -> str:
     if command.has("g", "call-graph"):
         return "record-stack"
     pages = next(iter(command.all("m", "mmap-pages")), "").split(",")[0]
-    return "record-large-buffer" if pages.isascii() and pages.isdigit() and int(pages[:9]) >= _LARGE_PAGES else "record"
+    return (
+        "record-large-buffer"
+        if pages.isascii() and pages.isdigit() and int(pages[:9]) >= form.LARGE_PAGES
+        else "record"
+    )
 
 
 def _perf_kind(event: str, *, is_sampled: bool) -> str:
     """The kind of an event as `perf list` and `perf probe` name it."""
     group, _, name = event.partition(":")
-    if not name or _MODIFIERS.match(name):
+    if not name or re.match(form.MODIFIERS, name):
         if is_sampled and (group in CLOCKS or group not in SOFTWARE):
             return "profile"
         return "software" if group in SOFTWARE else "hardware"
@@ -136,7 +138,7 @@ def _perf_trace(command: ToolCommand) -> Iterator[ScriptProbe]:
 def _perf_probe(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     wanted = [*command.all("a", "add"), *command.words[1:2]]
     if not wanted:
-        raise failed(text, 0, "no probe", "perf probe with --add and a function")
+        raise failed(text, 0, *FAULTS["perf-probe"])
     where = "u" if command.has("x", "exec") else "k"
     for one in wanted:
         function = one.partition("=")[2] or one
@@ -149,35 +151,29 @@ def _py_spy(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     subcommand, *traced = command.words or [""]
     is_dump, is_running = subcommand == "dump", command.has("nonblocking")
     if not is_dump and subcommand not in {"record", "top"}:
-        raise failed(text, 0, f"“py-spy {shortened(subcommand)}”", "py-spy record, top or dump")
+        raise failed(text, 0, f"“py-spy {shortened(subcommand)}”", EXPECTED["py-spy"])
     if not traced and command.pid is None:
-        raise failed(text, 0, "no process", "py-spy with -p or a command to sample")
+        raise failed(text, 0, *FAULTS["py-spy"])
     how = "-native" if command.has("n", "native") else "-running" if is_running else "-once" if is_dump else ""
     hz = 1.0 if is_dump else _sampled_hz(command, "r", "rate")
     yield _probe("sample", "profile", f"record-stack{how}", hz=hz)
 
 
-_TRACED = re.compile(r"^(?:trace=|t=)?([^=]*)$")
-
-
 def _strace(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
-    expressions = (_TRACED.match(one) for one in command.all("e"))
+    expressions = (re.match(form.TRACED, one) for one in command.all("e"))
     named = [found[1] for found in expressions if found] + command.all("trace")
     if not command.words and command.pid is None:
-        raise failed(text, 0, "no process", "strace with -p or a command to trace")
+        raise failed(text, 0, *FAULTS["strace"])
     unknown = [_written(name, value) for name, value in command.options if name in {"k", "stack-trace"}]
     action = BY_NAME if command.has("c", "summary-only") and not command.has("C", "summary") else PRINT
     for name in list(_listed(named)) or ["all"]:
         yield _probe(name, "system-call", action, has_filter=command.has("P", "trace-path"), unknown=unknown)
 
 
-_PLUGINS = {"function": "function-tracer", "function_graph": "function-graph"}
-
-
 def _trace_cmd(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     if not command.words or command.words[0] not in {"record", "start", "stream", "profile", "set"}:
         found = f"“trace-cmd {shortened(command.words[0])}”" if command.words else "no subcommand"
-        raise failed(text, 0, found, "trace-cmd record, start, stream or profile, which are those that probe")
+        raise failed(text, 0, found, EXPECTED["trace-cmd"])
     action = "record-stack" if command.has("T") else "record"
     events = command.all("e")
     for event in events:
@@ -186,7 +182,7 @@ def _trace_cmd(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     plugins = command.all("p")
     for plugin in plugins:
         for function in command.all("l", "g") or ["*"]:
-            kind = _PLUGINS.get(plugin, "unknown")
-            yield _probe(function, kind, action, unknown=[] if plugin in _PLUGINS else [_written("p", plugin)])
+            kind = form.PLUGINS.get(plugin, "unknown")
+            yield _probe(function, kind, action, unknown=[] if plugin in form.PLUGINS else [_written("p", plugin)])
     if not events and not plugins:
-        raise failed(text, 0, "no event", "trace-cmd with -e and an event, or -p and a tracer")
+        raise failed(text, 0, *FAULTS["trace-cmd"])

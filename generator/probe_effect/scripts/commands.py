@@ -5,14 +5,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from probe_effect.scripts.form import BEFORE_TOOLS, LANGUAGES, SHELL, WITH_VALUE, Language, shortened
+from probe_effect.scripts.form import (
+    BEFORE_TOOLS,
+    COMMAND_ENDS,
+    EXPECTED,
+    LANGUAGES,
+    NAMED,
+    SHELL,
+    WITH_VALUE,
+    Language,
+    shortened,
+)
 from probe_effect.scripts.tokens import failed
 
 _PART = re.compile("|".join(f"({pattern})" for _, pattern in SHELL))
 _SORTS = tuple(name for name, _ in SHELL)
 _ESCAPED = re.compile(r'\\([\\"$`])')
-_SETTING = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*=")
-_ENDS = {"|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1", "&>"}
+_SETTING = re.compile(NAMED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +93,7 @@ def _carrying(text: str, command: ToolCommand) -> ToolCommand:
         return replace(command, program="\n".join(programs))
     found = f"“{shortened(command.words[0])}”" if command.words else "no program"
     option = "-e" if command.tool == "bpftrace" else "-n"
-    raise failed(text, 0, found, f"{option} and a program; of a script in a file, give the text")
+    raise failed(text, 0, found, f"{option}{EXPECTED['program']}")
 
 
 def _shell_words(text: str) -> Iterator[str]:
@@ -94,17 +103,17 @@ def _shell_words(text: str) -> Iterator[str]:
     while at < len(text):
         part = _PART.match(text, at)
         if part is None or part.lastindex is None:
-            raise failed(text, at, f"“{text[at]}” that is never closed", "the same quote again")
+            raise failed(text, at, f"“{text[at]}” that is never closed", EXPECTED["quote"])
         sort = _SORTS[part.lastindex - 1]
         at = part.end()
         if sort != "space" and not (sort == "escape" and part[0] == "\\\n"):
             word = (word or "") + _unquoted(sort, part[0])
         elif sort == "space" and word is not None:
-            if word in _ENDS:
+            if word in COMMAND_ENDS:
                 return
             yield word
             word = None
-    if word is not None and word not in _ENDS:
+    if word is not None and word not in COMMAND_ENDS:
         yield word
 
 

@@ -102,6 +102,20 @@ KINDS: dict[str, str] = {name: kind for kind, of in _WORDS["providers"].items() 
 ALIASES: dict[str, str] = _WORDS["aliases"]
 """Short and old names of providers, with case."""
 
+BARE = ("begin", "end")
+"""Providers that are written without a colon, in capitals or not."""
+
+NO_EVENTS = ("begin", "end", "interval")
+"""Kinds that fire when a script starts and stops, or on a clock of their own, and in no traced thread."""
+
+TYPES, FUNCTION_WORDS = ("struct", "union", "enum"), ("macro", "fn")
+
+DECLARATIONS = tuple("import let inline typedef self this extern".split())
+"""Words that begin a declaration, which is outside clauses and ends with a semicolon; the last five are D's."""
+
+NAMED = "^[A-Za-z_][A-Za-z0-9_]*="
+"""The name of an attach point, or of a variable that a command line sets."""
+
 PATHS = ("uprobe", "uretprobe", "usdt", "iter")
 """Providers in whose attach points a slash is part of a path, and opens no predicate."""
 
@@ -113,6 +127,9 @@ D_KINDS: tuple[tuple[str, str], ...] = tuple(_WORDS["d-kinds"].items())
 
 D_ONLY = r"^(?:dtrace:::|profile:::|tick-|profile-|syscall:|fbt:|rawfbt:|rawtp:|pid[0-9$]|[A-Za-z_][A-Za-z0-9_$]*::)"
 """Attach points that only D has, where bpftrace's providers have been looked for first."""
+
+D_TEXT = r"^#!.*dtrace|^[ \t]*#pragma[ \t]+D[ \t]|\b(?:self|this)->"
+"""Texts that only D has, in any line."""
 
 MANY = r"[*?]|^(?:syscall|fbt|rawfbt|pid[^:]*):[^:]*::"
 """Attach points that may match any number of functions: with a wildcard, or of D without the name of a function."""
@@ -146,6 +163,14 @@ DELETE = "delete"
 EFFECTS = {word: effect for effect, words in _WORDS["effects"].items() for word in words.split()}
 """Word to its effect. A function that is not here is unknown, and named so."""
 
+ACTS = {"print": PRINT, "string": BY_STRING, "kernel-stack": BY_KERNEL_STACK, "user-stack": BY_USER_STACK}
+"""Effects that are actions by themselves."""
+
+KEYED = ("string", "kernel-stack", "user-stack")
+"""Effects that the action of a map's key includes already, if they make that key."""
+
+ASSIGNED = tuple("= += -= *= /= %= &= |= ^= <<= >>= ++ --".split())
+
 NAME_FIELD = "(?:comm|name)$"
 """Fields of structures, such as `args->comm`, that are likely to be texts; their types are not in the script."""
 
@@ -155,11 +180,26 @@ LANGUAGES = {tool.program: tool.language for tool in TOOLS.values() if tool.lang
 BEFORE_TOOLS = ("$", "#", "sudo", "doas", "env", "time", "nice", "-E", "-n", "--")
 """Words that may precede a command, like assignments of variables."""
 
+COMMAND_ENDS = tuple("| || & && ; > >> < 2> 2>&1 &>".split())
+"""Words of a shell behind which a command has no words of its own."""
+
 WITH_VALUE = {tool: options.split() for tool, options in _WORDS["with_value"].items()}
 """Tool to its options that take a value."""
 
 SOFTWARE = tuple(_WORDS["software"].split())
 """Software events."""
+
+MODIFIERS = "^[ukhGHpPSDWeIb]+$"
+"""Letters behind the name of an event of perf."""
+
+LARGE_PAGES = 4096
+"""The buffer of the suite's case `record-large-buffer`; perf's own default is far smaller."""
+
+TRACED = "^(?:trace=|t=)?([^=]*)$"
+"""Expressions of `strace -e` that name system calls."""
+
+PLUGINS = {"function": "function-tracer", "function_graph": "function-graph"}
+"""Tracers of ftrace to kinds."""
 
 PERF_KINDS: tuple[tuple[str, str], ...] = tuple(_WORDS["perf-kinds"].items())
 """Groups of events that `perf probe` makes (its manual page, PROBE SYNTAX) to kinds; `probes` are somebody's own."""
@@ -170,9 +210,14 @@ CLOCKS = ("cpu-clock", "task-clock")
 SYSTEM_CALL_WRAPPERS = tuple(_WORDS["system_call_wrappers"].split())
 """Functions of the C library that make the system call of their own name."""
 
+FAULTS: dict[str, tuple[str, str]] = _WORDS["faults"]
+EXPECTED: dict[str, str] = _WORDS["expected"] | {"depth": f"at most {MAX_DEPTH} brackets within each other"}
+
 _SHARED = """
 MAX_DEPTH TOKENS ATTACH_POINT SHELL KINDS ALIASES PATHS TRACEPOINTS D_KINDS D_ONLY EFFECTS NAME_FIELD LANGUAGES
-BEFORE_TOOLS WITH_VALUE COSTLY SOFTWARE CLOCKS PERF_KINDS MANY TIMERS HZ TIMES_PER_S USUAL_HZ TRACERS"""
+BEFORE_TOOLS WITH_VALUE COSTLY SOFTWARE CLOCKS PERF_KINDS MANY TIMERS HZ TIMES_PER_S USUAL_HZ TRACERS ACTS KEYED
+ASSIGNED BARE NO_EVENTS TYPES FUNCTION_WORDS DECLARATIONS NAMED D_TEXT COMMAND_ENDS MODIFIERS LARGE_PAGES TRACED
+PLUGINS FAULTS EXPECTED"""
 
 
 def tables() -> dict[str, Any]:

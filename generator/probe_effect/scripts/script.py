@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from probe_effect.scripts.actions import Doing, is_enclosed
 from probe_effect.scripts.clauses import (
-    NO_EVENTS,
     Clause,
     ScriptProgram,
     kind_of,
@@ -19,7 +18,9 @@ from probe_effect.scripts.command_probes import read_command
 from probe_effect.scripts.commands import command_line
 from probe_effect.scripts.form import (
     D_ONLY,
+    D_TEXT,
     FILTER,
+    NO_EVENTS,
     NOTHING,
     PRINT,
     TRACERS,
@@ -33,7 +34,7 @@ from probe_effect.scripts.tokens import Tokens
 
 __all__ = ["Language", "Script", "ScriptError", "ScriptProbe", "Timing", "read_script"]
 
-_D_TEXT = re.compile(r"^#!.*dtrace|^[ \t]*#pragma[ \t]+D[ \t]|\b(?:self|this)->", re.MULTILINE)
+_D_TEXT = re.compile(D_TEXT, re.MULTILINE)
 
 
 def read_script(text: str) -> Script:
@@ -105,7 +106,7 @@ def _pid_of_all(whole: ScriptProgram, probes: Sequence[ScriptProbe]) -> str | No
     kinds = iter(probes)
     named = set()
     for clause in whole.clauses:
-        if not {next(kinds).kind for _ in clause.attach_points} <= NO_EVENTS:
+        if not {next(kinds).kind for _ in clause.attach_points} <= {*NO_EVENTS}:
             named.add(_pid_of(clause.predicate))
     return named.pop() if len(named) == 1 else None
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from probe_effect.scripts.form import MAX_DEPTH, TOKENS, ScriptError, shortened
+from probe_effect.scripts.form import EXPECTED, FAULTS, MAX_DEPTH, TOKENS, ScriptError, shortened
 
 _PATTERN = re.compile("|".join(f"({pattern})" for _, pattern in TOKENS))
 _NAMES = tuple(name for name, _ in TOKENS)
@@ -47,7 +47,7 @@ def token_at(text: str, at: int) -> Token | None:
         return None
     matched, sort = _piece(text, at)
     if matched is None or sort == "open-string":
-        raise failed(text, at, found_at(text, at), "a string that ends" if matched else "a statement")
+        raise failed(text, at, found_at(text, at), EXPECTED["string-end" if matched else "statement"])
     return Token(sort, matched[0], at)
 
 
@@ -64,7 +64,7 @@ def after_layout(text: str, at: int) -> int:
         if sort == "open-comment":
             closed = text.find("*/", at + 2)
             if closed < 0:
-                raise failed(text, at, "“/*”", "“*/” that ends the comment")
+                raise failed(text, at, *FAULTS["open-comment"])
             at = closed + 2
         elif matched is not None and sort in _LAYOUT:
             at = matched.end()
@@ -143,11 +143,11 @@ def predicate(text: str, at: int) -> tuple[Tokens, int]:
         if not reading.opened and token.text == "/" and text.startswith("{", after_layout(text, at)):
             return reading.tokens(), at
         if not reading.opened and token.text in {"{", ";"}:
-            raise failed(text, token.start, f"“{token.text}”", "“/” that ends the predicate")
+            raise failed(text, token.start, f"“{token.text}”", EXPECTED["predicate-end"])
         reading.add(token)
     if reading.opened:
         raise reading.ended()
-    raise failed(text, len(text), "the end of the script", "“/” and a block in “{” and “}”")
+    raise failed(text, len(text), *FAULTS["open-predicate"])
 
 
 class _Reading:
@@ -165,15 +165,14 @@ class _Reading:
     def add(self, token: Token) -> None:
         if token.text in CLOSERS:
             if len(self.opened) == MAX_DEPTH:
-                expected = f"at most {MAX_DEPTH} brackets within each other"
-                raise failed(self.text, token.start, f"“{token.text}”", expected)
+                raise failed(self.text, token.start, f"“{token.text}”", EXPECTED["depth"])
             self.opened.append(len(self.read))
         elif token.text in CLOSERS.values():
             self._close(token)
         self.read.append(token)
 
     def _close(self, token: Token) -> None:
-        wanted = CLOSERS[self.read[self.opened[-1]].text] if self.opened else "a statement"
+        wanted = CLOSERS[self.read[self.opened[-1]].text] if self.opened else EXPECTED["statement"]
         if wanted != token.text:
             raise failed(self.text, token.start, f"“{token.text}”", f"“{wanted}”")
         first = self.opened.pop()
@@ -182,5 +181,5 @@ class _Reading:
     def ended(self) -> ScriptError:
         opener = self.read[self.opened[-1]]
         line = self.text.count("\n", 0, opener.start) + 1
-        expected = f"“{CLOSERS[opener.text]}” for the “{opener.text}” of line {line}"
+        expected = EXPECTED["partner"].format(closer=CLOSERS[opener.text], opener=opener.text, line=line)
         return failed(self.text, len(self.text), "the end of the script", expected)

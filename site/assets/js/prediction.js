@@ -1,102 +1,69 @@
 // From the cost of probes and the rate of their events to what they do: the arithmetic of the generator's
 // answer/prediction.py, words.py and costs/added.py. Shared examples (tests/data/prediction.json) hold the two to each other.
-// An interval is {value, low, high}; an end that is not known is null.
-(() => {
-  const nsPerSecond = 1e9;
-  const percents = [1, 5, 30];
-  const mostStopped = 0.96;
+import { difference, mapped, times, total } from "./estimates.js";
+import { filled } from "./page.js";
+import { quantity, scales } from "./units.js";
 
-  const mapped = ({ value, low, high }, change) => ({
-    value: change(value),
-    low: low === null ? null : change(low),
-    high: high === null ? null : change(high),
+const nsPerSecond = 1e9;
+const percents = [1, 5, 30];
+const mostStopped = 0.96;
+
+const turned = ({ value, low, high }) => ({ value, low: high, high: low });
+
+// The rate at which a busy thread slows by so many per cent; null for a cost that is not above 0.
+const threshold = ({ value, low, high }, percent, stops = false) => {
+  if (value <= 0) return null;
+  const budget = (percent / (100 + (stops ? percent : 0))) * nsPerSecond;
+  const at = (cost) => (cost !== null && cost > 0 ? budget / cost : null);
+  return { value: budget / value, low: at(high), high: at(low) };
+};
+
+// What probes of `cost` ns an event do at `rate` events per second in each of `threads` threads, each busy `busy` of
+// its time: ratios of slowdown and delay, CPU seconds per second, events per second, and thresholds by per cent.
+// A tool that `stops` the program by a clock of its own takes a share of all time.
+export const predict = (cost, { rate, threads, busy, stops = false }) => {
+  const late = (used) => Math.max(0, used - (1 - busy));
+  const used = mapped(cost, (ns) => {
+    const ratio = Math.min((rate * ns) / nsPerSecond, stops ? busy * mostStopped : Infinity);
+    return stops ? ratio / (1 - ratio / busy) : ratio;
   });
-  const turned = ({ value, low, high }) => ({ value, low: high, high: low });
-
-  // The rate at which a busy thread slows by so many per cent; null for a cost that is not above 0.
-  const threshold = ({ value, low, high }, percent, stops = false) => {
-    if (value <= 0) return null;
-    const budget = (percent / (100 + (stops ? percent : 0))) * nsPerSecond;
-    const at = (cost) => (cost !== null && cost > 0 ? budget / cost : null);
-    return { value: budget / value, low: at(high), high: at(low) };
+  const delay = mapped(used, late);
+  const limits = percents.map((percent) => [percent, threshold(cost, percent, stops)]);
+  return {
+    slowdown: mapped(used, (ratio) => ratio / busy),
+    delay,
+    cpu: mapped(used, (ratio) => (threads * ratio) / (1 + late(ratio))),
+    events: turned(mapped(delay, (ratio) => (threads * rate) / (1 + (stops ? 0 : ratio)))),
+    thresholds: new Map(limits.map(([percent, found]) => [percent, found && mapped(found, (hz) => hz * busy)])),
   };
+};
 
-  // What probes of `cost` ns an event do at `rate` events per second in each of `threads` threads, each busy `busy` of
-  // its time: ratios of slowdown and delay, CPU seconds per second, events per second, and thresholds by per cent.
-  // A tool that `stops` the program by a clock of its own takes a share of all time.
-  const predict = (cost, { rate, threads, busy, stops = false }) => {
-    const late = (used) => Math.max(0, used - (1 - busy));
-    const used = mapped(cost, (ns) => {
-      const ratio = Math.min((rate * ns) / nsPerSecond, stops ? busy * mostStopped : Infinity);
-      return stops ? ratio / (1 - ratio / busy) : ratio;
-    });
-    const delay = mapped(used, late);
-    const limits = percents.map((percent) => [percent, threshold(cost, percent, stops)]);
-    return {
-      slowdown: mapped(used, (ratio) => ratio / busy),
-      delay,
-      cpu: mapped(used, (ratio) => (threads * ratio) / (1 + late(ratio))),
-      events: turned(mapped(delay, (ratio) => (threads * rate) / (1 + (stops ? 0 : ratio)))),
-      thresholds: new Map(limits.map(([percent, found]) => [percent, found && mapped(found, (hz) => hz * busy)])),
-    };
-  };
+// What to do about a slowdown, in one sentence: the generator's answer/words.py. Words and bands come with the data.
+const bandOf = (ratio) => percents.filter((percent) => ratio >= percent / 100).length;
+export const bandsOf = ({ value, low, high }) => [bandOf(low ?? value), bandOf(high ?? value)];
+export const recommendation = (slowdown, { words, bands }) => {
+  const [best, worst] = bandsOf(slowdown).map((place) => bands[place]);
+  const said = filled(words[best === worst ? "band" : "bands"],
+    { best: best.range, worst: worst.range, recommendation: worst.recommendation });
+  return said[0].toUpperCase() + said.slice(1);
+};
 
-  // What to do about a slowdown, in one sentence: the generator's answer/words.py. Words and bands come with the data.
-  const bandOf = (ratio) => percents.filter((percent) => ratio >= percent / 100).length;
-  const bandsOf = ({ value, low, high }) => [bandOf(low ?? value), bandOf(high ?? value)];
-  const recommendation = (slowdown, { words, bands }) => {
-    const [best, worst] = bandsOf(slowdown).map((place) => bands[place]);
-    const said = probeEffect.page.filled(words[best === worst ? "band" : "bands"],
-      { best: best.range, worst: worst.range, recommendation: worst.recommendation });
-    return said[0].toUpperCase() + said.slice(1);
-  };
+// What to do where nobody says how often: the rates at which the high end comes to the first threshold and to the last.
+export const limits = ({ value, high }, { words, bands }) => {
+  const [go, , stop] = percents.map((percent) => threshold({ value: high ?? value, low: null, high: null }, percent));
+  if (!go) return words["no-limits"];
+  return filled(words.limits, {
+    go: quantity(go.value, scales.RATE),
+    stop: quantity(stop.value, scales.RATE),
+    best: bands[0].recommendation,
+    worst: bands.at(-1).recommendation,
+  });
+};
 
-  // What to do where nobody says how often: the rates at which the high end comes to the first threshold and to the last.
-  const limits = ({ value, high }, { words, bands }) => {
-    const { quantity, scales } = probeEffect.units;
-    const [go, , stop] = percents.map((percent) => threshold({ value: high ?? value, low: null, high: null }, percent));
-    if (!go) return words["no-limits"];
-    return probeEffect.page.filled(words.limits, {
-      go: quantity(go.value, scales.RATE),
-      stop: quantity(stop.value, scales.RATE),
-      best: bands[0].recommendation,
-      worst: bands.at(-1).recommendation,
-    });
-  };
-
-  // The product of two intervals, as wide as their ends make it.
-  const multiplied = (first, second) => {
-    const value = first.value * second.value;
-    const ends = [first.low, first.high, second.low, second.high];
-    if (ends.includes(null)) return { value, low: null, high: null };
-    const corners = [first.low, first.high].flatMap((end) => [end * second.low, end * second.high]);
-    return { value, low: Math.min(...corners), high: Math.max(...corners) };
-  };
-
-  // The sum of two costs whose errors may point the same way, and the difference of two that are independent
-  // (the generator's stats/estimates.py).
-  const total = (first, second) => {
-    const value = first.value + second.value;
-    if ([first.low, first.high, second.low, second.high].includes(null)) return { value, low: null, high: null };
-    return { value, low: first.low + second.low, high: first.high + second.high };
-  };
-  const difference = (first, second) => {
-    const value = first.value - second.value;
-    if ([first.low, first.high, second.low, second.high].includes(null)) return { value, low: null, high: null };
-    return {
-      value,
-      low: value - Math.hypot(first.value - first.low, second.high - second.value),
-      high: value + Math.hypot(first.high - first.value, second.value - second.low),
-    };
-  };
-
-  // What an event costs that comes with `calls` system calls, each of which pays `each`, and not with as many as were
-  // measured (costs/added.py).
-  const moved = (cost, each, measured, calls) => {
-    const more = calls - measured;
-    const paid = mapped(each, (ns) => ns * Math.abs(more));
-    return more < 0 ? difference(cost, paid) : total(cost, paid);
-  };
-
-  probeEffect.prediction = { predict, bandsOf, recommendation, limits, multiplied, moved };
-})();
+// What an event costs that comes with `calls` system calls, each of which pays `each`, and not with as many as were
+// measured (costs/added.py).
+export const moved = (cost, each, measured, calls) => {
+  const more = calls - measured;
+  const paid = times(each, Math.abs(more));
+  return more < 0 ? difference(cost, paid) : total([cost, paid]);
+};

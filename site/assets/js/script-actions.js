@@ -1,220 +1,212 @@
 // What a clause does each time that its probe fires, in the words of the suites: the generator's scripts/actions.py.
-(() => {
-  const { shortened } = probeEffect.scriptTokens;
-  const { own } = probeEffect.scriptClauses;
+import { own } from "./script-clauses.js";
+import { shortened } from "./script-tokens.js";
 
-  const assigned = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"];
-  const stores = ["map", "thread-local"];
-  const acts = {
-    print: "print", string: "count-by-string", "kernel-stack": "count-by-kernel-stack", "user-stack": "count-by-user-stack",
-  };
-  const keyed = ["string", "kernel-stack", "user-stack"];
+const stores = ["map", "thread-local"];
+
+const union = (...sets) => new Set(sets.flatMap((one) => [...one]));
+
+// What a variable or map has of what it was given: bytes, but no stack, which it holds as a number.
+const heldOf = (found) => {
+  if (found.has("difference")) return new Set(["difference"]);
+  return new Set([...found].filter((one) => ["name", "string", "time"].includes(one))
+    .map((one) => (one === "string" ? "name" : one)));
+};
+
+// The most of each word that either list has.
+const mostOf = (first, second) => {
+  const count = (list, word) => list.filter((one) => one === word).length;
+  return [...new Set([...first, ...second])].flatMap((one) =>
+    Array(Math.max(count(first, one), count(second, one))).fill(one));
+};
+
+export const doing = (tables, functions) => {
+  const { acts, assigned, keyed } = tables;
   const traits = [...keyed, "name", "time"];
+  const nameField = new RegExp(tables.name_field);
+  const held = new Map();
+  const inside = new Set();
+  const state = {};
+  const effectOf = (word) => own(tables.effects, word);
+  const heldBy = (name) => held.get(name) ?? new Set();
 
-  const union = (...sets) => new Set(sets.flatMap((one) => [...one]));
+  const walk = (tokens) => {
+    const isField = (at) => [".", "->"].includes(tokens.word(at - 1));
+    const isArray = (at) => tokens.sort(at) === "word" && tokens.word(at + 1) === "[" && !isField(at)
+      && assigned.includes(tokens.word(tokens.behindKey(at)));
 
-  // What a variable or map has of what it was given: bytes, but no stack, which it holds as a number.
-  const heldOf = (found) => {
-    if (found.has("difference")) return new Set(["difference"]);
-    return new Set([...found].filter((one) => ["name", "string", "time"].includes(one))
-      .map((one) => (one === "string" ? "name" : one)));
-  };
+    const operand = (start) => {
+      let at = start;
+      while (tokens.word(at) === "(") at += 1;
+      return at;
+    };
 
-  // The most of each word that either list has.
-  const mostOf = (first, second) => {
-    const count = (list, word) => list.filter((one) => one === word).length;
-    return [...new Set([...first, ...second])].flatMap((one) =>
-      Array(Math.max(count(first, one), count(second, one))).fill(one));
-  };
+    const traitsOf = (at) => {
+      const [word, sort] = [tokens.word(at), tokens.sort(at)];
+      if (sort === "string") return new Set(["name"]);
+      if (sort === "variable") return state.variables.get(word) ?? new Set();
+      if (stores.includes(sort)) return heldBy(word);
+      const effect = sort === "word" ? effectOf(word) : undefined;
+      if (isField(at)) return new Set(nameField.test(word) ? ["name"] : []);
+      return effect ? new Set(traits.includes(effect) ? [effect] : []) : heldBy(word);
+    };
 
-  const doing = (tables, functions) => {
-    const nameField = new RegExp(tables.name_field);
-    const held = new Map();
-    const inside = new Set();
-    const state = {};
-    const effectOf = (word) => own(tables.effects, word);
-    const heldBy = (name) => held.get(name) ?? new Set();
+    const traitsIn = (first, end) => {
+      const found = new Set();
+      for (let at = first; at < end; at += 1) {
+        const isMinus = tokens.word(at) === "-" && found.has("time");
+        if (isMinus && traitsOf(operand(at + 1)).has("time")) found.add("difference");
+        traitsOf(at).forEach((one) => found.add(one));
+      }
+      return found;
+    };
 
-    const walk = (tokens) => {
-      const isField = (at) => [".", "->"].includes(tokens.word(at - 1));
-      const isArray = (at) => tokens.sort(at) === "word" && tokens.word(at + 1) === "[" && !isField(at)
-        && assigned.includes(tokens.word(tokens.behindKey(at)));
+    const rightSide = (first) => traitsIn(first, tokens.until(first, tokens.length, [";", "=", "{"]));
 
-      const operand = (start) => {
-        let at = start;
-        while (tokens.word(at) === "(") at += 1;
-        return at;
-      };
+    const keyActions = ([start, stop]) => {
+      if (start === stop) return ["count"];
+      const isTuple = tokens.word(start) === "(" && tokens.partner.get(start) === stop - 1;
+      const [first, end] = isTuple ? [start + 1, stop - 1] : [start, stop];
+      const found = traitsIn(first, end);
+      const stacks = ["kernel-stack", "user-stack"].filter((one) => found.has(one)).map((one) => acts[one]);
+      if (stacks.length > 0) return stacks;
+      if (found.has("string")) return ["count-by-string"];
+      if (!found.has("name")) return ["count-by-pid"];
+      const isName = tokens.parts(first, end).every((part) => traitsIn(...part).has("name"));
+      return [isName ? "count-by-name" : "count-by-pid-and-name"];
+    };
 
-      const traitsOf = (at) => {
-        const [word, sort] = [tokens.word(at), tokens.sort(at)];
-        if (sort === "string") return new Set(["name"]);
-        if (sort === "variable") return state.variables.get(word) ?? new Set();
-        if (stores.includes(sort)) return heldBy(word);
-        const effect = sort === "word" ? effectOf(word) : undefined;
-        if (isField(at)) return new Set(nameField.test(word) ? ["name"] : []);
-        return effect ? new Set(traits.includes(effect) ? [effect] : []) : heldBy(word);
-      };
+    const gather = (effect, keys, bracket) => {
+      const inner = [bracket + 1, tokens.partner.get(bracket)];
+      through(...inner);
+      let found = keyActions(keys);
+      if (effect === "histogram") {
+        const what = traitsIn(...inner).has("difference") ? "histogram-of-time" : "histogram";
+        const both = found.includes(acts["kernel-stack"]) && found.includes(acts["user-stack"]);
+        found = both ? ["histogram-by-two-stacks"] : [what, ...found.filter((one) => one !== "count")];
+      }
+      state.actions.push(...found);
+      return inner[1] + 1;
+    };
 
-      const traitsIn = (first, end) => {
-        const found = new Set();
-        for (let at = first; at < end; at += 1) {
-          const isMinus = tokens.word(at) === "-" && found.has("time");
-          if (isMinus && traitsOf(operand(at + 1)).has("time")) found.add("difference");
-          traitsOf(at).forEach((one) => found.add(one));
-        }
-        return found;
-      };
+    const store = (name, keys, behind) => {
+      if (tokens.word(behind) === "=") {
+        const found = heldOf(rightSide(behind + 1));
+        held.set(name, union(heldBy(name), found));
+        state.storesTime ||= found.has("time");
+      }
+      state.actions.push(...(name.startsWith("self->") ? ["count-by-pid"] : keyActions(keys)));
+    };
 
-      const rightSide = (first) => traitsIn(first, tokens.until(first, tokens.length, [";", "=", "{"]));
+    const map = (at) => {
+      const name = tokens.word(at);
+      const behind = tokens.behindKey(at);
+      const keys = behind > at + 1 ? [at + 2, behind - 1] : [at, at];
+      const gathers = tokens.word(behind) === "=" ? effectOf(tokens.word(behind + 1)) : undefined;
+      if (["aggregation", "histogram"].includes(gathers) && tokens.word(behind + 2) === "(") {
+        through(...keys, true);
+        return gather(gathers, keys, behind + 2);
+      }
+      const written = assigned.includes(tokens.word(behind)) || ["++", "--"].includes(tokens.word(at - 1));
+      const releases = tokens.word(behind) === "=" && tokens.word(behind + 1) === "0" && heldBy(name).has("time");
+      if (written && !releases) store(name, keys, behind);
+      through(...keys, written);
+      state.seenTime ||= heldBy(name).has("time");
+      return behind;
+    };
 
-      const keyActions = ([start, stop]) => {
-        if (start === stop) return ["count"];
-        const isTuple = tokens.word(start) === "(" && tokens.partner.get(start) === stop - 1;
-        const [first, end] = isTuple ? [start + 1, stop - 1] : [start, stop];
-        const found = traitsIn(first, end);
-        const stacks = ["kernel-stack", "user-stack"].filter((one) => found.has(one)).map((one) => acts[one]);
-        if (stacks.length > 0) return stacks;
-        if (found.has("string")) return ["count-by-string"];
-        if (!found.has("name")) return ["count-by-pid"];
-        const isName = tokens.parts(first, end).every((part) => traitsIn(...part).has("name"));
-        return [isName ? "count-by-name" : "count-by-pid-and-name"];
-      };
+    const bracketed = (at) => {
+      const end = tokens.partner.get(at) ?? at;
+      through(at + 1, end);
+      return end > at ? end + 1 : at;
+    };
 
-      const gather = (effect, keys, bracket) => {
-        const inner = [bracket + 1, tokens.partner.get(bracket)];
-        through(...inner);
-        let found = keyActions(keys);
-        if (effect === "histogram") {
-          const what = traitsIn(...inner).has("difference") ? "histogram-of-time" : "histogram";
-          const both = found.includes(acts["kernel-stack"]) && found.includes(acts["user-stack"]);
-          found = both ? ["histogram-by-two-stacks"] : [what, ...found.filter((one) => one !== "count")];
-        }
-        state.actions.push(...found);
-        return inner[1] + 1;
-      };
+    const branches = (start) => {
+      let at = start;
+      let before = state.actions;
+      let most = [];
+      while (tokens.word(at) === "if" && tokens.word(at + 1) === "(") {
+        state.actions = before;
+        at = bracketed(at + 1);
+        before = state.actions;
+        state.actions = [];
+        at = bracketed(at);
+        most = mostOf(most, state.actions);
+        state.actions = [];
+        if (tokens.word(at) !== "else") break;
+        at += 1;
+      }
+      if (tokens.word(at - 1) === "else") {
+        at = bracketed(at);
+        most = mostOf(most, state.actions);
+      }
+      state.actions = [...before, ...most];
+      return at;
+    };
 
-      const store = (name, keys, behind) => {
-        if (tokens.word(behind) === "=") {
-          const found = heldOf(rightSide(behind + 1));
-          held.set(name, union(heldBy(name), found));
-          state.storesTime ||= found.has("time");
-        }
-        state.actions.push(...(name.startsWith("self->") ? ["count-by-pid"] : keyActions(keys)));
-      };
+    const call = (at, isCall) => {
+      const name = tokens.word(at);
+      if (functions.has(name)) {
+        if (inside.has(name)) return;
+        inside.add(name);
+        walk(functions.get(name));
+        inside.delete(name);
+      } else if (isCall && name === "delete") {
+        if (!heldBy(tokens.word(at + 2)).has("time")) state.actions.push("count-by-pid");
+      } else if (isCall) {
+        state.unknown.push(shortened(tokens.source(at, tokens.partner.get(at + 1))));
+      }
+    };
 
-      const map = (at) => {
-        const name = tokens.word(at);
-        const behind = tokens.behindKey(at);
-        const keys = behind > at + 1 ? [at + 2, behind - 1] : [at, at];
-        const gathers = tokens.word(behind) === "=" ? effectOf(tokens.word(behind + 1)) : undefined;
-        if (["aggregation", "histogram"].includes(gathers) && tokens.word(behind + 2) === "(") {
-          through(...keys, true);
-          return gather(gathers, keys, behind + 2);
-        }
-        const written = assigned.includes(tokens.word(behind)) || ["++", "--"].includes(tokens.word(at - 1));
-        const releases = tokens.word(behind) === "=" && tokens.word(behind + 1) === "0" && heldBy(name).has("time");
-        if (written && !releases) store(name, keys, behind);
-        through(...keys, written);
-        state.seenTime ||= heldBy(name).has("time");
-        return behind;
-      };
+    const word = (at, isKey) => {
+      const found = tokens.word(at);
+      const isCall = tokens.word(at + 1) === "(";
+      if (found === "if" && isCall) return branches(at);
+      const effect = isField(at) ? undefined : effectOf(found);
+      if (effect === "type" && isCall) return tokens.partner.get(at + 1) + 1;
+      if (effect in acts && (isCall || effect !== "print") && !(isKey && keyed.includes(effect))) {
+        state.actions.push(acts[effect]);
+      } else if (effect === "loop") {
+        state.unknown.push(shortened(tokens.source(at, tokens.partner.get(at + 1) ?? at)));
+      } else if (effect === "time") state.seenTime = true;
+      else if (effect === undefined && !isField(at)) call(at, isCall);
+      return at + 1;
+    };
 
-      const bracketed = (at) => {
-        const end = tokens.partner.get(at) ?? at;
-        through(at + 1, end);
-        return end > at ? end + 1 : at;
-      };
-
-      const branches = (start) => {
-        let at = start;
-        let before = state.actions;
-        let most = [];
-        while (tokens.word(at) === "if" && tokens.word(at + 1) === "(") {
-          state.actions = before;
-          at = bracketed(at + 1);
-          before = state.actions;
-          state.actions = [];
-          at = bracketed(at);
-          most = mostOf(most, state.actions);
-          state.actions = [];
-          if (tokens.word(at) !== "else") break;
+    const through = (first, end, isKey = false) => {
+      for (let at = first; at < end;) {
+        const sort = tokens.sort(at);
+        if (stores.includes(sort) || isArray(at)) at = map(at);
+        else if (sort === "word") at = word(at, isKey);
+        else {
+          if (sort === "variable" && tokens.word(at + 1) === "=") {
+            state.variables.set(tokens.word(at), heldOf(rightSide(at + 2)));
+          }
+          if (tokens.word(at) === "-" && state.seenTime) {
+            state.takesDifference ||= traitsOf(operand(at + 1)).has("time");
+          }
           at += 1;
         }
-        if (tokens.word(at - 1) === "else") {
-          at = bracketed(at);
-          most = mostOf(most, state.actions);
-        }
-        state.actions = [...before, ...most];
-        return at;
-      };
-
-      const call = (at, isCall) => {
-        const name = tokens.word(at);
-        if (functions.has(name)) {
-          if (inside.has(name)) return;
-          inside.add(name);
-          walk(functions.get(name));
-          inside.delete(name);
-        } else if (isCall && name === "delete") {
-          if (!heldBy(tokens.word(at + 2)).has("time")) state.actions.push("count-by-pid");
-        } else if (isCall) {
-          state.unknown.push(shortened(tokens.source(at, tokens.partner.get(at + 1))));
-        }
-      };
-
-      const word = (at, isKey) => {
-        const found = tokens.word(at);
-        const isCall = tokens.word(at + 1) === "(";
-        if (found === "if" && isCall) return branches(at);
-        const effect = isField(at) ? undefined : effectOf(found);
-        if (effect === "type" && isCall) return tokens.partner.get(at + 1) + 1;
-        if (effect in acts && (isCall || effect !== "print") && !(isKey && keyed.includes(effect))) {
-          state.actions.push(acts[effect]);
-        } else if (effect === "loop") {
-          state.unknown.push(shortened(tokens.source(at, tokens.partner.get(at + 1) ?? at)));
-        } else if (effect === "time") state.seenTime = true;
-        else if (effect === undefined && !isField(at)) call(at, isCall);
-        return at + 1;
-      };
-
-      const through = (first, end, isKey = false) => {
-        for (let at = first; at < end;) {
-          const sort = tokens.sort(at);
-          if (stores.includes(sort) || isArray(at)) at = map(at);
-          else if (sort === "word") at = word(at, isKey);
-          else {
-            if (sort === "variable" && tokens.word(at + 1) === "=") {
-              state.variables.set(tokens.word(at), heldOf(rightSide(at + 2)));
-            }
-            if (tokens.word(at) === "-" && state.seenTime) {
-              state.takesDifference ||= traitsOf(operand(at + 1)).has("time");
-            }
-            at += 1;
-          }
-        }
-      };
-
-      through(0, tokens.length);
+      }
     };
 
-    // What a clause does; what maps hold is known from all that were read before.
-    return ({ predicate, block }) => {
-      const fresh = { actions: [], unknown: [], storesTime: false, takesDifference: false, variables: new Map() };
-      Object.assign(state, fresh, { seenTime: false });
-      walk(predicate);
-      walk(block);
-      const { actions, unknown, takesDifference, storesTime } = state;
-      return { actions, unknown, timing: takesDifference ? "end" : storesTime ? "start" : null };
-    };
+    through(0, tokens.length);
   };
 
-  // Whether one `if` without `else` has the whole of a block in it.
-  const isEnclosed = (block) => {
-    if (block.word(1) !== "if" || block.word(2) !== "(") return false;
-    const body = block.partner.get(2) + 1;
-    return block.word(body) === "{" && block.partner.get(body) === block.length - 2;
+  // What a clause does; what maps hold is known from all that were read before.
+  return ({ predicate, block }) => {
+    const fresh = { actions: [], unknown: [], storesTime: false, takesDifference: false, variables: new Map() };
+    Object.assign(state, fresh, { seenTime: false });
+    walk(predicate);
+    walk(block);
+    const { actions, unknown, takesDifference, storesTime } = state;
+    return { actions, unknown, timing: takesDifference ? "end" : storesTime ? "start" : null };
   };
+};
 
-  probeEffect.scriptActions = { doing, isEnclosed };
-})();
+// Whether one `if` without `else` has the whole of a block in it.
+export const isEnclosed = (block) => {
+  if (block.word(1) !== "if" || block.word(2) !== "(") return false;
+  const body = block.partner.get(2) + 1;
+  return block.word(body) === "{" && block.partner.get(body) === block.length - 2;
+};

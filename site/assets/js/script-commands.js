@@ -1,217 +1,203 @@
 // Command lines of tools that trace: the generator's scripts/commands.py and command_probes.py.
-(() => {
-  const { failed, shortened, matcher } = probeEffect.scriptTokens;
-  const { own } = probeEffect.scriptClauses;
+import { own } from "./script-clauses.js";
+import { failed, shortened, matcher } from "./script-tokens.js";
 
-  const setting = /^[A-Za-z_][A-Za-z0-9_]*=/;
-  const modifiers = /^[ukhGHpPSDWeIb]+$/;
-  const traced = /^(?:trace=|t=)?([^=]*)$/;
-  const ends = ["|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1", "&>"];
-  const largePages = 4096;
-  const plugins = { function: "function-tracer", function_graph: "function-graph" };
+export const commands = (tables, { tracepointKind, firstKind }) => {
+  const { command_ends: ends, expected, faults, plugins } = tables;
+  const [setting, modifiers, traced] = [tables.named, tables.modifiers, tables.traced].map((one) => new RegExp(one));
+  const match = matcher(tables.shell);
 
-  const commands = (tables, { tracepointKind, firstKind }) => {
-    const match = matcher(tables.shell);
-
-    const unquoted = ({ sort, text }) => {
-      if (sort === "escape") return text.slice(1);
-      if (sort === "double") return text.slice(1, -1).replace(/\\([\\"$`])/g, "$1");
-      return sort === "single" ? text.slice(1, -1) : text;
-    };
-
-    const shellWords = function* shellWords(text) {
-      let word = null;
-      for (let at = 0; at < text.length;) {
-        const part = match(text, at);
-        if (!part) throw failed(text, at, `“${text[at]}” that is never closed`, "the same quote again");
-        at += part.text.length;
-        if (part.sort !== "space" && !(part.sort === "escape" && part.text === "\\\n")) word = (word ?? "") + unquoted(part);
-        else if (part.sort === "space" && word !== null) {
-          if (ends.includes(word)) return;
-          yield word;
-          word = null;
-        }
-      }
-      if (word !== null && !ends.includes(word)) yield word;
-    };
-
-    // Options, as getopt_long(3) reads them, and other words; all behind `--` are others.
-    const split = (words, withValue) => {
-      const options = [];
-      const others = [];
-      const waiting = [...words];
-      const next = () => waiting.shift() ?? null;
-      while (waiting.length > 0) {
-        const word = waiting.shift();
-        if (word === "--") others.push(...waiting.splice(0));
-        else if (word.startsWith("--")) {
-          const [name, ...value] = word.slice(2).split("=");
-          if (value.length > 0) options.push([name, value.join("=")]);
-          else options.push([name, withValue.includes(name) ? next() : null]);
-        } else if (word.startsWith("-") && word.length > 1) {
-          const letters = [...word.slice(1)];
-          const last = letters.findIndex((letter) => withValue.includes(letter));
-          options.push(...(last < 0 ? letters : letters.slice(0, last)).map((letter) => [letter, null]));
-          if (last >= 0) options.push([letters[last], letters.slice(last + 1).join("") || next()]);
-        } else others.push(word);
-      }
-      return { options, others };
-    };
-
-    const commandOf = (words) => {
-      let word;
-      do word = words.next().value ?? ""; while (word !== "" && (tables.before_tools.includes(word) || setting.test(word)));
-      return word;
-    };
-    const commandName = (text) => commandOf(shellWords(text)).split("/").at(-1);
-
-    // The tool and its options where a text is a command line of one that we read; null for any other text.
-    const commandLine = (text) => {
-      const words = shellWords(text);
-      const first = commandOf(words);
-      const tool = first.slice(first.lastIndexOf("/") + 1);
-      const language = own(tables.languages, tool);
-      if (language === undefined || first.startsWith("#!")) return null;
-      const rest = [...words];
-      const { options, others } = split(rest, tables.with_value[`${tool} ${rest[0]}`] ?? tables.with_value[tool]);
-      const all = (...names) => options.filter(([name, value]) => names.includes(name) && value !== null).map(([, value]) => value);
-      const has = (...names) => options.some(([name]) => names.includes(name));
-      const command = { tool, language, options, words: others, all, has, pid: all("p", "pid", "attach")[0] ?? null };
-      return tool === "bpftrace" || tool === "dtrace" ? carrying(text, command) : command;
-    };
-
-    const carrying = (text, command) => {
-      const option = command.tool === "bpftrace" ? "e" : "n";
-      const programs = command.all(option);
-      if (programs.length > 0) return { ...command, program: programs.join("\n") };
-      const found = command.words.length > 0 ? `“${shortened(command.words[0])}”` : "no program";
-      throw failed(text, 0, found, `-${option} and a program; of a script in a file, give the text`);
-    };
-
-    const written = (name, value) => `${name.length === 1 ? "-" : "--"}${name}${value === null ? "" : ` ${value}`}`;
-
-    const probe = (attach, kind, action, { hasFilter = false, unknown = [], hz = null } = {}) => ({
-      attach, kind, actions: [action], has_filter: hasFilter, timing: null, unknown: unknown.map(shortened), line: 1, hz,
-    });
-
-    const listed = (values, fallback) => {
-      const found = values.flatMap((value) => value.replace(/[{}]/g, "").split(",")).filter(Boolean);
-      return found.length > 0 ? found : [fallback];
-    };
-
-    const perfKind = (event, isSampled) => {
-      const [group, name] = event.split(/:(.*)/s);
-      if (!name || modifiers.test(name)) {
-        const isSoftware = tables.software.includes(group);
-        if (isSampled && (tables.clocks.includes(group) || !isSoftware)) return "profile";
-        return isSoftware ? "software" : "hardware";
-      }
-      return firstKind(tables.perf_kinds, event) ?? tracepointKind(event);
-    };
-
-    const recordAction = ({ has, all }) => {
-      if (all("call-graph").at(-1)?.startsWith("dwarf")) return "record-stack-copy";
-      if (has("g", "call-graph")) return "record-stack";
-      const [pages] = (all("m", "mmap-pages")[0] ?? "").split(",");
-      return /^[0-9]+$/.test(pages) && Number(pages.slice(0, 9)) >= largePages ? "record-large-buffer" : "record";
-    };
-
-    // As often as was given last, or else as usual; null for perf's `-F max`, which is the system's.
-    const sampledHz = ({ tool, all }, ...names) => {
-      const last = all(...names).at(-1) ?? String(tables.usual_hz[tool]);
-      return /^[0-9]+$/.test(last) && Number(last.slice(0, 9)) > 0 ? Number(last) : null;
-    };
-
-    const perf = (text, command) => {
-      const { words: [subcommand = "", function_], has, all } = command;
-      const hasFilter = has("filter");
-      if (subcommand === "trace") {
-        const action = has("s", "summary") ? "count-by-name" : "print";
-        const unknown = all("F", "pf").map((value) => written("F", value));
-        return listed(all("e", "event", "expr"), "all").map((event) =>
-          probe(event, event.includes(":") ? tracepointKind(event) : "system-call", action, { hasFilter, unknown }));
-      }
-      if (subcommand === "probe") {
-        const wanted = [...all("a", "add"), ...(function_ === undefined ? [] : [function_])];
-        if (wanted.length === 0) throw failed(text, 0, "no probe", "perf probe with --add and a function");
-        return wanted.map((one) => {
-          const [name] = (one.slice(one.indexOf("=") + 1) || one).split(" ");
-          return probe(name, `${has("x", "exec") ? "u" : "k"}${name.endsWith("%return") ? "ret" : ""}probe`, "nothing");
-        });
-      }
-      if (!["record", "top", "stat"].includes(subcommand)) {
-        throw failed(text, 0, `“perf ${shortened(subcommand)}”`,
-          "perf record, stat, top, trace or probe, which are those that probe");
-      }
-      const isStat = subcommand === "stat";
-      const isSampled = !isStat && !has("c", "count");
-      return listed(all("e", "event"), "cycles").map((event) => {
-        const kind = perfKind(event, isSampled);
-        const hz = kind === "profile" ? sampledHz(command, "F", "freq") : null;
-        return probe(event, kind, isStat ? "count" : recordAction(command), { hasFilter, hz });
-      });
-    };
-
-    // One probe, the clock by which py-spy reads stacks; a dump reads one, which is one in its second.
-    const pySpy = (text, command) => {
-      const { words: [subcommand = "", traced], has, pid } = command;
-      if (!["record", "top", "dump"].includes(subcommand)) {
-        throw failed(text, 0, `“py-spy ${shortened(subcommand)}”`, "py-spy record, top or dump");
-      }
-      if (traced === undefined && pid === null) {
-        throw failed(text, 0, "no process", "py-spy with -p or a command to sample");
-      }
-      const isDump = subcommand === "dump";
-      const reading = has("nonblocking") ? "record-stack-running" : `record-stack${isDump ? "-once" : ""}`;
-      const hz = isDump ? 1 : sampledHz(command, "r", "rate");
-      return [probe("sample", "profile", has("n", "native") ? "record-stack-native" : reading, { hz })];
-    };
-
-    const strace = (text, { words, options, has, all, pid }) => {
-      const named = [...all("e").map((one) => traced.exec(one)?.[1]).filter((one) => one !== undefined), ...all("trace")];
-      if (words.length === 0 && pid === null) {
-        throw failed(text, 0, "no process", "strace with -p or a command to trace");
-      }
-      const action = has("c", "summary-only") && !has("C", "summary") ? "count-by-name" : "print";
-      const unknown = options.filter(([name]) => ["k", "stack-trace"].includes(name)).map((one) => written(...one));
-      return listed(named, "all").map((name) =>
-        probe(name, "system-call", action, { hasFilter: has("P", "trace-path"), unknown }));
-    };
-
-    const traceCmd = (text, { words: [subcommand], has, all }) => {
-      if (!["record", "start", "stream", "profile", "set"].includes(subcommand)) {
-        throw failed(text, 0, subcommand === undefined ? "no subcommand" : `“trace-cmd ${shortened(subcommand)}”`,
-          "trace-cmd record, start, stream or profile, which are those that probe");
-      }
-      const action = has("T") ? "record-stack" : "record";
-      const events = all("e").map((event) => (/[:/]/.test(event) ? event.replaceAll("/", ":") : `${event}:*`));
-      const functions = all("l", "g");
-      const tracers = all("p").flatMap((plugin) => (functions.length > 0 ? functions : ["*"]).map((one) => {
-        const kind = own(plugins, plugin);
-        return probe(one, kind ?? "unknown", action, { unknown: kind ? [] : [written("p", plugin)] });
-      }));
-      const found = [...events.map((one) => probe(one, tracepointKind(one), action, { hasFilter: has("f") })), ...tracers];
-      if (found.length === 0) throw failed(text, 0, "no event", "trace-cmd with -e and an event, or -p and a tracer");
-      return found;
-    };
-
-    // Words behind the subcommand are those of the program that is traced, and decide nothing.
-    const tracerOf = ({ tool, language, words, has }) => {
-      if (tool === "strace" && has("seccomp-bpf")) return "strace-seccomp";
-      return tables.tracers[tool === "perf" ? `perf ${words[0]}` : language];
-    };
-
-    const readCommand = (text, command) => ({
-      language: command.language,
-      tracer: tracerOf(command),
-      text,
-      probes: { perf, "py-spy": pySpy, strace, "trace-cmd": traceCmd }[command.tool](text, command),
-      pid_filter: command.tool === "trace-cmd" ? command.all("P")[0] ?? null : command.pid,
-      options: command.options.filter(([name]) => tables.costly[command.tool].includes(name)).map((one) => written(...one)),
-    });
-
-    return { commandLine, commandName, readCommand };
+  const unquoted = ({ sort, text }) => {
+    if (sort === "escape") return text.slice(1);
+    if (sort === "double") return text.slice(1, -1).replace(/\\([\\"$`])/g, "$1");
+    return sort === "single" ? text.slice(1, -1) : text;
   };
 
-  probeEffect.scriptCommands = { commands };
-})();
+  const shellWords = function* shellWords(text) {
+    let word = null;
+    for (let at = 0; at < text.length;) {
+      const part = match(text, at);
+      if (!part) throw failed(text, at, `“${text[at]}” that is never closed`, expected.quote);
+      at += part.text.length;
+      if (part.sort !== "space" && !(part.sort === "escape" && part.text === "\\\n")) word = (word ?? "") + unquoted(part);
+      else if (part.sort === "space" && word !== null) {
+        if (ends.includes(word)) return;
+        yield word;
+        word = null;
+      }
+    }
+    if (word !== null && !ends.includes(word)) yield word;
+  };
+
+  // Options, as getopt_long(3) reads them, and other words; all behind `--` are others.
+  const split = (words, withValue) => {
+    const options = [];
+    const others = [];
+    const waiting = [...words];
+    const next = () => waiting.shift() ?? null;
+    while (waiting.length > 0) {
+      const word = waiting.shift();
+      if (word === "--") others.push(...waiting.splice(0));
+      else if (word.startsWith("--")) {
+        const [name, ...value] = word.slice(2).split("=");
+        if (value.length > 0) options.push([name, value.join("=")]);
+        else options.push([name, withValue.includes(name) ? next() : null]);
+      } else if (word.startsWith("-") && word.length > 1) {
+        const letters = [...word.slice(1)];
+        const last = letters.findIndex((letter) => withValue.includes(letter));
+        options.push(...(last < 0 ? letters : letters.slice(0, last)).map((letter) => [letter, null]));
+        if (last >= 0) options.push([letters[last], letters.slice(last + 1).join("") || next()]);
+      } else others.push(word);
+    }
+    return { options, others };
+  };
+
+  const commandOf = (words) => {
+    let word;
+    do word = words.next().value ?? ""; while (word !== "" && (tables.before_tools.includes(word) || setting.test(word)));
+    return word;
+  };
+  const commandName = (text) => commandOf(shellWords(text)).split("/").at(-1);
+
+  // The tool and its options where a text is a command line of one that we read; null for any other text.
+  const commandLine = (text) => {
+    const words = shellWords(text);
+    const first = commandOf(words);
+    const tool = first.slice(first.lastIndexOf("/") + 1);
+    const language = own(tables.languages, tool);
+    if (language === undefined || first.startsWith("#!")) return null;
+    const rest = [...words];
+    const { options, others } = split(rest, tables.with_value[`${tool} ${rest[0]}`] ?? tables.with_value[tool]);
+    const all = (...names) => options.filter(([name, value]) => names.includes(name) && value !== null).map(([, value]) => value);
+    const has = (...names) => options.some(([name]) => names.includes(name));
+    const command = { tool, language, options, words: others, all, has, pid: all("p", "pid", "attach")[0] ?? null };
+    return tool === "bpftrace" || tool === "dtrace" ? carrying(text, command) : command;
+  };
+
+  const carrying = (text, command) => {
+    const option = command.tool === "bpftrace" ? "e" : "n";
+    const programs = command.all(option);
+    if (programs.length > 0) return { ...command, program: programs.join("\n") };
+    const found = command.words.length > 0 ? `“${shortened(command.words[0])}”` : "no program";
+    throw failed(text, 0, found, `-${option}${expected.program}`);
+  };
+
+  const written = (name, value) => `${name.length === 1 ? "-" : "--"}${name}${value === null ? "" : ` ${value}`}`;
+
+  const probe = (attach, kind, action, { hasFilter = false, unknown = [], hz = null } = {}) => ({
+    attach, kind, actions: [action], has_filter: hasFilter, timing: null, unknown: unknown.map(shortened), line: 1, hz,
+  });
+
+  const listed = (values, fallback) => {
+    const found = values.flatMap((value) => value.replace(/[{}]/g, "").split(",")).filter(Boolean);
+    return found.length > 0 ? found : [fallback];
+  };
+
+  const perfKind = (event, isSampled) => {
+    const [group, name] = event.split(/:(.*)/s);
+    if (!name || modifiers.test(name)) {
+      const isSoftware = tables.software.includes(group);
+      if (isSampled && (tables.clocks.includes(group) || !isSoftware)) return "profile";
+      return isSoftware ? "software" : "hardware";
+    }
+    return firstKind(tables.perf_kinds, event) ?? tracepointKind(event);
+  };
+
+  const recordAction = ({ has, all }) => {
+    if (all("call-graph").at(-1)?.startsWith("dwarf")) return "record-stack-copy";
+    if (has("g", "call-graph")) return "record-stack";
+    const [pages] = (all("m", "mmap-pages")[0] ?? "").split(",");
+    return /^[0-9]+$/.test(pages) && Number(pages.slice(0, 9)) >= tables.large_pages ? "record-large-buffer" : "record";
+  };
+
+  // As often as was given last, or else as usual; null for perf's `-F max`, which is the system's.
+  const sampledHz = ({ tool, all }, ...names) => {
+    const last = all(...names).at(-1) ?? String(tables.usual_hz[tool]);
+    return /^[0-9]+$/.test(last) && Number(last.slice(0, 9)) > 0 ? Number(last) : null;
+  };
+
+  const perf = (text, command) => {
+    const { words: [subcommand = "", function_], has, all } = command;
+    const hasFilter = has("filter");
+    if (subcommand === "trace") {
+      const action = has("s", "summary") ? "count-by-name" : "print";
+      const unknown = all("F", "pf").map((value) => written("F", value));
+      return listed(all("e", "event", "expr"), "all").map((event) =>
+        probe(event, event.includes(":") ? tracepointKind(event) : "system-call", action, { hasFilter, unknown }));
+    }
+    if (subcommand === "probe") {
+      const wanted = [...all("a", "add"), ...(function_ === undefined ? [] : [function_])];
+      if (wanted.length === 0) throw failed(text, 0, ...faults["perf-probe"]);
+      return wanted.map((one) => {
+        const [name] = (one.slice(one.indexOf("=") + 1) || one).split(" ");
+        return probe(name, `${has("x", "exec") ? "u" : "k"}${name.endsWith("%return") ? "ret" : ""}probe`, "nothing");
+      });
+    }
+    if (!["record", "top", "stat"].includes(subcommand)) {
+      throw failed(text, 0, `“perf ${shortened(subcommand)}”`, expected.perf);
+    }
+    const isStat = subcommand === "stat";
+    const isSampled = !isStat && !has("c", "count");
+    return listed(all("e", "event"), "cycles").map((event) => {
+      const kind = perfKind(event, isSampled);
+      const hz = kind === "profile" ? sampledHz(command, "F", "freq") : null;
+      return probe(event, kind, isStat ? "count" : recordAction(command), { hasFilter, hz });
+    });
+  };
+
+  // One probe, the clock by which py-spy reads stacks; a dump reads one, which is one in its second.
+  const pySpy = (text, command) => {
+    const { words: [subcommand = "", sampled], has, pid } = command;
+    if (!["record", "top", "dump"].includes(subcommand)) {
+      throw failed(text, 0, `“py-spy ${shortened(subcommand)}”`, expected["py-spy"]);
+    }
+    if (sampled === undefined && pid === null) throw failed(text, 0, ...faults["py-spy"]);
+    const isDump = subcommand === "dump";
+    const reading = has("nonblocking") ? "record-stack-running" : `record-stack${isDump ? "-once" : ""}`;
+    const hz = isDump ? 1 : sampledHz(command, "r", "rate");
+    return [probe("sample", "profile", has("n", "native") ? "record-stack-native" : reading, { hz })];
+  };
+
+  const strace = (text, { words, options, has, all, pid }) => {
+    const named = [...all("e").map((one) => traced.exec(one)?.[1]).filter((one) => one !== undefined), ...all("trace")];
+    if (words.length === 0 && pid === null) throw failed(text, 0, ...faults.strace);
+    const action = has("c", "summary-only") && !has("C", "summary") ? "count-by-name" : "print";
+    const unknown = options.filter(([name]) => ["k", "stack-trace"].includes(name)).map((one) => written(...one));
+    return listed(named, "all").map((name) =>
+      probe(name, "system-call", action, { hasFilter: has("P", "trace-path"), unknown }));
+  };
+
+  const traceCmd = (text, { words: [subcommand], has, all }) => {
+    if (!["record", "start", "stream", "profile", "set"].includes(subcommand)) {
+      throw failed(text, 0, subcommand === undefined ? "no subcommand" : `“trace-cmd ${shortened(subcommand)}”`,
+        expected["trace-cmd"]);
+    }
+    const action = has("T") ? "record-stack" : "record";
+    const events = all("e").map((event) => (/[:/]/.test(event) ? event.replaceAll("/", ":") : `${event}:*`));
+    const functions = all("l", "g");
+    const tracers = all("p").flatMap((plugin) => (functions.length > 0 ? functions : ["*"]).map((one) => {
+      const kind = own(plugins, plugin);
+      return probe(one, kind ?? "unknown", action, { unknown: kind ? [] : [written("p", plugin)] });
+    }));
+    const found = [...events.map((one) => probe(one, tracepointKind(one), action, { hasFilter: has("f") })), ...tracers];
+    if (found.length === 0) throw failed(text, 0, ...faults["trace-cmd"]);
+    return found;
+  };
+
+  // Words behind the subcommand are those of the program that is traced, and decide nothing.
+  const tracerOf = ({ tool, language, words, has }) => {
+    if (tool === "strace" && has("seccomp-bpf")) return "strace-seccomp";
+    return tables.tracers[tool === "perf" ? `perf ${words[0]}` : language];
+  };
+
+  const readCommand = (text, command) => ({
+    language: command.language,
+    tracer: tracerOf(command),
+    text,
+    probes: { perf, "py-spy": pySpy, strace, "trace-cmd": traceCmd }[command.tool](text, command),
+    pid_filter: command.tool === "trace-cmd" ? command.all("P")[0] ?? null : command.pid,
+    options: command.options.filter(([name]) => tables.costly[command.tool].includes(name)).map((one) => written(...one)),
+  });
+
+  return { commandLine, commandName, readCommand };
+};

@@ -1,43 +1,6 @@
-// The theme button: names what it will do, does it, and remembers.
-(() => {
-  const root = document.documentElement;
-  const system = matchMedia("(prefers-color-scheme: dark)");
-  const button = document.querySelector(".theme-button");
-  const label = button.querySelector("[data-theme-label]");
-
-  const shown = () => root.dataset.theme ?? (system.matches ? "dark" : "light");
-  const other = () => (shown() === "dark" ? "light" : "dark");
-  const word = () => { label.textContent = `Change to the ${other()} theme`; };
-
-  button.addEventListener("click", () => {
-    root.dataset.theme = other();
-    try {
-      localStorage.setItem("theme", root.dataset.theme);
-    } catch {
-      // Storage is blocked: the choice holds for this page.
-    }
-    word();
-  });
-  system.addEventListener("change", word);
-  word();
-})();
-
-// A fold whose content has an address is in the page's while it is open, unless the page's leads to something else; and
-// what an address points into is opened, in browsers too that do not do that themselves.
-(() => {
-  const pointed = () => document.getElementById(location.hash.slice(1));
-  const open = () => {
-    for (let fold = pointed()?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
-  };
-  addEventListener("hashchange", open);
-  open();
-
-  document.addEventListener("click", ({ target }) => {
-    const fold = target.closest("summary")?.parentElement;
-    const place = fold?.querySelector(":scope > [id]");
-    if (!place) return;
-    const now = pointed();
-    if (fold.open && now === place) history.replaceState(null, "", location.pathname + location.search);
-    else if (!fold.open && (!now || now.closest("details"))) history.replaceState(null, "", `#${place.id}`);
-  });
-})();
+// What every page has.
+import "./theme-button.js";
+import "./folds.js";
+import "./chart.js";
+import "./cite.js";
+import "./later.js";
