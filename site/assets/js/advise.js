@@ -125,9 +125,9 @@ const connect = (form, data) => {
   };
 
   const thresholds = (one, tracer) => {
-    const { machines, stops } = one;
-    return [...predict(widened(one, data.programs, tracer), { rate: 1, threads: 1, busy: 1, stops }).thresholds].map(([percent, rate]) =>
-      [`${percent}${gap}% (${data.thresholds[percent]})`, atRate(rate, machines)]);
+    const { thresholds: rates } = predict(widened(one, data.programs, tracer), 1, one.stops);
+    return [...rates].map(([percent, rate]) =>
+      [`${percent}${gap}% (${data.thresholds[percent]})`, atRate(rate, one.machines)]);
   };
 
   const where = (machines) => {

@@ -8,35 +8,25 @@ const nsPerSecond = 1e9;
 const percents = [1, 5, 30];
 const mostStopped = 0.96;
 
-const turned = ({ value, low, high }) => ({ value, low: high, high: low });
-
 // The rate at which a busy thread slows by so many per cent; null for a cost that is not above 0.
-const threshold = ({ value, low, high }, percent, stops = false) => {
+const threshold = ({ value, low, high }, percent, stops) => {
   if (value <= 0) return null;
   const budget = (percent / (100 + (stops ? percent : 0))) * nsPerSecond;
   const at = (cost) => (cost !== null && cost > 0 ? budget / cost : null);
   return { value: budget / value, low: at(high), high: at(low) };
 };
 
-// What probes of `cost` ns an event do at `rate` events per second in each of `threads` threads, each busy `busy` of
-// its time: ratios of slowdown and delay, CPU seconds per second, events per second, and thresholds by per cent.
-// A tool that `stops` the program by a clock of its own takes a share of all time.
-export const predict = (cost, { rate, threads, busy, stops = false }) => {
-  const late = (used) => Math.max(0, used - (1 - busy));
-  const used = mapped(cost, (ns) => {
-    const ratio = Math.min((rate * ns) / nsPerSecond, stops ? busy * mostStopped : Infinity);
-    return stops ? ratio / (1 - ratio / busy) : ratio;
-  });
-  const delay = mapped(used, late);
-  const limits = percents.map((percent) => [percent, threshold(cost, percent, stops)]);
-  return {
-    slowdown: mapped(used, (ratio) => ratio / busy),
-    delay,
-    cpu: mapped(used, (ratio) => (threads * ratio) / (1 + late(ratio))),
-    events: turned(mapped(delay, (ratio) => (threads * rate) / (1 + (stops ? 0 : ratio)))),
-    thresholds: new Map(limits.map(([percent, found]) => [percent, found && mapped(found, (hz) => hz * busy)])),
-  };
-};
+// What probes of `cost` ns an event do to a thread that is always busy, at `rate` events per second: the slowdown as a ratio,
+// and the rates by per cent. A tool that `stops` the program by a clock of its own takes a share of all time.
+export const predict = (cost, rate, stops = false) => ({
+  slowdown: mapped(cost, (ns) => {
+    const used = (rate * ns) / nsPerSecond;
+    if (!stops) return used;
+    const share = Math.min(used, mostStopped);
+    return share / (1 - share);
+  }),
+  thresholds: new Map(percents.map((percent) => [percent, threshold(cost, percent, stops)])),
+});
 
 // What to do about a slowdown, in one sentence: the generator's answer/words.py. Words and bands come with the data.
 const bandOf = (ratio) => percents.filter((percent) => ratio >= percent / 100).length;
@@ -50,7 +40,7 @@ export const recommendation = (slowdown, { words, bands }) => {
 
 // What to do where nobody says how often: the rates at which the high end comes to the first threshold and to the last.
 export const limits = ({ value, high }, { words, bands }) => {
-  const [go, , stop] = percents.map((percent) => threshold({ value: high ?? value, low: null, high: null }, percent));
+  const [go, , stop] = percents.map((percent) => threshold({ value: high ?? value, low: null, high: null }, percent, false));
   if (!go) return words["no-limits"];
   return filled(words.limits, {
     go: quantity(go.value, scales.RATE),

@@ -89,5 +89,5 @@ export const together = (all, programs, tracer) => {
   const each = paid.map((one) => times(widened(one, programs, tracer), one.rate / rate));
   const cost = total(each);
   const stops = paid.some((one) => one.stops);
-  return { rate, cost, ...predict(cost, { rate, threads: 1, busy: 1, stops }) };
+  return { rate, cost, ...predict(cost, rate, stops) };
 };

@@ -1,6 +1,6 @@
 // How quantities are written and read: the rules of the generator's units.py and answer/question.py.
 // Shared examples (tests/data/units.json) hold the two to each other.
-export const missing = "—";
+const missing = "—";
 const group = "\u202f";                       // between groups of three digits
 export const gap = "\u00a0";                         // between a number and its unit
 const minus = "\u2212";
@@ -18,8 +18,6 @@ export const scales = {
   EVENTS: scale(2, ...perSecond("events/s", gap)),
   SHARE: scale(2, [Infinity, 0.01, "%"]),
   TIMES: scale(3, [Infinity, 1, "times"]),
-  CPUS: scale(2, [Infinity, 1, "CPUs"]),
-  SIZE: scale(3, [2 ** 10, 1, "B"], [2 ** 20, 2 ** 10, "KiB"], [2 ** 30, 2 ** 20, "MiB"], [Infinity, 2 ** 30, "GiB"]),
 };
 
 const tenTo = (power) => Number(`1e${power}`); // exact where a power computed by multiplication is not
@@ -109,13 +107,6 @@ const rates = new RegExp("^((?:[0-9]{1,3}(?:[, \u00a0\u202f][0-9]{3})+|[0-9]+(?:
 export const readRate = (text) => {
   const found = rates.exec(text.trim());
   return found && Number(found[1].replace(/[_, \u00a0\u202f]/g, "")) * prefixes[found[2]];
-};
-
-// A share of time as a ratio: 40% and 0.4 are 0.4. Null for anything else.
-export const readShare = (text) => {
-  const found = /^([0-9]+(?:\.[0-9]+)?) ?(%?)$/.exec(text.trim());
-  const value = found ? Number(found[1]) / (found[2] ? 100 : 1) : 0;
-  return value > 0 && value <= 1 ? value : null;
 };
 
 export const count = (value) => atPlace(value, 0);

@@ -21,7 +21,7 @@ const inUnitOf = (cell, scale) => {
 const written = (what, { cost: ends, clear }, cell) => {
   const cost = given(ends);
   const [name, detail] = what.split(/[@-](?=\d)/);
-  const { slowdown, thresholds } = predict(cost, { rate: rates[detail] ?? 0, threads: 1, busy: 1 });
+  const { slowdown, thresholds } = predict(cost, rates[detail] ?? 0);
   if (name === "threshold") {
     const rate = clear ? thresholds.get(Number(detail)) : null;
     return rate && interval(rate, inUnitOf(cell, scales.RATE));
