@@ -12,6 +12,7 @@ from typing import Any
 from probe_effect import units
 from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
 from probe_effect.charts import theme
+from probe_effect.charts.dots import INSTRUCTIONS, NANOSECONDS
 from probe_effect.charts.series_look import look
 from probe_effect.compare.kernels import architecture_order
 from probe_effect.compare.subjects import MeasuredMachine, offered
@@ -33,12 +34,22 @@ from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.shown import reference_submission
 from probe_effect.pages import addresses, comparison, instructions, ladder_page, wording
 from probe_effect.pages.fragments import first_suite_first
+from probe_effect.pages.results.cost import VIEW as COST
+from probe_effect.pages.results.counts import COUNTS
 from probe_effect.reduce.submission import Number
 from probe_effect.store.suite_file import Case
 from probe_effect.store.tables import FORMULA_START
 
 FORM = "explore.json"
 ALL_SUITES = "all"
+
+_RATIOS = ("slowdown_ratio", "slowdown_low_ratio", "slowdown_high_ratio")
+QUANTITIES = {
+    "cost": {"title": COST.cited, "axis": NANOSECONDS.title, "columns": NANOSECONDS.columns},
+    "slowdown": {"title": "Slowdown of a busy thread at {rate}", "axis": "slowdown, %", "columns": _RATIOS},
+    "instructions": {"title": COUNTS.cited, "axis": INSTRUCTIONS.title, "columns": INSTRUCTIONS.columns},
+}
+"""What the page shows, by its choice: in words, on the axis, and as columns of its files."""
 
 
 def explore_files(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Iterator[tuple[str, str]]:
@@ -71,6 +82,7 @@ def _form(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[str
         **choice(machines, catalogue),
         "tracers": tracers,
         "usual": _usual(catalogue, machines),
+        "quantities": QUANTITIES,
         "chart": {
             "schema": theme.SCHEMA,
             "config": theme.config(),

@@ -44,7 +44,7 @@ def first_answers(found: Evidence, home: Facts, data: Mapping[str, Any]) -> Valu
         "machines": [("", any_machine), *((one["id"], one["label"]) for one in data["machines"])],
         "questions": [(group, list(own.items())) for group, own in QUESTIONS.items()],
         "mechanisms": data["mechanisms"],
-        "less": data["words"]["less"],
+        "words": data["words"],
         "home": _answer(found, facts, next(iter(scripts.values())), data),
         "advise": _answer(found, facts, scripts[ADVISED], data),
     }
@@ -84,22 +84,24 @@ def _each(part: CostRow) -> str:
 def _probe(found: Evidence, tracer: str, one: Advised, data: Mapping[str, Any]) -> Values:
     """A probe: what it is and does, which fields it has, and what an event costs."""
     group = one.group
-    filtered = ", behind a filter" if group.has_filter else ""
-    said = [("An event", f"{_each(one.part)}, {one.part.basis}")] if one.part else []
+    words = data["words"]
+    filtered = words["behind-filter"] if group.has_filter else ""
+    said = [(words["event"], f"{_each(one.part)}, {one.part.basis}")] if one.part else []
     if one.part and one.part.hardware:
         said.append((WORDS["hardware-row"], one.part.hardware.text))
     return {
         "attach": group.attach,
-        "does": f"{group.kind.replace('-', ' ')}: {_does(group)}{filtered}",
+        "does": f"{group.kind.replace('-', ' ')}: {_does(group, words)}{filtered}",
         "has_first": group.kind in data["user_probes"],
         "has_many": group.matched is None,
         "said": [*said, *_thresholds(found, tracer, one)],
     }
 
 
-def _does(group: ProbeGroup) -> str:
+def _does(group: ProbeGroup, words: Mapping[str, str]) -> str:
     times = Counter(one.replace("-", " ") for one in group.actions)
-    return ", ".join(one if count == 1 else f"{one} ({count} times)" for one, count in times.items())
+    several = words["several-times"]
+    return ", ".join(one if count == 1 else several.format(action=one, count=count) for one, count in times.items())
 
 
 def _thresholds(found: Evidence, tracer: str, one: Advised) -> list[tuple[str, str]]:

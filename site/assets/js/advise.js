@@ -24,15 +24,10 @@ const plain = (text) => text.trim().replace(/(?<=[0-9])[, \u00a0\u202f](?=[0-9])
 
 const labelled = (text, field) => element("div", "advise-field", Object.assign(element("label", "", text), { htmlFor: field.id }), field);
 
-const textField = (id, value, attach, expected) => {
+const textField = (id, value, expected) => {
   const field = Object.assign(element("input"), { id, value, autocapitalize: "off", spellcheck: false });
-  field.dataset.expected = `${attach}: expected ${expected}.`;
+  field.dataset.expected = expected;
   return field;
-};
-
-const does = ({ actions }) => {
-  const counted = [...new Set(actions)].map((one) => [one, actions.filter((other) => other === one).length]);
-  return counted.map(([one, count]) => (count > 1 ? `${spaced(one)} (${count} times)` : spaced(one))).join(", ");
 };
 
 const definitions = (pairs) =>
@@ -50,6 +45,11 @@ const connect = (form, data) => {
     field: one.querySelector("input"),
     first: one.querySelector("select"),
   }));
+  const does = ({ actions }) => {
+    const counted = [...new Set(actions)].map((one) => [spaced(one), actions.filter((other) => other === one).length]);
+    return counted.map(([action, count]) => (count > 1 ? filled(words["several-times"], { action, count }) : action)).join(", ");
+  };
+
   let shown = [];                             // each probe with its fields and the places of what is said of it
   let script = null;
 
@@ -80,17 +80,17 @@ const connect = (form, data) => {
 
   // One probe as an item: what it is and does, its rate, and below it what an event costs.
   const item = (probe, at, { rate, first: mechanism, many: count }) => {
-    const field = textField(`advise-rate-${at}`, rate, probe.attach, "a rate such as 50k, 1.5M or 200");
+    const field = textField(`advise-rate-${at}`, rate, filled(words["rate-expected"], probe));
     const many = isMany.test(probe.attach)
-      ? textField(`advise-many-${at}`, count, probe.attach, "how many functions it matches, such as 40") : null;
+      ? textField(`advise-many-${at}`, count, filled(words["matched-expected"], probe)) : null;
     const first = data.user_probes.includes(probe.kind) ? mechanismField(`advise-first-${at}`, mechanism) : null;
     const said = element("div", "advise-cost");
     const made = element("li", "",
       element("p", "", element("code", "", probe.attach)),
-      element("p", "advise-does", `${spaced(probe.kind)}: ${does(probe)}${probe.has_filter ? ", behind a filter" : ""}`),
-      element("div", "advise-fields", labelled("Events per second", field),
-        ...(many ? [labelled("Functions that it matches", many)] : []),
-        ...(first ? [labelled("First instruction", first)] : [])),
+      element("p", "advise-does", `${spaced(probe.kind)}: ${does(probe)}${probe.has_filter ? words["behind-filter"] : ""}`),
+      element("div", "advise-fields", labelled(words.rate, field),
+        ...(many ? [labelled(words.matched, many)] : []),
+        ...(first ? [labelled(words["first-instruction"], first)] : [])),
       said);
     return { probe, field, first, many, said, made };
   };
@@ -147,8 +147,8 @@ const connect = (form, data) => {
     }
     said.replaceChildren(
       definitions([
-        ["An event", `${written(cost, scales.DURATION, machines)}, ${basis}`],
-        ...(rate ? [["Of a CPU", quantity((cost.value * rate) / 1e9, scales.SHARE)]] : []),
+        [words.event, `${written(cost, scales.DURATION, machines)}, ${basis}`],
+        ...(rate ? [[words["of-cpu"], quantity((cost.value * rate) / 1e9, scales.SHARE)]] : []),
         ...(hardware ? [[words["hardware-row"], hardware]] : []),
         ...thresholds(one, usual),
       ]),
@@ -226,7 +226,7 @@ const connect = (form, data) => {
       ...(all.some(({ probe }) => probe.has_filter) ? [words.filtered] : []),
       words.counted, ...(isSwitched(all, tracer) ? [words.switches] : []),
       words.hot, ...all.flatMap(({ probe }) => spreadOf(data.programs, tracer, probe)?.said ?? [])];
-    return element("details", "", element("summary", "", "Assumed"),
+    return element("details", "", element("summary", "", words.assumed),
       element("ul", "", ...[...new Set(list)].map((one) => element("li", "", one))));
   };
 
@@ -272,7 +272,7 @@ const connect = (form, data) => {
 
   const from = (all) => {
     const links = machinesOf(all).flatMap((id) => machineOf(id) ?? []).map(({ label, href }) => link(label, page(href)));
-    return links.length > 0 ? [element("p", "", "Costs of ", ...links.flatMap((one, at) => (at > 0 ? ["; ", one] : [one])), ".")] : [];
+    return links.length > 0 ? [element("p", "", words["costs-of"], ...links.flatMap((one, at) => (at > 0 ? ["; ", one] : [one])), ".")] : [];
   };
 
   // Whether there is an answer, and no field has to be put right first.
@@ -319,7 +319,7 @@ const connect = (form, data) => {
         many: typed.many[at] || was?.many?.value || "",
       });
     });
-    if (events.length > mostProbes) place("message").textContent = `The first ${mostProbes} of ${events.length} probes.`;
+    if (events.length > mostProbes) place("message").textContent = filled(words["first-probes"], { most: mostProbes, count: events.length });
     const { id } = document.activeElement;
     place("probes").replaceChildren(...shown.map(({ made }) => made));
     if (id !== "" && id !== document.activeElement.id) document.getElementById(id)?.focus();

@@ -8,13 +8,6 @@ const manyRows = 25;             // from here on the axis stands above them, whe
 const longName = 34;             // characters of a line in the legend
 const longLabel = 28;            // of a row, up to which the legend has room for two columns
 const apart = { labelOverlap: "greedy", labelSeparation: 10 };   // pixels between labels of ticks
-export const columns = {
-  cost: ["cost_ns", "cost_low_ns", "cost_high_ns"],
-  slowdown: ["slowdown_ratio", "slowdown_low_ratio", "slowdown_high_ratio"],
-  instructions: ["cost_instructions", "cost_least_instructions", "cost_greatest_instructions"],
-};
-
-const titles = { cost: "added ns per event", slowdown: "slowdown, %", instructions: "added instructions per event" };
 
 const differ = (rows, key) => new Set(rows.map(key)).size > 1;
 const machineOf = (one) => one.machine.id;
@@ -53,10 +46,10 @@ const looks = (wishes, forms) => wishes.reduce((taken, [number, form]) => {
 }, []);
 
 // The look of the site's other charts (charts/dots.py).
-export const spec = (points, values, { chart: look }) => {
+export const spec = (points, values, { chart: look, quantities }) => {
   const isWide = wideScreen.matches;
   const isShare = values.q === "slowdown";
-  const [value, low, high] = columns[values.q].map((name) => (isShare ? name.replace("ratio", "percent") : name));
+  const [value, low, high] = quantities[values.q].columns.map((name) => (isShare ? name.replace("ratio", "percent") : name));
   const times = (number) => (number === null || !isShare ? number : number * 100);
   const lines = new Map(points.map((one) => [one.label, folded(one.label, isWide ? 52 : 24)]));
   const series = [...new Set(points.map((one) => one.series))];
@@ -68,7 +61,7 @@ export const spec = (points, values, { chart: look }) => {
     label: lines.get(one.label).join("\n"), series: names.get(one.series), text: one.text, sound: one.sound,
     [value]: times(one.shown.value), [low]: times(one.shown.low), [high]: times(one.shown.high),
   }));
-  const x = { type: "quantitative", title: titles[values.q], ...axis(rows, [value, low, high], values.axis, isWide) };
+  const x = { type: "quantitative", title: quantities[values.q].axis, ...axis(rows, [value, low, high], values.axis, isWide) };
   x.axis.orient = lines.size > manyRows ? "top" : "bottom";
   const split = "split(datum.label, '\\n')";
   const y = { field: "label", type: "nominal", sort: [...lines.values()].map((parts) => parts.join("\n")), title: null,

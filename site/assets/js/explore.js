@@ -1,7 +1,7 @@
 // /explore/: every number as the reader chooses and orders them, as a chart and as a table. Nothing is fetched before
 // the reader acts, unless the address already says what to show; then the numbers of each machine that is shown.
 import { given, mapped } from "./estimates.js";
-import { charted, columns, spec } from "./explore-chart.js";
+import { charted, spec } from "./explore-chart.js";
 import { cite, png, save } from "./files.js";
 import { element, fetched, filled, link, once, page } from "./page.js";
 import "./matrix.js";
@@ -45,7 +45,7 @@ const connect = (data) => {
   };
   const levels = ({ case: id, suite }) => suites.get(cases.get(id)?.suite ?? suite)?.levels ?? [];
   const fields = {
-    q: { fallback: "cost", knows: (value) => value in columns },
+    q: { fallback: "cost", knows: (value) => Object.hasOwn(data.quantities, value) },
     rate: { fallback: "50k", knows: isRate },
     case: { fallback: "", knows: (value) => cases.has(value) },
     suite: {
@@ -159,11 +159,7 @@ const connect = (data) => {
       && (values.level === "" || one.level === values.level));
   };
 
-  const titleOf = ({ q, rate }) => ({
-    cost: "Cost of one event",
-    slowdown: `Slowdown of a busy thread at ${stated(readRate(rate), scales.EVENTS)}`,
-    instructions: "Instructions of one event",
-  })[q];
+  const titleOf = ({ q, rate }) => filled(data.quantities[q].title, { rate: stated(readRate(rate), scales.EVENTS) });
 
   const tableColumns = (rows, values) => {
     const column = (title, key, className, content) => ({ title, key, className, content });
@@ -208,7 +204,7 @@ const connect = (data) => {
 
   const record = (one, q) => ({
     case: one.case, level: one.level, tracer: one.tracer, tool: one.tool, machine: one.machine.id, submission: one.submission,
-    ...Object.fromEntries(columns[q].map((name, at) => [name, one.shown[["value", "low", "high"][at]]])),
+    ...Object.fromEntries(data.quantities[q].columns.map((name, at) => [name, one.shown[["value", "low", "high"][at]]])),
     ...(q === "instructions" ? {} : { distinguishable: one.clear, grade: one.grade }),
     sound: one.sound, address: page(one.href),
   });
