@@ -83,6 +83,18 @@ def test_the_page_shows_what_the_command_finds(
     assert sorted(map(tuple, laptop.evaluate(TRAITS))) == sorted(differing)
 
 
+def test_headers_sort_the_cases_and_the_address_says_so(laptop: Page, address: str) -> None:
+    opened(laptop, address, f"a={MACHINE}:bpftrace&b={OTHER}:bpftrace")
+    before = [row[-1] for row in laptop.evaluate(TABLE)]
+    for way, order in (("ascending", sorted(before)), ("descending", sorted(before, reverse=True))):
+        laptop.locator("#compare-live").get_by_role("button", name="Outcome").click()
+        laptop.wait_for_selector(f"#compare-live th[aria-sort={way}]")
+        assert [row[-1] for row in laptop.evaluate(TABLE)] == order
+    assert laptop.url.endswith("&sort=-outcome")
+    laptop.go_back()
+    laptop.wait_for_selector("#compare-live th[aria-sort=ascending]")
+
+
 def test_each_cost_leads_to_the_page_of_its_number(laptop: Page, address: str) -> None:
     opened(laptop, address, f"a={MACHINE}:bpftrace&b={OTHER}:bpftrace")
     links = laptop.locator("#compare-live td a").evaluate_all("all => all.map(one => one.href)")

@@ -255,6 +255,16 @@ def test_what_is_shown_can_be_kept(laptop: Page, address: str, kind: str, tmp_pa
         assert len(found["numbers"] if kind == "json" else found["data"]["values"]) == 2
 
 
+def test_a_table_is_copied_with_tabs_between_its_cells(phone: Page, address: str) -> None:
+    phone.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    opened(phone, address, "case=04-tracepoint-entry&tracer=bpftrace,libbpf")
+    phone.click('[data-save="copy"]')
+    phone.locator("#explore .view-message", has_text="Copied.").wait_for()
+    head, *rows = phone.evaluate("navigator.clipboard.readText()").splitlines()
+    assert head.split("\t")[:4] == ["case", "level", "tracer", "tool"]
+    assert len(rows) == phone.locator("#explore-live tbody tr").count()
+
+
 def test_the_view_is_cited_with_its_address_and_the_version_of_the_data(laptop: Page, address: str) -> None:
     opened(laptop, address, "case=06-uprobe&tracer=bpftrace")
     text = laptop.locator('#explore-live [data-cite="text"]').text_content() or ""
