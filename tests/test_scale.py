@@ -232,7 +232,7 @@ def test_steps_are_what_a_build_says_less_how_many() -> None:
 
 
 def test_a_site_is_measured_as_browsers_get_it(tmp_path: Path) -> None:
-    home = '<script src="/js/a.js" defer></script><a class="advise-data" href="/data/costs.json?x">Costs</a>'
+    home = '<script type="module" src="/js/a.js"></script><a class="advise-data" href="/data/costs.json?x">Costs</a>'
     texts = {"index.html": home, "js/a.js": "let a;" * 99, "data/costs.json": "[]", "big/index.html": "word " * 999}
     for name, text in texts.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)

@@ -45,6 +45,7 @@ const connect = (form, data) => {
     field: one.querySelector("input"),
     first: one.querySelector("select"),
   }));
+
   const does = ({ actions }) => {
     const counted = [...new Set(actions)].map((one) => [spaced(one), actions.filter((other) => other === one).length]);
     return counted.map(([action, count]) => (count > 1 ? filled(words["several-times"], { action, count }) : action)).join(", ");

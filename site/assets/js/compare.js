@@ -46,7 +46,7 @@ const connect = (data) => {
     q: { fallback: data.first.time ? "time" : Object.keys(data.first)[0], knows: (value) => Object.hasOwn(data.first, value) },
     a: { fallback: ({ q }) => data.first[q]?.[0], knows: (value, { q }) => isOf(value, q) },
     b: { fallback: ({ q }) => data.first[q]?.[1] ?? data.first[q]?.[0], knows: (value, { q }) => isOf(value, q) },
-    sort: { fallback: "", knows: (value) => /^-?(case|level|a|b|difference|ratio|outcome)$/.test(value) },
+    sort: { fallback: "", knows: (value) => Object.hasOwn(orders, value.replace(/^-/, "")) },
   };
 
   const options = (select, known, value) => {
