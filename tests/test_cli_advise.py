@@ -18,10 +18,9 @@ from builders import REAL_DATA
 from json_keys import undescribed
 from live_programs import needs_bpf
 from probe_effect.advising import script_answer
-from probe_effect.advising.answers_json import advice_json
-from probe_effect.advising.probes import CALLS
+from probe_effect.advising.here import CALLS
 from probe_effect.advising.script_answer import RunningSystem, ScriptAnswer, ScriptQuestion, answer_script
-from probe_effect.advising.script_words import headline
+from probe_effect.advising.script_report import advice_json, headline
 from probe_effect.cli.advice_output import show
 from probe_effect.cli.group import commands
 from probe_effect.costs.event import HereCost, HereCosts

@@ -11,8 +11,7 @@ import pytest
 
 from live_programs import needs_bpf
 from needs import lacking
-from probe_effect.advising.here import this_machine
-from probe_effect.advising.probes import counting_offset, with_less_cost
+from probe_effect.advising.here import counting_offset, this_machine, with_less_cost
 from probe_effect.host.symbols import find_function
 from probe_effect.live.count import Countable, Target, count
 

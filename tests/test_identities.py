@@ -14,8 +14,7 @@ from builders import FOLDER, REAL_DATA, changed, copy_suite, machine_document, m
 from evidence_builder import asked_here, rows_of
 from fakes.clone import Clone
 from identities import STRANGERS, become
-from probe_effect.advising.here import this_machine
-from probe_effect.advising.probes import groups
+from probe_effect.advising.here import groups, this_machine
 from probe_effect.advising.watched import probe_costs
 from probe_effect.calibration.asked import placed
 from probe_effect.cli.group import commands

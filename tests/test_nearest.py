@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evidence_builder import MACHINE, TRACER, asked_here, case, evidence, measured, suite
-from probe_effect.advising.script_words import recommendation
+from probe_effect.advising.script_report import recommendation
 from probe_effect.answer.advice import Thread, advise, what_to_run
 from probe_effect.answer.spread import Spread
 from probe_effect.costs.event import HereCost, HereCosts, ProbeGroup

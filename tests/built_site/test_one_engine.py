@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from probe_effect.advising import script_answer, script_words
+from probe_effect.advising import script_answer, script_report
 from probe_effect.advising.script_answer import RunningSystem, ScriptQuestion, answer_script
 from probe_effect.answer import sentences
 from probe_effect.answer.answers import answer
@@ -187,8 +187,8 @@ def of_advise(asked: Asked, catalogue: Catalogue, data: DataFolder, facts: Facts
     )
     system = RunningSystem(facts=facts, places=places, count=count, complaint=lambda _: None)
     advice = answer_script(question, data, system).advice
-    verdict = script_words.recommendation(advice)
-    return Said(advice.slowdown if advice.is_whole else None, verdict or script_words.limits(advice))
+    verdict = script_report.recommendation(advice)
+    return Said(advice.slowdown if advice.is_whole else None, verdict or script_report.limits(advice))
 
 
 def of_predict(asked: Asked, catalogue: Catalogue, found: Evidence, facts: Facts) -> Said | None:

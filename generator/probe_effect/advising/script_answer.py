@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from probe_effect import units
-from probe_effect.advising.here import complaint
-from probe_effect.advising.probes import (
+from probe_effect.advising.here import (
     ANY,
     CALLS,
     called_elsewhere,
+    complaint,
     countables,
     events_by_cpu,
     fires_itself,

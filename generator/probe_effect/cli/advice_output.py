@@ -3,7 +3,7 @@
 from itertools import chain
 
 from probe_effect import units
-from probe_effect.advising import script_words
+from probe_effect.advising import script_report
 from probe_effect.advising.script_answer import ScriptAnswer
 from probe_effect.answer import sentences
 from probe_effect.cli import output
@@ -14,26 +14,30 @@ from probe_effect.reduce.grades import THRESHOLDS
 def show(answer: ScriptAnswer) -> None:
     """Print the answer on stdout."""
     advice = answer.advice
-    show_text(script_words.headline(answer) + "\n")
-    if recommendation := script_words.recommendation(advice) or script_words.limits(advice):
+    show_text(script_report.headline(answer) + "\n")
+    if recommendation := script_report.recommendation(advice) or script_report.limits(advice):
         show_text(recommendation + "\n")
     labels = ("probe", "kind", "action")
     values = ("events/s", "cost of an event", "basis", "CPU")
-    show_table(labels, values, map(script_words.probe_row, advice.probes))
+    show_table(labels, values, map(script_report.probe_row, advice.probes))
     output.product("")
     show_section("What never fired may be called elsewhere", answer.elsewhere)
-    threads = advice.threads[: script_words.MOST_THREADS]
-    show_section("Threads that pay most", [(script_words.slowdown(one), script_words.whom(one)) for one in threads])
+    threads = advice.threads[: script_report.MOST_THREADS]
+    show_section("Threads that pay most", [(script_report.slowdown(one), script_report.whom(one)) for one in threads])
     cpu = [] if advice.cpu_s_per_s is None else [("CPUs taken", units.interval(advice.cpu_s_per_s, units.CPUS))]
     lost = [("events lost", sentences.loss(advice.busiest.forecast))] if advice.busiest else []
-    show_section("What it does", [*cpu, *lost, *script_words.starting(answer)])
+    show_section("What it does", [*cpu, *lost, *script_report.starting(answer)])
     alone = " alone" if len(advice.probes) > 1 else ""
     output.product(f"When a probe{alone} begins to matter to a busy thread, events/s:")
     titles = [f"{percent}{units.GAP}%" for percent in THRESHOLDS]
-    show_table(("probe",), titles, map(script_words.threshold_row, advice.probes))
+    show_table(("probe",), titles, map(script_report.threshold_row, advice.probes))
     output.product("")
     changes = ([("-", what), *([("", script)] if script else [])] for what, script in answer.cheaper)
     show_section("What would cost less", chain.from_iterable(changes))
-    origin = [*script_words.origin(answer), ("tracer", advice.tracer), ("counting took", script_words.counting(answer))]
+    origin = [
+        *script_report.origin(answer),
+        ("tracer", advice.tracer),
+        ("counting took", script_report.counting(answer)),
+    ]
     show_section("Where this is from", origin)
-    show_section("Assumed", [("-", text) for text in script_words.assumptions(answer)])
+    show_section("Assumed", [("-", text) for text in script_report.assumptions(answer)])

@@ -61,7 +61,6 @@ def advise(
         raise UsageError("--pid, --cgroup and a command: expected one of them, or none for the whole machine")
     data = data_folder(data_path, only_asks=True)
 
-    from probe_effect.advising.answers_json import advice_json
     from probe_effect.advising.here import this_machine
     from probe_effect.advising.script_answer import (
         COMMAND_S,
@@ -70,6 +69,7 @@ def advise(
         ScriptQuestion,
         answer_script,
     )
+    from probe_effect.advising.script_report import advice_json
     from probe_effect.calibration.asked import calibrated
     from probe_effect.cli.advice_output import show
     from probe_effect.host.mounts import mount_for_our_time
