@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from builders import COST_NS, RowChanges, many_blocks
 from number_builder import number, submission
-from probe_effect.answer import parts as asked_parts
+from probe_effect.answer import answers as asked_parts
 from probe_effect.costs.event import ProbeGroup, event
 from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.scope import whose

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import shared_examples
-from probe_effect.answer.words import BANDS, places, recommendation
+from probe_effect.answer.prediction import BANDS, places, recommendation
 from probe_effect.model import Estimate
 
 EXAMPLES = json.loads((shared_examples.DATA / "prediction.json").read_text(encoding="utf-8"))["bands"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evidence_builder import TRACER, case, evidence, measured, suite
-from probe_effect.answer.calibrated_proof import calibrated_pairs, times_of_others
+from probe_effect.answer.proof import calibrated_pairs, times_of_others
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.pages import proof

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from builders import FOLDER, MACHINE, PROJECT, copy_suite, write_data
-from probe_effect.answer.words import BANDS
+from probe_effect.answer.prediction import BANDS
 from probe_effect.charts.svg import diagram as drawing_of
 from probe_effect.exports.figures import diagrams
 from probe_effect.numbers.catalogue import read_catalogue

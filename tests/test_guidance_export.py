@@ -9,7 +9,7 @@ import pytest
 
 from builders import MACHINE, changed, machine_values, many_blocks, write_submission
 from evidence_builder import rows_of
-from probe_effect.answer.words import WORDS
+from probe_effect.answer.prediction import WORDS
 from probe_effect.exports.advising import ADVISING, FIRST, advise_files
 from probe_effect.exports.costs import cost_files
 from probe_effect.exports.script_values import guidance_files

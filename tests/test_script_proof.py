@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evidence_builder import case, evidence, measured, suite
-from probe_effect.answer.script_proof import order
+from probe_effect.answer.proof import order
 from probe_effect.answer.spread import program_pairs
 from probe_effect.model import Estimate
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from builders import copy_suite
-from probe_effect.answer.parts import of_case
+from probe_effect.answer.answers import of_case
 from probe_effect.costs.evidence import evidence
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.numbers.shown import home_machine

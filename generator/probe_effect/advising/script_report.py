@@ -6,9 +6,9 @@ from typing import Any
 
 from probe_effect import units
 from probe_effect.advising.script_answer import ScriptAnswer
-from probe_effect.answer import printed_times, sentences, words
+from probe_effect.answer import prediction, sentences
 from probe_effect.answer.advice import Advice, Advised, Slowed
-from probe_effect.answer.words import WORDS
+from probe_effect.answer.prediction import WORDS
 from probe_effect.costs.event import HereCosts, ProbeGroup
 from probe_effect.model import Estimate, interval_json, thresholds_json
 from probe_effect.reduce.grades import THRESHOLDS
@@ -36,14 +36,14 @@ def recommendation(advice: Advice) -> str | None:
     """What to do about the slowdown; None where that of some probe is not known."""
     if advice.slowdown is None or not advice.is_whole or not advice.has_high_end(advice.slowdown):
         return None
-    return words.recommendation(advice.slowdown)
+    return prediction.recommendation(advice.slowdown)
 
 
 def limits(advice: Advice) -> str | None:
     """What to do where it is not known how often the probes fire; None where a cost or a number of probes is not."""
     is_bounded = all(one.group.matched is not None for one in advice.probes)
     is_told = advice.one_event and is_bounded and advice.has_high_end(advice.one_event)
-    return words.limits(advice.one_event) if advice.one_event and is_told else None
+    return prediction.limits(advice.one_event) if advice.one_event and is_told else None
 
 
 def _told(advice: Advice) -> list[str]:
@@ -182,7 +182,7 @@ def assumptions(answer: ScriptAnswer) -> list[str]:
             for one in advice.probes
             if one.part and one.likeness and one.part.basis != "measured"
         ),
-        *(printed_times.said(part.called, part.hardware) for part in parts if part.hardware is not None),
+        *(prediction.said(part.called, part.hardware) for part in parts if part.hardware is not None),
         *(sentences.published(part.called, part.printed) for part in parts if part.printed is not None),
         *(sentences.calls(part.called, part.path) for part in parts if part.path is not None),
         WORDS["single"],

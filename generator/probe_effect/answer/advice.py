@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from probe_effect.answer.answers import Forecast, forecast
+from probe_effect.answer.prediction import WORDS
 from probe_effect.answer.question import Question
 from probe_effect.answer.spread import Spread, spread_of
-from probe_effect.answer.words import WORDS
 from probe_effect.costs.depth import may_pay_at_switches
 from probe_effect.costs.event import HereCosts, ProbeGroup, event, with_calls
 from probe_effect.costs.evidence import Evidence

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from probe_effect.answer import sentences
-from probe_effect.answer.answers import Forecast, forecast, spreads_of
-from probe_effect.answer.parts import rows_of
+from probe_effect.answer.answers import Forecast, forecast, rows_of, spreads_of
+from probe_effect.answer.prediction import WORDS
 from probe_effect.answer.question import ProbeQuestion, Question
-from probe_effect.answer.words import WORDS
 from probe_effect.compare.comparison import Comparison, compare
 from probe_effect.costs.evidence import CostKey, Evidence
 from probe_effect.costs.table import of_machine

@@ -1,24 +1,98 @@
-"""What a probe will do to a thread, from its cost and rate; and how long a tracer takes to attach.
+"""What a probe will do to a thread, from its cost and rate; the bands of a slowdown with their words; how long a
+tracer takes to attach; and what others measured without a hypervisor.
+
+The page's scripts find the band of a slowdown by the same rule (`site/assets/js/prediction.js`), and take the words
+from the data.
 
 One busy thread slows by rate x cost. A thread that waits part of the time pays from its idle time first, so its work
 takes longer only when that is used up; the CPU time is spent all the same. A tool that stops the program by a clock
 of its own takes a share of all time, since that clock goes on meanwhile. The page's script has the same
 arithmetic (site/assets/js/prediction.js), held to it by shared examples.
+
+What others measured beside a user probe of ours: without a hypervisor.
+
+KVM handles every debug exception of a guest (`init_vmcb`, arch/x86/kvm/svm/svm.c; `vmx_update_exception_bitmap`,
+arch/x86/kvm/vmx/vmx.c), and a stepped instruction raises one: the CPU leaves the guest. A breakpoint stays in the guest
+unless the host debugs it, so an emulated instruction costs no exit.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from probe_effect import units
+from probe_effect.costs.evidence import Evidence
+from probe_effect.costs.machine import number_on_hardware
+from probe_effect.costs.published import PublishedCost
+from probe_effect.costs.row import CostRow
 from probe_effect.errors import UsageError
 from probe_effect.model import Estimate, level_order
 from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.names import quoted
 from probe_effect.reduce.grades import THRESHOLDS, threshold
 from probe_effect.reduce.submission import Number
 from probe_effect.stats import estimates
-from probe_effect.units import NS_PER_SECOND
+from probe_effect.stats.robust import MIN_BLOCKS
+from probe_effect.toml import beside
+from probe_effect.units import GAP, NS_PER_SECOND, RATE, quantity
+
+WORDS: dict[str, str] = beside(__file__, "words")
+"""Sentences and their parts, by key, with named places."""
+
+WORDS["no-interval"] = WORDS["no-interval"].format(blocks=MIN_BLOCKS)
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A range of slowdowns in words, such as `1 to 5 %`, and what to do in it."""
+
+    range: str
+    recommendation: str
+
+
+def _ranges() -> list[str]:
+    first, *_, last = limits = list(THRESHOLDS)
+    between = [f"{low} to {high}{GAP}%" for low, high in pairwise(limits)]
+    return [f"below {first}{GAP}%", *between, f"above {last}{GAP}%"]
+
+
+BANDS = tuple(Band(words, WORDS[f"do-in-{place}"]) for place, words in enumerate(_ranges()))
+
+
+def place(slowdown_ratio: float) -> int:
+    """The index in `BANDS` of the band that a slowdown is in; at a threshold, the upper one."""
+    return sum(slowdown_ratio >= percent / 100 for percent in THRESHOLDS)
+
+
+def places(slowdown: Estimate) -> tuple[int, int]:
+    """The band of the low end and that of the high end; an end that is not known is taken for the value."""
+    low, high = (slowdown.value if end is None else end for end in (slowdown.low, slowdown.high))
+    return place(low), place(high)
+
+
+def recommendation(slowdown: Estimate) -> str:
+    """What to do, in one sentence: `Below 1 %: go ahead.` Of an interval over several bands it is that of the worst."""
+    low, high = places(slowdown)
+    best, worst = BANDS[low], BANDS[high]
+    words = {"best": best.range, "worst": worst.range, "recommendation": worst.recommendation}
+    said = WORDS["band" if best is worst else "bands"].format(**words)
+    return said[0].upper() + said[1:]
+
+
+def limits(cost: Estimate) -> str:
+    """What to do where nobody says how often: `Up to 5.5 k/s: go ahead. Above 170 k/s: take an alternative.`
+
+    Both ends are rates of events at which the high end of the slowdown comes to a threshold. `cost`: ns an event.
+    """
+    highest = Estimate(cost.value if cost.high is None else cost.high)
+    first, *_, last = (threshold(highest, percent) for percent in THRESHOLDS)
+    if first is None or last is None:
+        return WORDS["no-limits"]
+    rates = {"go": quantity(first.value, RATE), "stop": quantity(last.value, RATE)}
+    return WORDS["limits"].format(best=BANDS[0].recommendation, worst=BANDS[-1].recommendation, **rates)
+
 
 MIN_RATE_HZ = 1e-6
 MAX_RATE_HZ = 1e12
@@ -181,3 +255,26 @@ def _on_line(first: Estimate | None, last: Estimate | None, share: float) -> Est
 def _probes(one: Number) -> int:
     """How many the tracer says it attached; else how many were asked for."""
     return one.probes if one.probes is not None else int(one.level or 0)
+
+
+def sentences(found: Evidence, numbers: Iterable[Number]) -> list[str]:
+    """A sentence for each case of measured numbers that has such a cost."""
+    known = dict.fromkeys((quoted(one.title), number_on_hardware(found, one)) for one in numbers)
+    return [said(called, one) for called, one in known if one]
+
+
+def said(called: str, one: PublishedCost) -> str:
+    """That the cost of what is called so includes an exit from the guest, and what it is without a hypervisor."""
+    return WORDS["hardware"].format(what=called, one=one)
+
+
+def note_of(row: CostRow) -> str | None:
+    """What was assumed of a cost, and what it is without a hypervisor."""
+    beyond = said("this probe", row.hardware) if row.hardware else None
+    return " ".join(filter(None, [row.note, beyond])) or None
+
+
+def row(one: PublishedCost, load: ThreadLoad) -> tuple[str, str]:
+    """A line of figures: the slowdown of a thread without a hypervisor, and the cost of an event."""
+    values = {"slowdown": units.percent(predict(one.cost, load).slowdown.value), "cost": one.text}
+    return WORDS["hardware-row"], WORDS["hardware-figures"].format(**values)

@@ -1,23 +1,47 @@
-"""Does the number hold? What tracing does to real programs, beside what rate x cost predicts.
+"""Does the number hold? What tracing does to real programs, beside three predictions: rate x cost, from the text of
+the script, and from its cost in a loop of ours on the same machine.
 
 The rate of a program's events is known from the run itself: those that the tracer saw, over the untraced time of a
 round. The cost of an event is from another suite, measured in a tight loop on the same machine with the same tracer.
 Where the probe is on system calls, it is that of an event which comes with as many of them as in the program.
+
+Does the answer hold that is made of a script's own text? What scripts did to real programs, beside predictions.
+
+Each script was run over a program at work, which counted its events (`proof.py` has the rates from those). Its text is
+read as `probe-effect advise` reads it, and nothing else says which costs predict it.
+
+Does a cost hold that was measured in a loop of ours on the same machine?
+
+Where a suite runs scripts over programs, each script was timed in a loop before its runs (`calibration.csv`).
 """
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from statistics import median
+from dataclasses import dataclass, replace
+from statistics import median, quantiles
 
-from probe_effect.costs.added import RatePoint, entry_path, point
+import numpy as np
+
+from probe_effect.costs.added import EntryPath, RatePoint, entry_path, point
 from probe_effect.costs.depth import in_program
+from probe_effect.costs.event import ProbeGroup, event, with_calls
 from probe_effect.costs.evidence import Evidence
-from probe_effect.costs.row import SAMPLED
+from probe_effect.costs.first_instruction import mechanism_of
+from probe_effect.costs.row import SAMPLED, WIDEST_RATIO, CostRow
+from probe_effect.costs.table import of_machine
 from probe_effect.model import Estimate
+from probe_effect.numbers.index import once
 from probe_effect.reduce.submission import Number
+from probe_effect.scripts.form import NO_EVENTS, PRINT
+from probe_effect.scripts.script import Script, ScriptProbe, read_script
+from probe_effect.stats import estimates
 from probe_effect.stats.estimates import INTERVAL_WIDTHS
 from probe_effect.stats.random_effects import MeasuredRatio
-from probe_effect.store.suite_file import Case, Suite
+from probe_effect.stats.trends import Correlation, kendall
+from probe_effect.store.further_tables import ProbeCalibration
+from probe_effect.store.suite_file import Case, Suite, script_path
+from probe_effect.tools.record import known_tool
 
 VISIBLE_RATIO = 0.01
 """A slowdown from which on it is asked whether the prediction is near: below, noise is as large as the thing itself."""
@@ -151,3 +175,162 @@ def share(answers: Iterable[bool]) -> float | None:
 def _width(one: Estimate) -> float:
     """From end to end; 0 without ends."""
     return 0.0 if one.low is None or one.high is None else one.high - one.low
+
+
+PROGRAMMED = ("bpftrace", "d")
+"""The languages of programs; every other is one of command lines, of which a suite has the words after the command."""
+
+
+def order(some: Sequence[ProgramPair]) -> Correlation | None:
+    """How well the order of the predicted slowdowns is that of the measured ones (Kendall's tau); None of too few.
+
+    Only pairs that are distinguishable from 0: the order of the others is noise.
+    """
+    visible = [one.point for one in some if one.is_visible]
+    return kendall(
+        np.array([one.predicted.value for one in visible]), np.array([one.measured.value for one in visible])
+    )
+
+
+def of_script(found: Evidence, suite: Suite, case: Case, measured: Number) -> tuple[Estimate, Estimate] | None:
+    """What one event costs in a program, ns, and without its other system calls, from what the case does alone.
+
+    That is in the text of its script or in its command line. None where the machine's costs with that tracer do not
+    tell it.
+    """
+    script, machine = script_of(found, suite, measured), measured.submission.machine
+    parts = _parts(found, machine, script, case, measured) if script else []
+    if not parts or not all(one.leads for one in parts):
+        return None
+    return _of_one_event(with_calls(parts, calls_per_event(found, suite, measured))), _of_one_event(parts)
+
+
+def event_probes(script: Script, case: Case) -> tuple[list[ScriptProbe], float]:
+    """The probes that events fire, and how often each fires for one event that the script counts.
+
+    Of a pair that times something both ends fire for each event; other probes share the events between them. Where
+    lines are counted, only probes that print share them, and each other probe is taken to fire once for each line.
+    """
+    probes = [one for one in script.probes if one.kind not in NO_EVENTS]
+    counting = [one for one in probes if case.counted_by != "lines" or PRINT in one.actions]
+    return probes, 1.0 if any(one.timing for one in probes) else 1 / max(1, len(counting))
+
+
+def script_of(found: Evidence, suite: Suite, measured: Number) -> Script | None:
+    """The script, or the command line, that ran over a program; None of a tool of which none is here or can be read."""
+    tool, folder = known_tool(measured.tracer), found.folders.get(suite.id)
+    if folder is None or tool is None or tool.language is None:
+        return None
+    path = script_path(folder, measured.case, tool.name, level=measured.level)
+    if path is None:
+        return None
+    text = path.read_text(encoding="utf-8")
+    if tool.language in PROGRAMMED:
+        return read_script(text)
+    words = " ".join(line for line in text.splitlines() if not line.startswith("#"))
+    cpu = " 0" if words.endswith("-C") else ""  # as the process, it is named when the tool is started
+    return read_script(f"{tool.commands[0]} -p 1 {words}{cpu}")
+
+
+def cost_on(found: Evidence, machine: str, script: Script, case: Case, measured: Number) -> Estimate | None:
+    """What a script that ran over a program costs for each event on another machine, ns, without other system calls."""
+    parts = _parts(found, machine, script, case, measured)
+    return _of_one_event(parts) if parts else None
+
+
+def _parts(found: Evidence, machine: str, script: Script, case: Case, measured: Number) -> list[CostRow]:
+    """The script's probes with a machine's costs, at the rate of one event that it counts; none if one is not known."""
+    probes, share = event_probes(script, case)
+    is_timed = any(one.timing for one in probes)
+    groups = [
+        replace(
+            ProbeGroup.of(one),
+            mechanism=mechanism_of(case, measured),
+            has_filter=one.has_filter and not is_timed,
+            rate_hz=share,
+        )
+        for one in probes
+    ]
+    table = of_machine(found, machine, measured.tracer)
+    parts = [event(table, one) for one in groups]
+    known = [one for one in parts if one is not None]
+    return known if len(known) == len(parts) else []
+
+
+def _of_one_event(parts: Sequence[CostRow]) -> Estimate:
+    """What the script costs for each event that it counts, ns."""
+    return estimates.total([one.cost.times(one.rate_hz) for one in parts])
+
+
+FEWEST_TIMES = 10
+"""Of fewer, how far costs of other machines are says too little."""
+
+ON_CALL = re.compile(r"tracepoint:(?:raw_)?syscalls:sys_(?:enter|exit)([\w*]*)")
+"""Attach points on system calls, with the name of the call."""
+
+
+@once
+def calibrated_pairs(found: Evidence) -> Sequence[ProgramPair]:
+    """Every script over a program that was timed in a loop before its runs."""
+    return [
+        pair
+        for suite, case in found.cases
+        if suite.has_programs
+        for one in in_programs(found, case)
+        if (pair := _calibrated_pair(found, suite, case, one)) is not None
+    ]
+
+
+def times_of_others(found: Evidence) -> Estimate | None:
+    """How far slowdowns by costs timed beside the programs are from those by costs of other machines, as a ratio.
+
+    The median of all scripts, programs and other machines, and ends between which four in five are; None of too few. A
+    prediction so wide that `advise` would pass over its cost is no answer, and does not count.
+    """
+    times = [times for pair in calibrated_pairs(found) for times in _times(found, pair)]
+    if len(times) < FEWEST_TIMES:
+        return None
+    tenths = quantiles(times, n=10, method="inclusive")
+    return Estimate(median(times), tenths[0], tenths[-1])
+
+
+def _times(found: Evidence, pair: ProgramPair) -> Iterator[float]:
+    measured = pair.measured
+    suite, case = found.of[measured.case]
+    script = script_of(found, suite, measured)
+    machines = [one for one in found.machines if one != measured.submission.machine]
+    costs = [cost_on(found, one, script, case, measured) for one in machines] if script else []
+    for other in (point(measured, one) for one in costs if one):
+        if other and (other.predicted.high or 0.0) < WIDEST_RATIO * (other.predicted.low or 0.0):
+            yield pair.plain.predicted.value / other.predicted.value
+
+
+def _calibrated_pair(found: Evidence, suite: Suite, case: Case, measured: Number) -> ProgramPair | None:
+    rows = measured.submission.calibration
+    own = rows.get(measured.key) or rows.get(measured.key._replace(level=None)) or ()
+    script = script_of(found, suite, measured) if own else None
+    if script is None:
+        return None
+    probes, share = event_probes(script, case)
+    costs = [cost for one in probes if (cost := _cost(one, own)) is not None]
+    if not costs or len(costs) < len(probes):
+        return None
+    plain = estimates.total([cost.times(share) for cost in costs])
+    call, calls = own[0].call, calls_per_event(found, suite, measured)
+    cost = plain
+    if call is not None and calls is not None:
+        cost = EntryPath(call, measured, _own_calls(probes) * share).moved(plain, calls)
+    return pair_of(measured, cost, plain)
+
+
+def _cost(probe: ScriptProbe, rows: Sequence[ProbeCalibration]) -> Estimate | None:
+    """What one event costs, ns; of a probe that fires in several ways, what stands for any of them."""
+    costs = [row.cost for row in rows if row.probe == probe.attach and row.cost is not None]
+    return estimates.spanning(costs) if costs else None
+
+
+def _own_calls(probes: Sequence[ScriptProbe]) -> float:
+    """How many system calls the costs of all probes include: each its own, and both ends of a call together one."""
+    of_call = [call[1] for one in probes if (call := ON_CALL.fullmatch(one.attach))]
+    together = Counter(of_call)
+    return sum(1 / together[call] for call in of_call)

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 
 from probe_effect import units
-from probe_effect.answer import printed_times, words
+from probe_effect.answer import prediction
 from probe_effect.answer.answers import Answer, Forecast, Tried
+from probe_effect.answer.prediction import WORDS
 from probe_effect.answer.spread import Spread
-from probe_effect.answer.words import WORDS
 from probe_effect.costs.added import EntryPath, RatePoint
 from probe_effect.costs.composition import Agreement, CompositionKind
 from probe_effect.costs.from_counts import Account
@@ -58,7 +58,7 @@ def recommendation(found: Forecast) -> str | None:
     What others printed has no interval at all, and its figure is taken as it is.
     """
     slowdown = found.prediction.slowdown
-    return words.recommendation(slowdown) if found.printed or slowdown.high is not None else None
+    return prediction.recommendation(slowdown) if found.printed or slowdown.high is not None else None
 
 
 def named(part: CostRow) -> str:
@@ -215,7 +215,7 @@ def assumptions(found: Forecast, known: Tried) -> list[str]:
         *(f"{_put_together(found, kind)} {_agreement(one)}" for kind, one in known.combinations),
         *(published(part.called, part.printed) for part in found.parts if part.printed is not None),
         *(estimated(part, account) for part, account in known.accounts),
-        *(printed_times.said(part.called, part.hardware) for part in found.parts if part.hardware is not None),
+        *(prediction.said(part.called, part.hardware) for part in found.parts if part.hardware is not None),
         *dict.fromkeys(part.note for part in found.parts if part.note),
         *(WORDS["red-zone"].format(what=part.called) for part in known.in_red_zone),
     ]
@@ -286,8 +286,8 @@ def is_wide(ratio: Estimate) -> bool:
 
 def published(called: str, found: PublishedCost) -> str:
     """Whose figure the cost of what is called so is, and what it can be taken for."""
-    words = WORDS["derived" if found.is_derived else "published"]
-    return words.format(what=called, label=found.label, figure=found.figure.what)
+    form = WORDS["derived" if found.is_derived else "published"]
+    return form.format(what=called, label=found.label, figure=found.figure.what)
 
 
 def estimated(part: CostRow, found: Account) -> str:

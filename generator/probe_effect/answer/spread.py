@@ -10,8 +10,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
-from probe_effect.answer.proof import ProgramPair, in_programs, of_like, pair_of, share
-from probe_effect.answer.script_proof import event_probes, of_script, script_of
+from probe_effect.answer.proof import (
+    ProgramPair,
+    event_probes,
+    in_programs,
+    of_like,
+    of_script,
+    pair_of,
+    script_of,
+    share,
+)
 from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.row import SAMPLED
 from probe_effect.model import Estimate

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from probe_effect.answer.words import WORDS
+from probe_effect.answer.prediction import WORDS
 from probe_effect.calibration.loop import CalibrationLoop, Traced
 from probe_effect.calibration.moved import PLAIN_CALL, AskedProbe, MovedScript, Operation, moved
 from probe_effect.costs.event import HereCost, HereCosts, ProbeKey

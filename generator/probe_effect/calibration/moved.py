@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from probe_effect.answer.words import WORDS
+from probe_effect.answer.prediction import WORDS
 from probe_effect.calibration.loop import SLOTS, LoopProcess
 from probe_effect.costs.event import ProbeKey
 from probe_effect.live.places import Place

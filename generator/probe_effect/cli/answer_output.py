@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from probe_effect import units
 from probe_effect.advising.here import predicted_here, this_machine
 from probe_effect.advising.prediction import answer_json, predicted
-from probe_effect.answer import alternatives, printed_times, sentences
+from probe_effect.answer import alternatives, prediction, sentences
 from probe_effect.answer.alternatives import ways
 from probe_effect.answer.answers import Answer, Forecast, Neighbour, tried
+from probe_effect.answer.prediction import WORDS
 from probe_effect.answer.question import Question
-from probe_effect.answer.words import WORDS
 from probe_effect.cli import output
 from probe_effect.cli.tables import show_section
 from probe_effect.costs.evidence import Evidence
@@ -52,7 +52,7 @@ def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:
         output.product(recommendation + "\n")
     waiting = [("delay of its work", sentences.delay(one))] if one.load.busy_ratio < 1 else []
     rows = [("CPU", sentences.cpu(one)), *waiting, ("events lost", sentences.loss(one))]
-    rows += [printed_times.row(part.hardware, one.load) for part in one.parts if part.hardware and len(one.parts) == 1]
+    rows += [prediction.row(part.hardware, one.load) for part in one.parts if part.hardware and len(one.parts) == 1]
     show_section("What it does", rows)
     together = ", all probes together" if len(one.parts) > 1 else ""
     show_section(f"When it begins to matter{together}", sentences.thresholds(one))

@@ -8,12 +8,9 @@ from probe_effect import units
 from probe_effect.answer import sentences
 from probe_effect.answer.alternatives import Alternative, alternatives
 from probe_effect.answer.asking import tool_scripts
-from probe_effect.answer.calibrated_proof import times_of_others
-from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
-from probe_effect.answer.proof import in_programs
-from probe_effect.answer.script_proof import event_probes, script_of
+from probe_effect.answer.prediction import BANDS, MAX_RATE_HZ, MIN_RATE_HZ, WORDS
+from probe_effect.answer.proof import event_probes, in_programs, script_of, times_of_others
 from probe_effect.answer.spread import STOPPING, Spread, spreads
-from probe_effect.answer.words import BANDS, WORDS
 from probe_effect.costs.depth import ALL_CPUS, STOPS, WATCHES_PROCESSES
 from probe_effect.costs.evidence import Evidence, evidence
 from probe_effect.costs.row import NOTES, SAMPLED

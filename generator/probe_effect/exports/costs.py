@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from probe_effect.answer.printed_times import note_of
+from probe_effect.answer.prediction import note_of
 from probe_effect.costs.depth import READINGS, STOPS
 from probe_effect.costs.evidence import evidence
 from probe_effect.costs.machine import machine_costs, own_actions

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from probe_effect import units
-from probe_effect.answer.parts import of_case
-from probe_effect.answer.words import BANDS
+from probe_effect.answer.answers import of_case
+from probe_effect.answer.prediction import BANDS
 from probe_effect.charts.draw import draw_framed, draw_png, draw_svg, picture, pictures
 from probe_effect.charts.pictures import badge, machine_card, site_card
 from probe_effect.charts.svg import Inscription, diagram, framed

@@ -13,10 +13,8 @@ from probe_effect import units
 from probe_effect.answer import sentences
 from probe_effect.answer.advice import Advice, Advised, Thread, advise
 from probe_effect.answer.asking import ANY_THREAD, QUESTIONS, groups, tracer_of
-from probe_effect.answer.prediction import ThreadLoad, predict
-from probe_effect.answer.printed_times import note_of
+from probe_effect.answer.prediction import WORDS, ThreadLoad, limits, note_of, predict
 from probe_effect.answer.spread import spread_of
-from probe_effect.answer.words import WORDS, limits
 from probe_effect.costs.event import ProbeGroup
 from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.row import CostRow

@@ -7,7 +7,7 @@ from operator import itemgetter
 from markupsafe import Markup
 
 from probe_effect import units
-from probe_effect.answer.parts import rows_of
+from probe_effect.answer.answers import rows_of
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.answer.sentences import is_wide
 from probe_effect.charts.dots import Dot, dot_chart

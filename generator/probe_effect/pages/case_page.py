@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from probe_effect.answer import printed_times, sentences
+from probe_effect.answer import prediction, sentences
 from probe_effect.answer.alternatives import Alternative, alternatives, remarks
 from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.charts.theme import Chart
@@ -89,7 +89,7 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         single=ResultSection(columns=case_parts.COLUMNS, rows=single) if single else None,
         lines=[one for one in more if one.points],
         threads=[(one.cost, factor) for one in more for factor in one.factors],
-        hardware=printed_times.sentences(found, measured),
+        hardware=prediction.sentences(found, measured),
         put_together=put_together(found, case, machines),
         machine_names=of.machines,
         less=less(found, case.id, machines),

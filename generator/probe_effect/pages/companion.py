@@ -6,7 +6,7 @@ from functools import partial
 from statistics import mode
 
 from probe_effect import units
-from probe_effect.answer.words import BANDS, places
+from probe_effect.answer.prediction import BANDS, places
 from probe_effect.costs.evidence import Evidence, evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers import names

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from probe_effect.answer.words import BANDS
+from probe_effect.answer.prediction import BANDS
 from probe_effect.costs.evidence import evidence
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
 from probe_effect.numbers.shown import FIRST_SUITE, distances, representative, shown_machines

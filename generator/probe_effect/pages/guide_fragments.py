@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 
 from probe_effect import units
-from probe_effect.answer.parts import of_case
+from probe_effect.answer.answers import of_case
 from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.charts.theme import Chart
 from probe_effect.compare.comparison import compare, expected_by_chance

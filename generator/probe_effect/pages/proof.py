@@ -3,9 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from probe_effect.answer.calibrated_proof import calibrated_pairs
-from probe_effect.answer.proof import NEAR_RATIO, VISIBLE_RATIO, ProgramPair, verdict
-from probe_effect.answer.script_proof import PROGRAMMED, order
+from probe_effect.answer.proof import (
+    NEAR_RATIO,
+    PROGRAMMED,
+    VISIBLE_RATIO,
+    ProgramPair,
+    calibrated_pairs,
+    order,
+    verdict,
+)
 from probe_effect.answer.spread import coverage, left_out, program_pairs, spreads
 from probe_effect.charts.predicted import PredictedPair, predicted_chart
 from probe_effect.charts.theme import Chart

@@ -1,5 +1,5 @@
 // From the cost of probes and the rate of their events to what they do: the arithmetic of the generator's
-// answer/prediction.py, words.py and costs/added.py. Shared examples (tests/data/prediction.json) hold the two to each other.
+// answer/prediction.py and costs/added.py. Shared examples (tests/data/prediction.json) hold the two to each other.
 import { difference, mapped, times, total } from "./estimates.js";
 import { filled } from "./page.js";
 import { quantity, scales } from "./units.js";
@@ -28,7 +28,7 @@ export const predict = (cost, rate, stops = false) => ({
   thresholds: new Map(percents.map((percent) => [percent, threshold(cost, percent, stops)])),
 });
 
-// What to do about a slowdown, in one sentence: the generator's answer/words.py. Words and bands come with the data.
+// What to do about a slowdown, in one sentence: the generator's answer/prediction.py. Words and bands come with the data.
 const bandOf = (ratio) => percents.filter((percent) => ratio >= percent / 100).length;
 export const bandsOf = ({ value, low, high }) => [bandOf(low ?? value), bandOf(high ?? value)];
 export const recommendation = (slowdown, { words, bands }) => {
