@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from live_programs import needs_bpf
-from probe_effect.calibration import asked
+from probe_effect.calibration import measure
 from probe_effect.calibration.loop import BlockTime, CalibrationLoop, LoopProcess
 from probe_effect.calibration.measure import Blocks, CalibrationTask, measured
 from probe_effect.calibration.moved import PLAIN_CALL, AskedProbe, Operation, moved
@@ -233,11 +233,11 @@ class TestKept:
             }
             return HereCosts(costs=costs, seconds=1.5, others=self.others)
 
-        monkeypatch.setattr(asked, "measured", fake)
+        monkeypatch.setattr(measure, "measured", fake)
         return made
 
     def test_the_same_script_is_measured_once(self, counted: list[CalibrationTask]) -> None:
-        first, again = asked.calibrated(task(COUNTED, [READ])), asked.calibrated(task(COUNTED, [READ]))
+        first, again = measure.calibrated(task(COUNTED, [READ])), measure.calibrated(task(COUNTED, [READ]))
         assert again == replace(first, is_kept=True)
         assert len(counted) == 1
 
@@ -245,17 +245,17 @@ class TestKept:
         self, counted: list[CalibrationTask], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(self, "others", ("others used CPU 0",))
-        assert [asked.calibrated(task(COUNTED, [READ])).is_kept for _ in range(2)] == [False, False]
+        assert [measure.calibrated(task(COUNTED, [READ])).is_kept for _ in range(2)] == [False, False]
         assert len(counted) == 2
 
     def test_another_script_another_cpu_and_a_spoilt_file_are_measured(
         self, counted: list[CalibrationTask], tmp_path: Path
     ) -> None:
-        asked.calibrated(task(COUNTED, [READ]))
-        asked.calibrated(task(COUNTED + " ", [READ]))
-        asked.calibrated(task(COUNTED, [READ], cpus=(0, 1)))
+        measure.calibrated(task(COUNTED, [READ]))
+        measure.calibrated(task(COUNTED + " ", [READ]))
+        measure.calibrated(task(COUNTED, [READ], cpus=(0, 1)))
         assert len(counted) == 3
         for path in tmp_path.rglob("*.json"):
             path.write_text('{"costs": [[["a"')
-        asked.calibrated(task(COUNTED, [READ]))
+        measure.calibrated(task(COUNTED, [READ]))
         assert len(counted) == 4

@@ -16,7 +16,7 @@ from fakes.clone import Clone
 from identities import STRANGERS, become
 from probe_effect.advising.here import groups, this_machine
 from probe_effect.advising.watched import probe_costs
-from probe_effect.calibration.asked import placed
+from probe_effect.calibration.measure import placed
 from probe_effect.cli.group import commands
 from probe_effect.costs.event import ProbeGroup
 from probe_effect.costs.evidence import evidence

@@ -9,7 +9,7 @@ import pytest
 
 from fakes.project import FakeProject, as_root, on_the_path
 from live_programs import needs_bpf
-from probe_effect.calibration.asked import asked, placed, recorded
+from probe_effect.calibration.measure import asked, placed, recorded
 from probe_effect.checks.run import check
 from probe_effect.cli.measure_settings import command_words
 from probe_effect.errors import HostNotReady
@@ -187,7 +187,7 @@ def test_a_script_that_cannot_be_timed_has_a_row_with_the_reason(
         msg = "bpftrace: needs root"
         raise HostNotReady(msg)
 
-    monkeypatch.setattr("probe_effect.calibration.asked.measured", refused)
+    monkeypatch.setattr("probe_effect.calibration.measure.measured", refused)
     path = tmp_path / "01-a.bt"
     path.write_text("tracepoint:sched:sched_switch { @ = count() }", encoding="utf-8")
     (row,) = recorded(Key("01-a", "bpftrace"), path, Bpftrace(), 0)

@@ -22,8 +22,7 @@ import capstone
 
 from probe_effect.answer.question import Question
 from probe_effect.answer.spread import spread_of
-from probe_effect.calibration.asked import PlacedProbe, by_mechanism, calibrated, mechanism_at
-from probe_effect.calibration.measure import CalibrationTask
+from probe_effect.calibration.measure import CalibrationTask, PlacedProbe, by_mechanism, calibrated, mechanism_at
 from probe_effect.calibration.moved import AskedProbe
 from probe_effect.costs.event import ProbeGroup
 from probe_effect.costs.evidence import Evidence

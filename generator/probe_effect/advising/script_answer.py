@@ -19,8 +19,15 @@ from probe_effect.advising.here import (
 from probe_effect.answer.advice import Advice, Thread, advise
 from probe_effect.answer.asking import tool_script, tracer_of
 from probe_effect.answer.prediction import Starting, starting
-from probe_effect.calibration.asked import FindPlaces, PlacedProbe, asked, placed
-from probe_effect.calibration.measure import USUAL_FRAMES, Calibrate, CalibrationTask
+from probe_effect.calibration.measure import (
+    USUAL_FRAMES,
+    Calibrate,
+    CalibrationTask,
+    FindPlaces,
+    PlacedProbe,
+    asked,
+    placed,
+)
 from probe_effect.costs.event import HereCosts
 from probe_effect.costs.evidence import evidence
 from probe_effect.costs.first_instruction import writes_red_zone

@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from probe_effect.answer.spread import spreads
-from probe_effect.calibration.asked import mechanism_at
-from probe_effect.calibration.measure import Calibrate, CalibrationTask
+from probe_effect.calibration.measure import Calibrate, CalibrationTask, mechanism_at
 from probe_effect.calibration.moved import AskedProbe
 from probe_effect.costs.evidence import Evidence, evidence
 from probe_effect.costs.row import CostRow, RowKey

@@ -70,7 +70,7 @@ def advise(
         answer_script,
     )
     from probe_effect.advising.script_report import advice_json
-    from probe_effect.calibration.asked import calibrated
+    from probe_effect.calibration.measure import calibrated
     from probe_effect.cli.advice_output import show
     from probe_effect.host.mounts import mount_for_our_time
     from probe_effect.live.count import Target

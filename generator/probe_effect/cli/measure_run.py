@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from itertools import groupby
 from pathlib import Path
 
-from probe_effect.calibration.asked import recorded
+from probe_effect.calibration.measure import recorded
 from probe_effect.cli import output
 from probe_effect.cli.data_options import credited, data_words
 from probe_effect.cli.measure_display import display, progress, show_cut_short, show_leftovers, show_plan, show_skipped

@@ -39,7 +39,7 @@ def watch(
     """  # noqa: D301 (click reads the \b)
     data = data_folder(data_path, only_asks=True)
 
-    from probe_effect.calibration.asked import calibrated
+    from probe_effect.calibration.measure import calibrated
     from probe_effect.cli.watch_run import run
 
     calibrate = None if no_calibrate else calibrated

@@ -20,7 +20,7 @@ from probe_effect import units
 from probe_effect.advising.here import this_machine
 from probe_effect.advising.script_answer import COMMAND_S, RunningSystem, ScriptQuestion, answer_script
 from probe_effect.advising.script_report import headline
-from probe_effect.calibration.asked import calibrated
+from probe_effect.calibration.measure import calibrated
 from probe_effect.charts.theme import INK, SERIES, Spec, frame
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.live.count import Target
