@@ -16,11 +16,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from builders import picture_size, strings_of, write_data
-from probe_effect.charts import times
+from probe_effect.charts import curves
 from probe_effect.charts.dots import Dot, cost_chart, instruction_chart
-from probe_effect.charts.draw import draw_framed, draw_png, draw_svg, live_script
-from probe_effect.charts.pictures import site_card
-from probe_effect.charts.series_look import dodged, look
+from probe_effect.charts.draw import draw_framed, draw_png, draw_svg, live_script, site_card
 from probe_effect.charts.slowdown import (
     RATES,
     SLOWDOWNS,
@@ -31,7 +29,7 @@ from probe_effect.charts.slowdown import (
     slowdown_chart,
 )
 from probe_effect.charts.svg import slim
-from probe_effect.charts.theme import CARD_HEIGHT, LAYOUTS, PAPER, SERIES, WIDTHS, Chart, Layout
+from probe_effect.charts.theme import CARD_HEIGHT, LAYOUTS, PAPER, SERIES, WIDTHS, Chart, Layout, dodged, look
 from probe_effect.exports.assemble import assemble
 from probe_effect.exports.files import safe_cell
 from probe_effect.model import Estimate
@@ -92,12 +90,12 @@ BOTH = [
         id="measured slowdown",
     ),
     pytest.param(
-        times.times_chart(
+        curves.times_chart(
             "a",
             "A",
             "A sentence.",
-            [times.TimePoint("x", "bpftrace", 1, Estimate(5e8, 4e8, 6e8), ("x", "1"))],
-            times.Axes(quantity="start", number="probes", time="time to start", columns=("Tracer", "Probes")),
+            [curves.TimePoint("x", "bpftrace", 1, Estimate(5e8, 4e8, 6e8), ("x", "1"))],
+            curves.Axes(quantity="start", number="probes", time="time to start", columns=("Tracer", "Probes")),
         ),
         id="times",
     ),

@@ -8,8 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from builders import MACHINE, picture_size, write_data
-from probe_effect.charts.draw import draw_png
-from probe_effect.charts.pictures import badge, machine_card
+from probe_effect.charts.draw import badge, draw_png, machine_card
 from probe_effect.charts.theme import CARD_HEIGHT, WIDTHS
 from probe_effect.exports.figures import write_machine_pictures
 from probe_effect.numbers.catalogue import read_catalogue

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from builders import REAL_DATA
 from fakes.project import FAKES, FakeProject, on_the_path
 from number_builder import reduced
-from probe_effect.charts.times import Axes, TimePoint, times_chart
+from probe_effect.charts.curves import Axes, TimePoint, times_chart
 from probe_effect.checks.run import check
 from probe_effect.cli.group import commands
 from probe_effect.costs.evidence import evidence

@@ -14,7 +14,7 @@ from probe_effect.answer.proof import verdict
 from probe_effect.answer.spread import left_out
 from probe_effect.answer.spread import program_pairs as pairs
 from probe_effect.charts.draw import draw_svg
-from probe_effect.charts.predicted import PredictedPair, predicted_chart
+from probe_effect.charts.slowdown import PredictedPair, predicted_chart
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.pages import proof

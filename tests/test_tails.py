@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from builders import block_rows, machine_values, write_data, write_submission
 from number_builder import reduced
+from probe_effect.charts.curves import Curve, tail_chart
 from probe_effect.charts.draw import draw_svg
 from probe_effect.charts.theme import TextForm
-from probe_effect.charts.times import Curve, tail_chart
 from probe_effect.costs.evidence import evidence
 from probe_effect.exports.data_folder import write_runs
 from probe_effect.model import Bucket, Key

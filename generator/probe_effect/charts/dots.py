@@ -11,9 +11,8 @@ from functools import partial
 
 from probe_effect import units
 from probe_effect.charts import theme
-from probe_effect.charts.series_look import TracerLook, channels, looks
 from probe_effect.charts.svg import in_layouts
-from probe_effect.charts.theme import Chart, Layout, Spec, TextForm, folded
+from probe_effect.charts.theme import Chart, Layout, Spec, TextForm, TracerLook, channels, folded, looks
 from probe_effect.model import Estimate
 
 LANE_HEIGHT: dict[Layout, int] = {"wide": 14, "narrow": 14, "card": 22}

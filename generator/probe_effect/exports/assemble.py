@@ -16,8 +16,7 @@ from statistics import median
 import pyarrow.parquet as pq
 
 from probe_effect import units
-from probe_effect.charts.draw import live_script
-from probe_effect.charts.pictures import badge, site_card
+from probe_effect.charts.draw import badge, live_script, site_card
 from probe_effect.checks.registry import ALL_RULES
 from probe_effect.compare.subjects import subjects
 from probe_effect.errors import ProbeEffectError

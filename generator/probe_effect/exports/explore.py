@@ -13,7 +13,7 @@ from probe_effect import units
 from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
 from probe_effect.charts import theme
 from probe_effect.charts.dots import INSTRUCTIONS, NANOSECONDS
-from probe_effect.charts.series_look import look
+from probe_effect.charts.theme import look
 from probe_effect.compare.kernels import architecture_order
 from probe_effect.compare.subjects import MeasuredMachine, offered
 from probe_effect.costs.added import calls_of_event

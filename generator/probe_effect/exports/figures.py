@@ -11,8 +11,7 @@ from typing import Any
 from probe_effect import units
 from probe_effect.answer.answers import of_case
 from probe_effect.answer.prediction import BANDS
-from probe_effect.charts.draw import draw_framed, draw_png, draw_svg, picture, pictures
-from probe_effect.charts.pictures import badge, machine_card, site_card
+from probe_effect.charts.draw import badge, draw_framed, draw_png, draw_svg, machine_card, picture, pictures, site_card
 from probe_effect.charts.svg import Inscription, diagram, framed
 from probe_effect.charts.theme import LAYOUTS, Chart, source
 from probe_effect.costs.evidence import Evidence, evidence

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from probe_effect.charts.series_look import LOOKS, look
+from probe_effect.charts.theme import LOOKS, look
 from probe_effect.checks.registry import ALL_RULES
 from probe_effect.exports.files import LICENCE, WORDS, plain
 from probe_effect.numbers import names

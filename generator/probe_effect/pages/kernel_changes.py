@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter, itemgetter
 
+from probe_effect.charts.curves import CountPoint, panels_chart
 from probe_effect.charts.dots import Dot, instruction_chart
-from probe_effect.charts.panels import CountPoint, panels_chart
 from probe_effect.charts.theme import Chart
 from probe_effect.compare.comparison import Comparison, largest
 from probe_effect.compare.counts import explanation_of

@@ -13,7 +13,7 @@ from probe_effect.answer.proof import (
     verdict,
 )
 from probe_effect.answer.spread import coverage, left_out, program_pairs, spreads
-from probe_effect.charts.predicted import PredictedPair, predicted_chart
+from probe_effect.charts.slowdown import PredictedPair, predicted_chart
 from probe_effect.charts.theme import Chart
 from probe_effect.costs.evidence import Evidence, evidence
 from probe_effect.costs.row import SAMPLED

@@ -6,8 +6,8 @@ from operator import attrgetter
 from typing import Literal, NamedTuple
 
 from probe_effect import units
+from probe_effect.charts.curves import Axes, TimePoint, times_chart
 from probe_effect.charts.theme import Chart
-from probe_effect.charts.times import Axes, TimePoint, times_chart
 from probe_effect.model import Estimate, level_order
 from probe_effect.numbers import names
 from probe_effect.numbers.index import grouped_by

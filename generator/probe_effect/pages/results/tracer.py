@@ -7,8 +7,8 @@ from operator import attrgetter
 from markupsafe import Markup
 
 from probe_effect import units
+from probe_effect.charts.curves import Axes, TimePoint, times_chart
 from probe_effect.charts.theme import Chart
-from probe_effect.charts.times import Axes, TimePoint, times_chart
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.index import grouped_by
