@@ -18,8 +18,8 @@ from benchmarks.tables_in_pages import put
 
 from probe_effect.checks import alike, machine_facts, signs
 from probe_effect.checks.copies import Traces, traces_of
-from probe_effect.checks.registry import SIGNS
 from probe_effect.checks.rule import CheckedSubmission
+from probe_effect.checks.run import SIGNS
 from probe_effect.store.places import SubmissionFolder
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from probe_effect.checks.registry import ALL_RULES
-from probe_effect.checks.run import check
+from probe_effect.checks.run import ALL_RULES, check
 from probe_effect.cli.group import commands
 from probe_effect.store.places import DataFolder
 from submission_patches import Patch, good_data, patched, patches

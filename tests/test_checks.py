@@ -30,9 +30,8 @@ from builders import (
     write_source,
     write_submission,
 )
-from probe_effect.checks.registry import ALL_RULES, SIGNS
 from probe_effect.checks.rule import Rule
-from probe_effect.checks.run import check, check_all
+from probe_effect.checks.run import ALL_RULES, SIGNS, check, check_all
 from probe_effect.errors import UsageError
 from probe_effect.store.places import DataFolder
 

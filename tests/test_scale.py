@@ -26,8 +26,7 @@ from click.testing import CliRunner, Result
 from builders import REAL_DATA, machine_document
 from fakes.project import FAKES
 from probe_effect import units
-from probe_effect.checks.registry import SIGNS
-from probe_effect.checks.run import check_all
+from probe_effect.checks.run import SIGNS, check_all
 from probe_effect.errors import ProbeEffectError, UsageError
 from probe_effect.numbers.names import tier
 from probe_effect.store.places import DataFolder

@@ -12,8 +12,8 @@ import pytest
 from evidence_builder import case, suite
 from number_builder import number, submission
 from probe_effect import units
-from probe_effect.checks.plausible_costs import RULES, JudgedSubmission
 from probe_effect.checks.rule import CheckedSubmission
+from probe_effect.checks.signs import COST_RULES, JudgedSubmission
 from probe_effect.costs.evidence import evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
@@ -153,7 +153,7 @@ def test_less_time_than_untraced_is_doubted_unless_another_build_was_run(variant
     run = submission(suite="compiled")
     number(run, Estimate(-30.0, -40.0, -20.0), "01-order")
     judged = JudgedSubmission(CheckedSubmission(run.files, run.document, (), builds), run)
-    assert len([fault for one in RULES if one.id == "negative-cost" for fault in one.check(judged)]) == doubts
+    assert len([fault for one in COST_RULES if one.id == "negative-cost" for fault in one.check(judged)]) == doubts
 
 
 def test_costs_of_a_whole_work_guide_nobody() -> None:

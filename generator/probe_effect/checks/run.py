@@ -1,24 +1,19 @@
-"""Runs every rule over a folder and gathers all problems; nothing submitted makes it raise."""
+"""All rules by what they look at, the run of all of them over a folder, and what is done about the problems found.
+
+Nothing submitted makes a run raise. Old problems do not hold up a change of the data, and some are fixed.
+"""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import Any
 
-from probe_effect.checks import (
-    alike,
-    beside,
-    copies,
-    folders,
-    machine_facts,
-    plan_complete,
-    plausible_costs,
-    rows,
-    sources,
-)
+from probe_effect.checks import alike, beside, changes, copies, folders, machine_facts, rows, signs
+from probe_effect.checks.changes import DIFFERENCE_RULES
 from probe_effect.checks.copies import read_traces
-from probe_effect.checks.registry import SIGNS, SUBMISSION_RULES
-from probe_effect.checks.rule import CheckedSubmission, broken, names_in
+from probe_effect.checks.rule import CheckedSubmission, Rule, broken, names_in
 from probe_effect.errors import UsageError
 from probe_effect.model import Problem
 from probe_effect.numbers.index import grouped_by
@@ -26,15 +21,59 @@ from probe_effect.numbers.published import figure_values
 from probe_effect.reduce.reading import code, content_digest, keep
 from probe_effect.reduce.reduce import reduce
 from probe_effect.store.beside_files import changed_ids, read_changes
+from probe_effect.store.dictionary import TABLES
 from probe_effect.store.event_paths import read_paths
 from probe_effect.store.further_tables import read_calibration, read_histogram, with_histograms
 from probe_effect.store.kept import Kept, code_version
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder, walk
-from probe_effect.store.release_file import folders_digest
+from probe_effect.store.release_file import TreeDifference, folders_digest
 from probe_effect.store.samples import read_samples
 from probe_effect.store.source_file import read_figures, read_source
 from probe_effect.store.suite_file import Suite, known_suites, read_suite
+from probe_effect.store.tables import MAX_FILE_BYTES, regular_size
+
+FACTS = ("machine-facts", "kernel-facts", "virtual-facts", "maker-facts")
+"""Of one fact often follow others: together they are one sign."""
+
+SIGNS = {
+    **{rule.id: rule.id for rule in (*signs.RULES, *copies.SIGNS)},
+    **dict.fromkeys(FACTS, "facts that do not fit each other"),
+}
+"""Rule to the sign that it is of; no sign follows from another."""
+
+SUBMISSION_RULES: tuple[Rule[CheckedSubmission], ...] = (
+    folders.submission_name,
+    *rows.RULES,
+    *rows.TABLE_RULES,
+    *rows.DATE_RULES,
+    *machine_facts.RULES,
+    *signs.RULES,
+)
+
+ALL_RULES: dict[str, tuple[Rule[Any], ...]] = {
+    "a submission": (
+        *folders.OF_SUBMISSION,
+        folders.run_size,
+        *(rule for rule in SUBMISSION_RULES if rule not in signs.RULES),
+        *copies.DUPLICATE_RULES,
+        *rows.PLAN_RULES,
+        *signs.COST_RULES,
+        *machine_facts.SAME_RULES,
+    ),
+    "signs that a submission was not measured": (*signs.RULES, *copies.COPIED_RULES),
+    "a published source": (*folders.OF_SOURCE, beside.source_size, *beside.SOURCE_RULES),
+    "a suite": folders.RULES,
+    "the files of a data folder": folders.DATA_RULES,
+    "the change log": changes.RULES,
+    "a release": changes.RELEASE_RULES,
+    "a package of standard tools": beside.TOOL_RULES,
+    "the transcripts": beside.TRANSCRIPT_RULES,
+    "the explanations": beside.EXPLANATION_RULES,
+    "a change of the data": changes.DIFFERENCE_RULES,
+}
+"""What each rule is of, as the dictionary has them."""
+
 
 MARKS = {
     "samples.csv": "submission",
@@ -226,14 +265,14 @@ def _check_content(
         return [*problems, *too_large]
     found = broken(SUBMISSION_RULES, checked, name)
     if not any(problem.rule in rows.UNKNOWN_NAME for problem in found):
-        found += broken(plan_complete.RULES, checked, name)
+        found += broken(rows.PLAN_RULES, checked, name)
     if digest and kept.folder:
         read_traces(submission, document, digest, kept, samples)
     if not _errors(found):
         made = reduce(submission, document, with_histograms(samples, times))
         # What looks odd in the costs themselves; those of counted instructions have no envelope yet.
         if made.metric == "time":
-            found += broken(plausible_costs.RULES, plausible_costs.JudgedSubmission(checked, made), name)
+            found += broken(signs.COST_RULES, signs.JudgedSubmission(checked, made), name)
         keep(made, kept, digest)
     return [*problems, *found]
 
@@ -244,10 +283,10 @@ def _check_source(folder: Path, name: Callable[[str], str]) -> list[Problem]:
     problems = _with_folder(problems + more, broken(folders.OF_SOURCE, folder, name))
     if document is None or more:
         return problems
-    if too_large := broken([sources.source_size], figures, name):
+    if too_large := broken([beside.source_size], figures, name):
         return [*problems, *too_large]
-    checked = sources.CheckedSource(folder, document, figures, figure_values(figures))
-    return [*problems, *broken(sources.RULES, checked, name)]
+    checked = beside.CheckedSource(folder, document, figures, figure_values(figures))
+    return [*problems, *broken(beside.SOURCE_RULES, checked, name)]
 
 
 def _with_folder(read: list[Problem], of_folder: list[Problem]) -> list[Problem]:
@@ -258,3 +297,85 @@ def _with_folder(read: list[Problem], of_folder: list[Problem]) -> list[Problem]
 
 def _errors(problems: Iterable[Problem]) -> bool:
     return any(problem.severity == "error" for problem in problems)
+
+
+def new_problems(files: TreeDifference) -> tuple[tuple[Problem, ...], list[Problem]]:
+    """The problems of the new state that the old one has not, and those of the step from one to the other."""
+    old = {_same(problem) for problem in check_all(files.base)}
+    new = [problem for problem in check_all(files.head) if _same(problem) not in old]
+    return _of_what_changed(new, files), broken(DIFFERENCE_RULES, files, names_in(files.head.root, files.head))
+
+
+def _of_what_changed(problems: Sequence[Problem], files: TreeDifference) -> tuple[Problem, ...]:
+    """Those of folders that changed first; where two do not go together, what was published before is not blamed."""
+    changed = {PurePosixPath(path).parent for path in files.all}
+    own = [one for one in problems if PurePosixPath(_inside(one)).parent in changed]
+    told = {one.rule for one in own}
+    return (*own, *(one for one in problems if one.rule not in told))
+
+
+def _inside(problem: Problem) -> str:
+    """The file's path below the data folder, wherever that lies."""
+    return problem.file.partition("/")[2]
+
+
+def _same(problem: Problem) -> tuple[str, str, str]:
+    """What makes a problem the same in both: not its line, and not where the data folder lies."""
+    return _inside(problem), problem.rule, problem.message
+
+
+TEXT_FILES = frozenset({*TABLES, "machine.json", "source.toml", "suite.toml"})
+EXECUTABLE = 0o111
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """One thing that was done to a file."""
+
+    file: str
+    what: str
+
+
+def autofix(folders: Iterable[Path], data: DataFolder) -> list[Fixed]:
+    """Fix the files of everything at or below `folders`; what was done. A second time there is nothing to do."""
+    paths = (path for folder, _ in parts_below(folders) for path in sorted(folder.iterdir()) if path.name in TEXT_FILES)
+    return [Fixed(data.relative(path), what) for path in paths for what in _fix_file(path)]
+
+
+def _fix_file(path: Path) -> Iterator[str]:
+    """Links, devices and files that are too large are left alone: `check` tells of them."""
+    try:
+        if regular_size(path) > MAX_FILE_BYTES:
+            return
+        mode = path.stat().st_mode
+        if mode & EXECUTABLE:
+            path.chmod(mode & ~EXECUTABLE)
+            yield "is no longer executable"
+        found = before = path.read_bytes()
+        for what, form in FORMS:
+            if (after := form(found, path.suffix)) != found:
+                found = after
+                yield what
+        if found != before:
+            path.write_bytes(found)
+    except OSError:
+        return
+
+
+def _without_trailing_blanks(text: bytes, suffix: str) -> bytes:
+    """In JSON only, where no string goes over a line's end; elsewhere a blank may be a value's."""
+    return re.sub(rb"[ \t]+(?=\n|\Z)", b"", text) if suffix == ".json" else text
+
+
+def _with_last_line_feed(text: bytes, suffix: str) -> bytes:
+    """A table's last line may be torn, and only a person can see that."""
+    return text if suffix == ".csv" or not text or text.endswith(b"\n") else text + b"\n"
+
+
+FORMS: tuple[tuple[str, Callable[[bytes, str], bytes]], ...] = (
+    ("has no byte order mark any more", lambda text, _: text.removeprefix(b"\xef\xbb\xbf")),
+    ("ends its lines with LF", lambda text, _: text.replace(b"\r\n", b"\n")),
+    ("has no blanks at the ends of lines", _without_trailing_blanks),
+    ("ends with a line feed", _with_last_line_feed),
+)
+"""What was done, and how; in an order in which each leaves nothing for one before it."""

@@ -1,4 +1,4 @@
-"""Signs that a submission was not measured as it says, in its own files: each a warning, with its figure.
+"""Signs that a submission was not measured as it says, and what looks odd in its costs: each a warning.
 
 Two that do not follow from each other are an error (`checks/run.py`), which an entry of kind "accepted" in the change
 log lifts.
@@ -7,15 +7,21 @@ log lifts.
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
+from probe_effect import units
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import Arm, Key, Sample
+from probe_effect.reduce.rows import baselines
+from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats import run_order
+from probe_effect.stats.estimates import is_below
 from probe_effect.store.machine_file import MachineFile
-from probe_effect.store.suite_file import Suite
+from probe_effect.store.suite_file import Case, Suite
 from probe_effect.toml import beside
+from probe_effect.tools.record import known_tool
 
 FILE = "samples.csv"
 
@@ -159,3 +165,113 @@ def has_fixed_operations(suite: Suite | None) -> bool:
 
 
 RULES = (_clock_digits, _seed_order, _time_span, _maker_facts)
+
+
+CALL_LOOPS = frozenset({"dd-loop.c"})
+"""Workloads of which an operation is two system calls and nothing else."""
+
+CALLS_PER_OPERATION = 2
+LEAST_NS, MOST_NS = 30, 2000
+MOST_DRIFT_RATIO = 0.02
+
+RETURNS = {"uretprobe": "uprobe", "kretprobe": "kprobe"}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSubmission:
+    """A submission of times in which nothing is wrong, with the costs that follow from it."""
+
+    checked: CheckedSubmission
+    submission: Submission
+
+    @property
+    def baseline_ns(self) -> float | None:
+        """One untraced operation of a loop of system calls; None of any other workload."""
+        suite, baseline = self.checked.suite, self.submission.baseline
+        return baseline.value if suite and baseline and suite.workload.program in CALL_LOOPS else None
+
+    def cases(self) -> dict[str, Case]:
+        """The cases of its suite by id."""
+        return {case.id: case for case in self.checked.suite.cases} if self.checked.suite else {}
+
+    def doubt(self, number: Number, found: str, hint: str | None = None) -> Fault:
+        """What is odd about a number, at the first row of its case, tracer and level."""
+        rows = self.checked.lines()
+        first = next((line for line, row in rows if (row.case, row.tracer, row.level) == number.key), None)
+        return Fault("samples.csv", first, f"case `{number.case}` with {number.tracer} {found}", hint)
+
+
+@rule("baseline-range")
+def _baseline_range(judged: JudgedSubmission) -> Iterator[Fault]:
+    baseline_ns = judged.baseline_ns
+    if baseline_ns is not None and not LEAST_NS <= baseline_ns <= MOST_NS:
+        found = f"an untraced operation takes {units.duration(baseline_ns)}, expected {LEAST_NS} to {MOST_NS} ns"
+        first = next((line for line, row in judged.checked.lines() if row.arm == "baseline"), None)
+        yield Fault("samples.csv", first, found)
+
+
+@rule("steady-baselines")
+def _steady_baselines(judged: JudgedSubmission) -> Iterator[Fault]:
+    for level, baseline in baselines(judged.checked.samples).items():
+        found = baseline.drift_within()
+        _, low, high = found or (None, None, None)
+        # The whole interval is beyond: among many levels, some values are by chance.
+        if found and low is not None and high is not None and (low > MOST_DRIFT_RATIO or high < -MOST_DRIFT_RATIO):
+            at = "" if level is None else f" at level `{level}`"
+            first = next(line for line, row in judged.checked.lines() if (row.arm, row.level) == ("baseline", level))
+            said = f"baselines{at} differ by {units.percent(found.value)} from the first of a block to the second"
+            yield Fault("samples.csv", first, said)
+
+
+@rule("negative-cost")
+def _negative_cost(judged: JudgedSubmission) -> Iterator[Fault]:
+    suite = judged.checked.suite
+    builds = {case.id for case in judged.cases().values() if case.variant and suite and not suite.result_type.guides}
+    for one in judged.submission.numbers:
+        if one.cost is not None and one.distinguishable and one.cost.value < 0 and one.case not in builds:
+            yield judged.doubt(one, f"costs {units.duration(one.cost.value)}")
+
+
+@rule("probe-order")
+def _probe_order(judged: JudgedSubmission) -> Iterator[Fault]:
+    yield from _below_entry(judged)
+    yield from _below_system_call(judged)
+
+
+def _below_entry(judged: JudgedSubmission) -> Iterator[Fault]:
+    """The probe at a function's return is armed by one at its entry."""
+    cases = judged.cases()
+    numbers = {one.key: one for one in judged.submission.numbers}
+    for one in numbers.values():
+        case = cases.get(one.case)
+        entry = case and _entry(case, cases)
+        other = numbers.get(one.key._replace(case=entry.id)) if entry else None
+        if other is not None and is_below(one.cost, other.cost):
+            found = f"costs less than `{other.case}`, the entry of the same"
+            yield judged.doubt(one, found, "look whether it fired, and at the mechanism of both")
+
+
+def _entry(case: Case, cases: Mapping[str, Case]) -> Case | None:
+    """The case that does at the entry of the same function what `case` does at its return."""
+    words = case.probe.split("-")
+    wanted = "-".join([RETURNS.get(words[0], ""), *words[1:]])
+    same = (other for other in cases.values() if other.probe == wanted and other.action == case.action)
+    return next((other for other in same if other.variant == case.variant), None)
+
+
+def _below_system_call(judged: JudgedSubmission) -> Iterator[Fault]:
+    """A uprobe enters the kernel, as a system call does, and then does more."""
+    if judged.baseline_ns is None:
+        return
+    call_ns = judged.baseline_ns / CALLS_PER_OPERATION
+    uprobes = {case.id for case in judged.cases().values() if case.probe == "uprobe"}
+    for one in judged.submission.numbers:
+        tool = known_tool(one.tracer)
+        if one.case not in uprobes or (tool is not None and not tool.enters_kernel):
+            continue
+        if one.cost is not None and one.cost.high is not None and one.cost.high < call_ns:
+            cost, call = units.duration(one.cost.value), units.duration(call_ns)
+            yield judged.doubt(one, f"costs {cost}, less than a system call there ({call})")
+
+
+COST_RULES = (_baseline_range, _steady_baselines, _negative_cost, _probe_order)

@@ -12,7 +12,7 @@ from probe_effect.cli.data_options import PATH, data_folder, data_option, given_
 from probe_effect.model import Problem
 
 if TYPE_CHECKING:
-    from probe_effect.checks.afterwards import Fixed
+    from probe_effect.checks.run import Fixed
     from probe_effect.cli.submit_run import SubmitOptions
 
 
@@ -39,7 +39,7 @@ def check(
     chosen = given_folders(folders)
 
     from probe_effect.checks import run
-    from probe_effect.checks.afterwards import autofix
+    from probe_effect.checks.run import autofix
     from probe_effect.compare.counts import unseen_changes
 
     fixed = autofix(chosen or data.parts(), data) if fix else []

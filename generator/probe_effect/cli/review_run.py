@@ -8,9 +8,9 @@ from pathlib import Path
 from rich.text import Text
 
 from probe_effect import units
-from probe_effect.checks.afterwards import new_problems
 from probe_effect.checks.changes import change_size
 from probe_effect.checks.rule import broken, names_in
+from probe_effect.checks.run import new_problems
 from probe_effect.cli import output
 from probe_effect.cli.tables import console, show_section, show_table
 from probe_effect.compare.comparison import Comparison

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from probe_effect import units
 from probe_effect.charts.draw import badge, live_script, site_card
-from probe_effect.checks.registry import ALL_RULES
+from probe_effect.checks.run import ALL_RULES
 from probe_effect.compare.subjects import subjects
 from probe_effect.errors import ProbeEffectError
 from probe_effect.exports import data_folder

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from probe_effect.charts.theme import LOOKS, look
-from probe_effect.checks.registry import ALL_RULES
+from probe_effect.checks.run import ALL_RULES
 from probe_effect.exports.files import LICENCE, WORDS, plain
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
