@@ -11,8 +11,7 @@ from builders import copy_suite, counted_rows, counted_values, skipped_row, writ
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
 from number_builder import number, submission
 from probe_effect.compare.comparison import ANOTHER_ARCHITECTURE, compare
-from probe_effect.compare.counts import beside
-from probe_effect.compare.kernels import CountedCase, between_kernels, matrices
+from probe_effect.compare.kernels import CountedCase, beside, between_kernels, matrices
 from probe_effect.costs.from_counts import calibrations, counted
 from probe_effect.exports.facts import facts
 from probe_effect.model import Estimate

@@ -8,8 +8,7 @@ import pytest
 
 from builders import counted_rows, counted_values, write_counted_submission
 from probe_effect.checks.run import check_all
-from probe_effect.compare.counts import explanation_of, unseen_changes
-from probe_effect.compare.kernels import between_kernels, between_versions, matrices
+from probe_effect.compare.kernels import between_kernels, between_versions, explanation_of, matrices, unseen_changes
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.beside_files import read_explanations
 from probe_effect.store.places import DataFolder

@@ -40,7 +40,7 @@ def check(
 
     from probe_effect.checks import run
     from probe_effect.checks.run import autofix
-    from probe_effect.compare.counts import unseen_changes
+    from probe_effect.compare.kernels import unseen_changes
 
     fixed = autofix(chosen or data.parts(), data) if fix else []
     problems = run.check(chosen, data) if folders else run.check_all(data)

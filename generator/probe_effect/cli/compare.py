@@ -73,7 +73,7 @@ def compare(
 
     from probe_effect.cli import compare_output
     from probe_effect.compare import compared
-    from probe_effect.compare.sides import find_side, named_apart, read_sides
+    from probe_effect.compare.compared import find_side, named_apart, read_sides
 
     sides = [find_side(text, data) for text in (first, second) if text is not None]
     read = read_sides(named_apart(*sides) if second is not None else sides, data)

@@ -11,8 +11,8 @@ from functools import partial
 from itertools import combinations
 from typing import Any, Literal
 
+from probe_effect.compare.compared import traits
 from probe_effect.compare.comparison import between_tracers, faults
-from probe_effect.compare.sides import traits
 from probe_effect.compare.subjects import MeasuredMachine, offered
 from probe_effect.costs.added import event_cost
 from probe_effect.costs.evidence import Evidence, evidence

@@ -112,7 +112,7 @@ class Catalogue:
     references: tuple[Reference, ...] = ()
     """Facts about kernels and tools, with where they can be checked."""
     explanations: tuple[Explanation, ...] = ()
-    """Why counts changed between kernels or versions of a tool (`compare/counts.py`)."""
+    """Why counts changed between kernels or versions of a tool (`compare/kernels.py`)."""
     claims: tuple[Claim, ...] = ()
     """What others say that tracing costs (`exports/facts.py`)."""
     mechanisms: tuple[KernelMechanisms, ...] = ()

@@ -9,13 +9,13 @@ from probe_effect.charts.curves import CountPoint, panels_chart
 from probe_effect.charts.dots import Dot, instruction_chart
 from probe_effect.charts.theme import Chart
 from probe_effect.compare.comparison import Comparison, largest
-from probe_effect.compare.counts import explanation_of
 from probe_effect.compare.kernels import (
     KernelColumn,
     Matrix,
     between_kernels,
     between_versions,
     column_of,
+    explanation_of,
     kernel_names,
     matrices,
     names_of_all,

@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 from probe_effect.compare.agreement import CountedOrder, counted_orders
 from probe_effect.compare.comparison import Comparison
-from probe_effect.compare.counts import beside, explanation_of
 from probe_effect.compare.kernels import (
     CountedCase,
     Matrix,
     architecture_order,
+    beside,
+    explanation_of,
     kernel_names,
     matrices,
     names_of_all,

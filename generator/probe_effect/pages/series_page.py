@@ -5,8 +5,7 @@ from functools import partial
 from probe_effect import units
 from probe_effect.charts.theme import Chart
 from probe_effect.compare.comparison import Comparison
-from probe_effect.compare.counts import explanation_of
-from probe_effect.compare.kernels import LEAST_CHANGE_RATIO, Matrix, column_of, series, series_changes
+from probe_effect.compare.kernels import LEAST_CHANGE_RATIO, Matrix, column_of, explanation_of, series, series_changes
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.names import architecture
