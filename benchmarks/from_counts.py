@@ -18,8 +18,8 @@ from benchmarks.tables_in_pages import PROJECT, put
 
 from probe_effect import units
 from probe_effect.costs import from_counts
-from probe_effect.costs.event_classes import classes_of, recorded
 from probe_effect.costs.evidence import evidence
+from probe_effect.costs.instructions import classes_of, recorded
 from probe_effect.model import series_of
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import read_catalogue

@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 from builders import COST_NS, RowChanges, many_blocks
 from number_builder import number, submission
 from probe_effect.answer import answers as asked_parts
-from probe_effect.costs.event import ProbeGroup, event
-from probe_effect.costs.evidence import Evidence
-from probe_effect.costs.scope import whose
-from probe_effect.costs.table import CostTable, of_machine
+from probe_effect.costs.evidence import Evidence, whose
+from probe_effect.costs.table import CostTable, ProbeGroup, event, of_machine
 from probe_effect.store.suite_file import Suite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.answer.question import Question
-    from probe_effect.costs.event import HereCosts
     from probe_effect.costs.row import CostRow
+    from probe_effect.costs.table import HereCosts
     from probe_effect.model import Estimate, Sample
     from probe_effect.numbers.likeness import Facts
     from probe_effect.reduce.submission import Number

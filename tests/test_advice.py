@@ -8,7 +8,7 @@ import pytest
 
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
 from probe_effect.answer.advice import Advice, Thread, advise
-from probe_effect.costs.event import ProbeGroup
+from probe_effect.costs.table import ProbeGroup
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts
 

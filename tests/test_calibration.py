@@ -18,7 +18,7 @@ from probe_effect.calibration import measure
 from probe_effect.calibration.loop import BlockTime, CalibrationLoop, LoopProcess
 from probe_effect.calibration.measure import Blocks, CalibrationTask, measured
 from probe_effect.calibration.moved import PLAIN_CALL, AskedProbe, Operation, moved
-from probe_effect.costs.event import HereCost, HereCosts
+from probe_effect.costs.table import HereCost, HereCosts
 from probe_effect.errors import HostNotReady
 from probe_effect.live.places import Place
 from probe_effect.model import Estimate

@@ -23,7 +23,7 @@ from probe_effect.advising.script_answer import RunningSystem, ScriptAnswer, Scr
 from probe_effect.advising.script_report import advice_json, headline
 from probe_effect.cli.advice_output import show
 from probe_effect.cli.group import commands
-from probe_effect.costs.event import HereCost, HereCosts
+from probe_effect.costs.table import HereCost, HereCosts
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.live.count import CountResult, ProbeRate, Target, ThreadUse
 from probe_effect.live.places import NotHere, Place

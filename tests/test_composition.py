@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidence_builder import MACHINE, case, evidence, measured, suite
-from probe_effect.costs.composition import agreement, checked, composed
+from probe_effect.costs.actions import agreement, checked, composed
 from probe_effect.model import Estimate
 from probe_effect.stats.estimates import overlap
 

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cost_invariants import Asked, Said, turned, violations
-from probe_effect.costs.event import ProbeGroup, event
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.evidence import evidence, whose
 from probe_effect.costs.machine import machine_costs
 from probe_effect.costs.row import PLAIN_ACTION, RowKey
-from probe_effect.costs.scope import whose
-from probe_effect.costs.table import CostTable
+from probe_effect.costs.table import CostTable, ProbeGroup, event
 from probe_effect.numbers.likeness import facts_of_submission
 from probe_effect.numbers.shown import in_order
 

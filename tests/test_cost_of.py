@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidence_builder import MACHINE, TRACER, case, cost_of, evidence, measured, suite
-from probe_effect.costs.first_instruction import mechanism, mechanism_of
+from probe_effect.costs.instructions import mechanism, mechanism_of
 from probe_effect.model import Estimate
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 from evidence_builder import MACHINE, TRACER, case, cost_of, evidence, measured, parts, suite
 from probe_effect.answer.question import ProbeQuestion, Question
-from probe_effect.costs.added import entry_path
+from probe_effect.costs.row import entry_path
 from probe_effect.model import Estimate
 
 if TYPE_CHECKING:

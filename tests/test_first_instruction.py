@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.costs.first_instruction import mechanism, writes_red_zone
+from probe_effect.costs.instructions import mechanism, writes_red_zone
 from probe_effect.model import NOP10_CALLED_SINCE
 
 BEFORE, NEW = (6, 17), (6, 18)

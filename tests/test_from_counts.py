@@ -16,7 +16,6 @@ from probe_effect.answer.answers import answer, tried
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.answer.sentences import assumptions, headline
 from probe_effect.costs import from_counts
-from probe_effect.costs.event_classes import RecordedClasses
 from probe_effect.costs.from_counts import (
     CALL_INSTRUCTIONS,
     Calibration,
@@ -28,6 +27,7 @@ from probe_effect.costs.from_counts import (
     counted_as,
     models,
 )
+from probe_effect.costs.instructions import RecordedClasses
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import facts_of

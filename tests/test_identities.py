@@ -18,8 +18,8 @@ from probe_effect.advising.here import groups, this_machine
 from probe_effect.advising.watched import probe_costs
 from probe_effect.calibration.measure import placed
 from probe_effect.cli.group import commands
-from probe_effect.costs.event import ProbeGroup
 from probe_effect.costs.evidence import evidence
+from probe_effect.costs.table import ProbeGroup
 from probe_effect.errors import ProbeEffectError
 from probe_effect.numbers.likeness import facts_of
 from probe_effect.scripts.script import read_script

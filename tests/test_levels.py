@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
-from probe_effect.costs.added import Contention, contention, line, nearest
+from probe_effect.costs.row import Contention, contention, line, nearest
 from probe_effect.model import Estimate
 
 PER_EVENT = suite("per-event", case("06-uprobe"), case("07-uretprobe"))

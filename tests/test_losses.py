@@ -12,9 +12,9 @@ from builders import EVENTS, changed, copy_suite, machine_values, many_blocks, w
 from evidence_builder import MACHINE, TRACER, case, cost_of, evidence, measured, suite
 from number_builder import number, submission
 from probe_effect.compare.comparison import compare, ranked
+from probe_effect.costs.evidence import Scope
 from probe_effect.costs.questions import QUESTIONS, over_machines, question
 from probe_effect.costs.row import RowKey
-from probe_effect.costs.scope import Scope
 from probe_effect.costs.table import CostTable
 from probe_effect.exports.facts import verdicts
 from probe_effect.model import Estimate

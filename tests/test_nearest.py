@@ -12,10 +12,9 @@ from evidence_builder import MACHINE, TRACER, asked_here, case, evidence, measur
 from probe_effect.advising.script_report import recommendation
 from probe_effect.answer.advice import Thread, advise, what_to_run
 from probe_effect.answer.spread import Spread
-from probe_effect.costs.event import HereCost, HereCosts, ProbeGroup
-from probe_effect.costs.evidence import Evidence
-from probe_effect.costs.scope import Scope
-from probe_effect.costs.scope import whose as whose_scope
+from probe_effect.costs.evidence import Evidence, Scope
+from probe_effect.costs.evidence import whose as whose_scope
+from probe_effect.costs.table import HereCost, HereCosts, ProbeGroup
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import facts_of_submission
 

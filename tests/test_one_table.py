@@ -14,10 +14,8 @@ import pytest
 from builders import PROJECT
 from cost_invariants import ACTIONS, KINDS, MECHANISMS, OF_USER, Asked, Said, pairs, violations
 from page_scripts import under_node
-from probe_effect.costs.event import ProbeGroup, event
-from probe_effect.costs.evidence import evidence
-from probe_effect.costs.scope import Scope
-from probe_effect.costs.table import CostTable
+from probe_effect.costs.evidence import Scope, evidence
+from probe_effect.costs.table import CostTable, ProbeGroup, event
 from probe_effect.exports.costs import cost_files, scope_tables, scopes
 from probe_effect.model import Estimate
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import shared_examples
 from evidence_builder import measured
 from probe_effect.answer.prediction import MAX_RATE_HZ, ProbeLoad, ThreadLoad, expected_loss, predict, together
-from probe_effect.costs.added import EntryPath
+from probe_effect.costs.row import EntryPath
 from probe_effect.errors import UsageError
 from probe_effect.model import Estimate
 from probe_effect.reduce.grades import slowdown_at

@@ -13,8 +13,8 @@ from evidence_builder import asked_here, case, evidence, measured, suite
 from probe_effect.answer.answers import answer, tried
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.answer.sentences import assumptions, grade, headline
-from probe_effect.costs.event import ProbeGroup
-from probe_effect.costs.published import printed_costs
+from probe_effect.costs.evidence import printed_costs
+from probe_effect.costs.table import ProbeGroup
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import PublishedSource

@@ -12,11 +12,10 @@ from page_scripts import under_node
 from probe_effect.answer.advice import Thread, advise
 from probe_effect.answer.answers import answer
 from probe_effect.answer.question import Combination, Question
-from probe_effect.costs.depth import READINGS, stopped
-from probe_effect.costs.event import ProbeGroup
+from probe_effect.costs.actions import READINGS, stopped
 from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.row import SAMPLED
-from probe_effect.costs.table import of_machine
+from probe_effect.costs.table import ProbeGroup, of_machine
 from probe_effect.exports.costs import table_values
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import facts_of_submission

@@ -11,7 +11,7 @@ import scipy
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, parts, suite
 from probe_effect.answer.question import Combination, Question
 from probe_effect.answer.spread import program_pairs
-from probe_effect.costs.depth import WALKED, may_pay_at_switches, sample_law
+from probe_effect.costs.actions import WALKED, may_pay_at_switches, sample_law
 from probe_effect.costs.row import SAMPLED
 from probe_effect.model import Estimate
 from probe_effect.stats.trends import T_95, straight_line

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import script_examples
 from builders import PROJECT
-from probe_effect.costs.depth import READINGS
+from probe_effect.costs.actions import READINGS
 from probe_effect.errors import UsageError
 from probe_effect.scripts.clauses import kind_of
 from probe_effect.scripts.form import ALIASES, EFFECTS, KINDS, TOKENS, tables

@@ -12,8 +12,8 @@ from evidence_builder import case, evidence, measured, suite
 from probe_effect.answer import sentences
 from probe_effect.answer.answers import answer, tried
 from probe_effect.answer.question import ProbeQuestion, Question
-from probe_effect.costs.added import RatePoint
-from probe_effect.costs.composition import Agreement
+from probe_effect.costs.actions import Agreement
+from probe_effect.costs.row import RatePoint
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import facts_of
 

@@ -12,7 +12,7 @@ import pytest
 from builders import write_data
 from html_page import Page
 from probe_effect.costs.evidence import evidence
-from probe_effect.costs.first_instruction import is_in_red_zone
+from probe_effect.costs.instructions import is_in_red_zone
 from probe_effect.costs.machine import number_on_hardware
 from probe_effect.errors import ProbeEffectError
 from probe_effect.exports.build import BuildPlaces

@@ -16,7 +16,7 @@ from probe_effect.answer import sentences
 from probe_effect.answer.answers import answer
 from probe_effect.answer.asking import tool_script, tracer_of
 from probe_effect.answer.question import Combination, Question, rate_from
-from probe_effect.costs.depth import may_pay_at_switches
+from probe_effect.costs.actions import may_pay_at_switches
 from probe_effect.costs.evidence import evidence
 from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.live.count import Target

@@ -24,10 +24,10 @@ from probe_effect.answer.question import Question
 from probe_effect.answer.spread import spread_of
 from probe_effect.calibration.measure import CalibrationTask, PlacedProbe, by_mechanism, calibrated, mechanism_at
 from probe_effect.calibration.moved import AskedProbe
-from probe_effect.costs.event import ProbeGroup
 from probe_effect.costs.evidence import Evidence
-from probe_effect.costs.first_instruction import mechanism
+from probe_effect.costs.instructions import mechanism
 from probe_effect.costs.machine import ON_CALLS
+from probe_effect.costs.table import ProbeGroup
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.host.mounts import mount_for_our_time
 from probe_effect.host.symbols import FIRST_BYTES, code_at

@@ -8,9 +8,8 @@ from probe_effect.answer import sentences
 from probe_effect.answer.alternatives import Way, ways
 from probe_effect.answer.answers import Answer, Forecast, Neighbour, answer, tried
 from probe_effect.answer.question import Question
-from probe_effect.costs.added import RatePoint
 from probe_effect.costs.evidence import Evidence, evidence
-from probe_effect.costs.row import SAMPLED, CostRow
+from probe_effect.costs.row import SAMPLED, CostRow, RatePoint
 from probe_effect.errors import unknown
 from probe_effect.model import Estimate, interval_json, thresholds_json
 from probe_effect.numbers.catalogue import read_numbers, read_sources

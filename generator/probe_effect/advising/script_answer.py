@@ -28,10 +28,9 @@ from probe_effect.calibration.measure import (
     asked,
     placed,
 )
-from probe_effect.costs.event import HereCosts
-from probe_effect.costs.evidence import evidence
-from probe_effect.costs.first_instruction import writes_red_zone
-from probe_effect.costs.scope import machines_for
+from probe_effect.costs.evidence import evidence, machines_for
+from probe_effect.costs.instructions import writes_red_zone
+from probe_effect.costs.table import HereCosts
 from probe_effect.errors import HostNotReady, UsageError, unknown
 from probe_effect.host import usable_cpus
 from probe_effect.live.count import CountResult, Target, count

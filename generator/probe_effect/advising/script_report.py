@@ -9,7 +9,7 @@ from probe_effect.advising.script_answer import ScriptAnswer
 from probe_effect.answer import prediction, sentences
 from probe_effect.answer.advice import Advice, Advised, Slowed
 from probe_effect.answer.prediction import WORDS
-from probe_effect.costs.event import HereCosts, ProbeGroup
+from probe_effect.costs.table import HereCosts, ProbeGroup
 from probe_effect.model import Estimate, interval_json, thresholds_json
 from probe_effect.reduce.grades import THRESHOLDS
 from probe_effect.units import NS_PER_SECOND

@@ -9,9 +9,8 @@ from typing import Any
 from probe_effect.answer.spread import spreads
 from probe_effect.calibration.measure import Calibrate, CalibrationTask, mechanism_at
 from probe_effect.calibration.moved import AskedProbe
-from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.evidence import Evidence, Scope, evidence, whose
 from probe_effect.costs.row import CostRow, RowKey
-from probe_effect.costs.scope import Scope, whose
 from probe_effect.costs.table import cost_table
 from probe_effect.errors import HostNotReady, UsageError, unknown
 from probe_effect.host import ROOT

@@ -12,13 +12,11 @@ from probe_effect.answer.answers import Forecast, forecast
 from probe_effect.answer.prediction import WORDS
 from probe_effect.answer.question import Question
 from probe_effect.answer.spread import Spread, spread_of
-from probe_effect.costs.depth import may_pay_at_switches
-from probe_effect.costs.event import HereCosts, ProbeGroup, event, with_calls
-from probe_effect.costs.evidence import Evidence
+from probe_effect.costs.actions import may_pay_at_switches
+from probe_effect.costs.evidence import Evidence, machines_for, whose
 from probe_effect.costs.machine import STANDS_FOR, single_cases
 from probe_effect.costs.row import CostRow
-from probe_effect.costs.scope import machines_for, whose
-from probe_effect.costs.table import cost_table
+from probe_effect.costs.table import HereCosts, ProbeGroup, cost_table, event, with_calls
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts, Likeness
 from probe_effect.reduce.grades import threshold

@@ -8,18 +8,13 @@ from dataclasses import dataclass, replace
 from probe_effect.answer.prediction import Prediction, ProbeLoad, ThreadLoad, expected_loss, predict, together
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.answer.spread import Spread, spread_of
-from probe_effect.costs.added import RatePoint, line
-from probe_effect.costs.composition import Agreement, CompositionKind, agreement, checked
-from probe_effect.costs.depth import may_pay_at_switches
-from probe_effect.costs.event import ProbeGroup, event, with_calls
-from probe_effect.costs.evidence import Evidence
-from probe_effect.costs.first_instruction import is_in_red_zone
+from probe_effect.costs.actions import Agreement, CompositionKind, agreement, checked, may_pay_at_switches
+from probe_effect.costs.evidence import Evidence, PublishedCost, Scope, whose
 from probe_effect.costs.from_counts import Account, counted_as, models
+from probe_effect.costs.instructions import is_in_red_zone
 from probe_effect.costs.machine import machine_costs
-from probe_effect.costs.published import PublishedCost
-from probe_effect.costs.row import PLAIN_ACTION, CostRow
-from probe_effect.costs.scope import Scope, whose
-from probe_effect.costs.table import CostTable, cost_table, of_machine
+from probe_effect.costs.row import PLAIN_ACTION, CostRow, RatePoint, line
+from probe_effect.costs.table import CostTable, ProbeGroup, cost_table, event, of_machine, with_calls
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Estimate
 from probe_effect.numbers.index import once

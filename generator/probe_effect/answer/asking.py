@@ -12,11 +12,9 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 from probe_effect.answer.proof import calls_per_event
-from probe_effect.costs.added import RatePoint, point
-from probe_effect.costs.event import ProbeGroup, event, with_calls
 from probe_effect.costs.evidence import CostKey, Evidence
-from probe_effect.costs.row import Basis, CostRow
-from probe_effect.costs.table import of_machine
+from probe_effect.costs.row import Basis, CostRow, RatePoint, point
+from probe_effect.costs.table import ProbeGroup, event, of_machine, with_calls
 from probe_effect.errors import unknown
 from probe_effect.model import Estimate
 from probe_effect.reduce.grades import slowdown_at

@@ -23,9 +23,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from probe_effect import units
-from probe_effect.costs.evidence import Evidence
+from probe_effect.costs.evidence import Evidence, PublishedCost
 from probe_effect.costs.machine import number_on_hardware
-from probe_effect.costs.published import PublishedCost
 from probe_effect.costs.row import CostRow
 from probe_effect.errors import UsageError
 from probe_effect.model import Estimate, level_order

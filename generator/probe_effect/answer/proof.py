@@ -23,13 +23,11 @@ from statistics import median, quantiles
 
 import numpy as np
 
-from probe_effect.costs.added import EntryPath, RatePoint, entry_path, point
-from probe_effect.costs.depth import in_program
-from probe_effect.costs.event import ProbeGroup, event, with_calls
+from probe_effect.costs.actions import in_program
 from probe_effect.costs.evidence import Evidence
-from probe_effect.costs.first_instruction import mechanism_of
-from probe_effect.costs.row import SAMPLED, WIDEST_RATIO, CostRow
-from probe_effect.costs.table import of_machine
+from probe_effect.costs.instructions import mechanism_of
+from probe_effect.costs.row import SAMPLED, WIDEST_RATIO, CostRow, EntryPath, RatePoint, entry_path, point
+from probe_effect.costs.table import ProbeGroup, event, of_machine, with_calls
 from probe_effect.model import Estimate
 from probe_effect.numbers.index import once
 from probe_effect.reduce.submission import Number

@@ -8,11 +8,10 @@ from probe_effect.answer import prediction
 from probe_effect.answer.answers import Answer, Forecast, Tried
 from probe_effect.answer.prediction import WORDS
 from probe_effect.answer.spread import Spread
-from probe_effect.costs.added import EntryPath, RatePoint
-from probe_effect.costs.composition import Agreement, CompositionKind
+from probe_effect.costs.actions import Agreement, CompositionKind
+from probe_effect.costs.evidence import PublishedCost
 from probe_effect.costs.from_counts import Account
-from probe_effect.costs.published import PublishedCost
-from probe_effect.costs.row import CostRow
+from probe_effect.costs.row import CostRow, EntryPath, RatePoint
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.names import quoted

@@ -24,9 +24,9 @@ from probe_effect.answer.prediction import WORDS
 from probe_effect.calibration.loop import CalibrationLoop, Traced
 from probe_effect.calibration.moved import PLAIN_CALL, AskedProbe, MovedScript, Operation, moved
 from probe_effect.compilers import own_cache
-from probe_effect.costs.event import HereCost, HereCosts, ProbeKey
-from probe_effect.costs.first_instruction import mechanism
+from probe_effect.costs.instructions import mechanism
 from probe_effect.costs.row import NOTES
+from probe_effect.costs.table import HereCost, HereCosts, ProbeKey
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.host import ROOT, read_text, usable_cpus
 from probe_effect.live.attach_points import as_bpftrace

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from probe_effect.answer.prediction import WORDS
 from probe_effect.calibration.loop import SLOTS, LoopProcess
-from probe_effect.costs.event import ProbeKey
+from probe_effect.costs.table import ProbeKey
 from probe_effect.live.places import Place
 from probe_effect.scripts.changed import Edit, applied, uses_arguments
 from probe_effect.scripts.clauses import Clause, program

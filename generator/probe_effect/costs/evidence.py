@@ -1,19 +1,100 @@
-"""Which costs guidance may use: of each machine, tracer and case the current number, where it is sound."""
+"""Which costs guidance may use: of each machine, tracer and case the current number, where it is sound; those that
+others printed; and whose costs an answer takes, which is decided first.
+"""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from probe_effect.costs.published import PublishedCost, printed_costs
+from probe_effect import units
+from probe_effect.model import Estimate
+from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource
 from probe_effect.numbers.index import Numbers, OnDemand, grouped_by, once
+from probe_effect.numbers.likeness import Facts, Likeness, by_likeness, facts_of_submission
+from probe_effect.numbers.published import DERIVED_MARK, PUBLISHED_MARK, printed_text
 from probe_effect.reduce.reading import code
 from probe_effect.reduce.submission import Number
 from probe_effect.store.kept import code_version
 from probe_effect.store.release_file import folders_digest
+from probe_effect.store.source_file import Figure
 from probe_effect.store.suite_file import Case, Suite
+
+TIER = "published"
+"""What stands for the tier of a machine of others, so that it is comparable with none of ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedCost:
+    """A cost of a case as a source printed it, or as it follows from what it printed."""
+
+    source: PublishedSource
+    figure: Figure
+
+    @property
+    def cost(self) -> Estimate:
+        """ns an event, without an interval: no source has one."""
+        assert self.figure.cost_ns is not None
+        return Estimate(float(self.figure.cost_ns))
+
+    @property
+    def text(self) -> str:
+        """The cost as printed, or as worked out, with its mark."""
+        derived = f"{units.duration(self.cost.value)}{DERIVED_MARK}"
+        return derived if self.is_derived else f"{printed_text(self.figure)}{PUBLISHED_MARK}"
+
+    @property
+    def is_derived(self) -> bool:
+        """Whether the cost is not printed, and was worked out here from what is."""
+        return self.figure.cost_from == "derived"
+
+    @property
+    def machine(self) -> str:
+        """The source, and after a full stop the platform where it has several."""
+        platform = re.sub(r"[^a-z0-9]+", "-", (self.figure.platform or "").lower()).strip("-")
+        return f"{self.source.id}.{platform}" if platform else self.source.id
+
+    @property
+    def hardware(self) -> str:
+        """The platform as the figure names it, or else the hardware as the source describes it."""
+        return self.figure.platform or self.source.document.hardware
+
+    @property
+    def is_physical(self) -> bool:
+        """Whether it was measured without a hypervisor."""
+        return self.hardware in self.source.document.physical
+
+    @property
+    def label(self) -> str:
+        """The author of the figure's source, and its date in words."""
+        document = self.source.document
+        return f"{document.author}, {names.date_words(document.date)}"
+
+    @property
+    def facts(self) -> Facts:
+        """Its machine as far as likeness looks at it: like no other."""
+        return Facts(
+            machine=self.machine, tier=TIER, architecture="not stated", cpu_model=self.hardware, kernel_release=""
+        )
+
+
+def printed_costs(sources: Iterable[PublishedSource]) -> dict[tuple[str, str, str], PublishedCost]:
+    """Machine, tracer and case to the cost that was printed; left out where a source has several for the three.
+
+    Several are of variants that the case does not tell apart, such as the first instruction of a function.
+    """
+    found: dict[tuple[str, str, str], list[PublishedCost]] = {}
+    for source in sources:
+        for figure in source.figures:
+            if figure.case and figure.tracer and figure.cost_ns is not None and figure.cost_ns > 0:
+                one = PublishedCost(source, figure)
+                found.setdefault((one.machine, figure.tracer, figure.case), []).append(one)
+    return {key: some[0] for key, some in found.items() if len(some) == 1}
+
 
 CostKey = tuple[str, str, str]
 """Machine, tracer, case."""
@@ -222,3 +303,55 @@ def _keep(catalogue: Catalogue) -> Callable[[str, Callable[[], bytes]], bytes]:
         return kept.made(make, "evidence", package, own, code(), folders_digest(folders), *known)
 
     return keep
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Machines whose costs may be taken, level by level: a later level answers where an earlier one knows nothing.
+
+    `own`: the asker's machine, or the one that was named. `alike`: those of its kind, and `others` those of another
+    kind. `lending`: machines of the own one's kind, which tell what an action adds where it does not; `printed`: the
+    machine of others that was named.
+    """
+
+    own: tuple[str, ...] = ()
+    alike: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    lending: tuple[str, ...] = ()
+    printed: str | None = None
+
+    @property
+    def levels(self) -> tuple[tuple[str, ...], ...]:
+        """The machines whose probes are taken, the nearest first."""
+        return self.own, self.alike, self.others
+
+    @property
+    def adding(self) -> tuple[tuple[str, ...], ...]:
+        """The machines that tell what an action adds, the nearest first."""
+        return self.own, self.alike or self.lending, self.others
+
+
+def machines_for(found: Evidence, here: Facts, named: str | None = None) -> list[Likeness]:
+    """The measured machines with what each has in common with this one, the most like it first; or a named one."""
+    machines = dict.fromkeys(machine for machine, _, _ in reversed(found.keys))
+    newest = (found.costs[found.keys_of(one)[0]].submission for one in machines)
+    ordered = by_likeness(here, map(facts_of_submission, newest))
+    return ordered if named is None else [replace(one, comparable=True) for one in ordered if one.machine == named]
+
+
+def whose(found: Evidence, here: Facts, named: str | None = None) -> Scope:
+    """Whose costs answer a question from the machine of `here`, or about a machine that is named."""
+    if named is None:
+        every = machines_for(found, here)
+        alike = _names(one for one in every if one.comparable and not one.is_same)
+        own = _names(one for one in every if one.is_same)
+        return Scope(own, alike, _names(one for one in every if not one.comparable))
+    if named not in found.machines:
+        return Scope(printed=named)
+    facts = facts_of_submission(found.costs[found.keys_of(named)[0]].submission)
+    kind = _names(one for one in machines_for(found, facts) if one.comparable and not one.is_same)
+    return Scope((named,), lending=kind)
+
+
+def _names(machines: Iterable[Likeness]) -> tuple[str, ...]:
+    return tuple(one.machine for one in machines)

@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probe_effect.costs.event_classes import Array, RecordedClasses, classes_of, exceptions_of, recorded
 from probe_effect.costs.evidence import CostKey, Evidence
-from probe_effect.costs.first_instruction import mechanism_of
+from probe_effect.costs.instructions import Array, RecordedClasses, classes_of, exceptions_of, mechanism_of, recorded
 from probe_effect.costs.row import SAMPLED
 from probe_effect.model import Estimate
 from probe_effect.numbers import names

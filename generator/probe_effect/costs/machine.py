@@ -4,14 +4,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
-from probe_effect.costs.actions import MADE_OF, SAME_ACTION, Differences, Fired, Sum
-from probe_effect.costs.added import contention, event_cost, nearest
-from probe_effect.costs.depth import STOPS, at_depth, stopped
-from probe_effect.costs.evidence import Evidence
-from probe_effect.costs.first_instruction import mechanism_of, on_nop
+from probe_effect.costs.actions import MADE_OF, SAME_ACTION, STOPS, Differences, Fired, Sum, at_depth, stopped
+from probe_effect.costs.evidence import Evidence, PublishedCost
 from probe_effect.costs.from_counts import counted, counted_as, models
-from probe_effect.costs.published import PublishedCost
-from probe_effect.costs.row import NOTES, PLAIN_ACTION, SAMPLED, Basis, CostRow, RowKey, best
+from probe_effect.costs.instructions import mechanism_of, on_nop
+from probe_effect.costs.row import (
+    NOTES,
+    PLAIN_ACTION,
+    SAMPLED,
+    Basis,
+    CostRow,
+    RowKey,
+    best,
+    contention,
+    event_cost,
+    nearest,
+)
 from probe_effect.numbers.index import once
 from probe_effect.numbers.names import X86_64, architecture, quoted
 from probe_effect.reduce.submission import Number, Submission

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from probe_effect.costs.added import calls_of_event, event_cost
 from probe_effect.costs.evidence import evidence
-from probe_effect.costs.first_instruction import mechanism_of
-from probe_effect.costs.row import median_range, upper_median
+from probe_effect.costs.instructions import mechanism_of
+from probe_effect.costs.row import calls_of_event, event_cost, median_range, upper_median
 from probe_effect.model import Estimate, Key
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import once

@@ -11,7 +11,7 @@ from probe_effect.answer.asking import tool_scripts
 from probe_effect.answer.prediction import BANDS, MAX_RATE_HZ, MIN_RATE_HZ, WORDS
 from probe_effect.answer.proof import event_probes, in_programs, script_of, times_of_others
 from probe_effect.answer.spread import STOPPING, Spread, spreads
-from probe_effect.costs.depth import ALL_CPUS, STOPS, WATCHES_PROCESSES
+from probe_effect.costs.actions import ALL_CPUS, STOPS, WATCHES_PROCESSES
 from probe_effect.costs.evidence import Evidence, evidence
 from probe_effect.costs.row import NOTES, SAMPLED
 from probe_effect.exports.costs import DIGITS, MECHANISMS, USER_PROBES, file_name, scope_tables

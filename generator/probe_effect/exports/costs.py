@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from probe_effect.answer.prediction import note_of
-from probe_effect.costs.depth import READINGS, STOPS
-from probe_effect.costs.evidence import evidence
+from probe_effect.costs.actions import READINGS, STOPS
+from probe_effect.costs.evidence import Scope, evidence, whose
 from probe_effect.costs.machine import machine_costs, own_actions
 from probe_effect.costs.row import SAMPLED, CostRow, RowKey
-from probe_effect.costs.scope import Scope, whose
 from probe_effect.costs.table import CostTable
 from probe_effect.exports.script_values import Values, ends, script_json
 from probe_effect.model import Estimate

@@ -16,8 +16,8 @@ from probe_effect.charts.dots import INSTRUCTIONS, NANOSECONDS
 from probe_effect.charts.theme import look
 from probe_effect.compare.kernels import architecture_order
 from probe_effect.compare.subjects import MeasuredMachine, offered
-from probe_effect.costs.added import calls_of_event
 from probe_effect.costs.evidence import evidence
+from probe_effect.costs.row import calls_of_event
 from probe_effect.exports.script_values import (
     Values,
     choice,

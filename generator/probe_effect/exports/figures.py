@@ -15,7 +15,7 @@ from probe_effect.charts.draw import badge, draw_framed, draw_png, draw_svg, mac
 from probe_effect.charts.svg import Inscription, diagram, framed
 from probe_effect.charts.theme import LAYOUTS, Chart, source
 from probe_effect.costs.evidence import Evidence, evidence
-from probe_effect.costs.first_instruction import mechanism_of
+from probe_effect.costs.instructions import mechanism_of
 from probe_effect.costs.row import CostRow
 from probe_effect.exports.files import json_of, rows_document, safe_cell, write
 from probe_effect.numbers import names

@@ -15,9 +15,9 @@ from probe_effect.answer.advice import Advice, Advised, Thread, advise
 from probe_effect.answer.asking import ANY_THREAD, QUESTIONS, groups, tracer_of
 from probe_effect.answer.prediction import WORDS, ThreadLoad, limits, note_of, predict
 from probe_effect.answer.spread import spread_of
-from probe_effect.costs.event import ProbeGroup
 from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.row import CostRow
+from probe_effect.costs.table import ProbeGroup
 from probe_effect.exports.script_values import Values
 from probe_effect.numbers import names
 from probe_effect.numbers.likeness import Facts

@@ -31,12 +31,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from probe_effect import units
-from probe_effect.costs.added import OF_RATES, calls_of_event, event_cost, line
-from probe_effect.costs.depth import sample_law
+from probe_effect.costs.actions import sample_law
 from probe_effect.costs.evidence import evidence
-from probe_effect.costs.first_instruction import is_in_red_zone, mechanism_of
+from probe_effect.costs.instructions import is_in_red_zone, mechanism_of
 from probe_effect.costs.machine import number_on_hardware
 from probe_effect.costs.questions import over_machines, question
+from probe_effect.costs.row import OF_RATES, calls_of_event, event_cost, line
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue

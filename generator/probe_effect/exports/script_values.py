@@ -14,8 +14,8 @@ from typing import Any, Literal
 from probe_effect.compare.compared import traits
 from probe_effect.compare.comparison import between_tracers, faults
 from probe_effect.compare.subjects import MeasuredMachine, offered
-from probe_effect.costs.added import event_cost
 from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.row import event_cost
 from probe_effect.model import Estimate, Metric
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue

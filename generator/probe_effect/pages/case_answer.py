@@ -12,10 +12,9 @@ from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.answer.sentences import is_wide
 from probe_effect.charts.dots import Dot, dot_chart
 from probe_effect.charts.theme import Chart
-from probe_effect.costs.added import calls_of_event
 from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.from_counts import CALL_INSTRUCTIONS, models
-from probe_effect.costs.row import CostRow
+from probe_effect.costs.row import CostRow, calls_of_event
 from probe_effect.costs.table import of_machine
 from probe_effect.model import Estimate
 from probe_effect.numbers import names

@@ -10,9 +10,9 @@ from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.charts.theme import Chart
 from probe_effect.compare.agreement import of_case
 from probe_effect.compare.kernels import kernel_names, matrices_of_case
-from probe_effect.costs.added import entry_path
-from probe_effect.costs.composition import Checked, checked
+from probe_effect.costs.actions import Checked, checked
 from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.row import entry_path
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder

@@ -10,8 +10,8 @@ from probe_effect.answer import sentences
 from probe_effect.charts.curves import Curve, tail_chart
 from probe_effect.charts.slowdown import MeasuredSlowdown
 from probe_effect.charts.theme import Chart, TextForm
-from probe_effect.costs.added import Contention, RatePoint, contention, line
 from probe_effect.costs.evidence import Evidence
+from probe_effect.costs.row import Contention, RatePoint, contention, line
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.shown import shown

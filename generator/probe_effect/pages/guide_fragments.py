@@ -10,7 +10,7 @@ from probe_effect.charts.theme import Chart
 from probe_effect.compare.comparison import compare, expected_by_chance
 from probe_effect.compare.kernels import Matrix, kernel_names, matrices_of_case
 from probe_effect.costs.evidence import Evidence, evidence
-from probe_effect.costs.first_instruction import mechanism_of
+from probe_effect.costs.instructions import mechanism_of
 from probe_effect.costs.row import CostRow
 from probe_effect.model import release_numbers
 from probe_effect.numbers import names

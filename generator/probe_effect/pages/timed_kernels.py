@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from probe_effect.compare.kernels import column_of, matrices, release_order
-from probe_effect.costs.first_instruction import mechanism_of
+from probe_effect.costs.instructions import mechanism_of
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource
 from probe_effect.numbers.names import tool_of
 from probe_effect.reduce.submission import Number

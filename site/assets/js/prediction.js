@@ -1,5 +1,5 @@
 // From the cost of probes and the rate of their events to what they do: the arithmetic of the generator's
-// answer/prediction.py and costs/added.py. Shared examples (tests/data/prediction.json) hold the two to each other.
+// answer/prediction.py and costs/row.py. Shared examples (tests/data/prediction.json) hold the two to each other.
 import { difference, mapped, times, total } from "./estimates.js";
 import { filled } from "./page.js";
 import { quantity, scales } from "./units.js";
@@ -51,7 +51,7 @@ export const limits = ({ value, high }, { words, bands }) => {
 };
 
 // What an event costs that comes with `calls` system calls, each of which pays `each`, and not with as many as were
-// measured (costs/added.py).
+// measured (costs/row.py).
 export const moved = (cost, each, measured, calls) => {
   const more = calls - measured;
   const paid = times(each, Math.abs(more));

@@ -1,4 +1,4 @@
-// What a script costs, as the generator's costs/event.py and answer/advice.py have it, by the cost tables that are in
+// What a script costs, as the generator's costs/table.py and answer/advice.py have it, by the cost tables that are in
 // data/costs/ of the site: a sum over rows. A cost also has its basis, and the ids of the machines that it is of.
 import { atLeast, given, multiplied, times, total } from "./estimates.js";
 import { moved, predict } from "./prediction.js";

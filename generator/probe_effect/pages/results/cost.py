@@ -8,9 +8,9 @@ from probe_effect import units
 from probe_effect.charts.dots import NANOSECONDS
 from probe_effect.charts.slowdown import CostLine, slowdown_chart
 from probe_effect.charts.theme import Chart
-from probe_effect.costs.added import calls_of_event
-from probe_effect.costs.depth import FRAMES, WALKED, SampleLaw, sample_law
+from probe_effect.costs.actions import FRAMES, WALKED, SampleLaw, sample_law
 from probe_effect.costs.evidence import evidence
+from probe_effect.costs.row import calls_of_event
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
