@@ -15,11 +15,19 @@ import pytest
 from needs import needs
 from probe_effect.cli.measure_target import CACHE
 from probe_effect.compilers import cache_folder
-from probe_effect.emulated.anatomy import PathRecorder, Symbols, of_machine, path_of
+from probe_effect.emulated.anatomy import (
+    PathRecorder,
+    Recording,
+    Symbols,
+    of_machine,
+    path_of,
+    plugin_words,
+    read_recording,
+    taken,
+)
 from probe_effect.emulated.architecture import DEFAULT
 from probe_effect.emulated.debian import locked
 from probe_effect.emulated.qemu import find_emulator
-from probe_effect.emulated.recording import Recording, plugin_words, read_recording, taken
 from probe_effect.errors import HostNotReady
 from probe_effect.model import Key
 from probe_effect.store.event_paths import USER

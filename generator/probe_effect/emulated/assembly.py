@@ -12,12 +12,12 @@ import elftools
 
 import probe_effect
 from probe_effect.compilers import CompiledProgram, Sysroot, c_compiler_for
+from probe_effect.emulated.anatomy import MARKED
 from probe_effect.emulated.architecture import GuestArchitecture, of_the_host
 from probe_effect.emulated.debian import DebianRelease, Unpacked, check_programs
 from probe_effect.emulated.kernel import KernelImage, archive, compile_python, wrapper
 from probe_effect.emulated.messages import CONFIG, LIBRARY, PLACE, PREBUILT, WORKLOADS, in_guest
 from probe_effect.emulated.qemu import Emulator, Image, find_emulator
-from probe_effect.emulated.recording import MARKED
 from probe_effect.emulated.tracers import Wanted
 from probe_effect.measure.request import Work
 from probe_effect.tools.record import TOOLS
