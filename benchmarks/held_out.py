@@ -29,7 +29,7 @@ from benchmarks.held_out_measured import Asked, by_hand, measured, predicted
 from benchmarks.held_out_tables import summary, table
 
 from probe_effect.errors import ProbeEffectError, unknown
-from probe_effect.host.mounts import mount_for_our_time
+from probe_effect.host.kernel import mount_for_our_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

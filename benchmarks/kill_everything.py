@@ -25,7 +25,7 @@ from benchmarks.kill_and_resume import PROGRAM, PROJECT, SEED, attached, loaded,
 
 from builders import write_data
 from probe_effect.host import read_text
-from probe_effect.host.mounts import mount_for_our_time
+from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.measure.interrupt import leftovers
 
 KILLS = 11

@@ -23,7 +23,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.host.mounts import mount_for_our_time
+from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.host.symbols import matching_functions
 from probe_effect.live.count import Countable, Target, count
 from probe_effect.live.perf_event import tracefs

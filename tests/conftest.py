@@ -16,7 +16,7 @@ from _pytest.nodeid import NodeId
 
 from builders import PROJECT, REAL_DATA, write_data
 from needs import pytest_runtest_makereport  # noqa: F401  (a hook)
-from probe_effect.host.mounts import mount_for_our_time
+from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.measure import testbed
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.kept import Kept

@@ -29,7 +29,7 @@ from probe_effect.costs.instructions import mechanism
 from probe_effect.costs.machine import ON_CALLS
 from probe_effect.costs.table import ProbeGroup
 from probe_effect.errors import HostNotReady, UsageError
-from probe_effect.host.mounts import mount_for_our_time
+from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.host.symbols import FIRST_BYTES, code_at
 from probe_effect.live.attach_points import EVERY_CALL
 from probe_effect.live.count import CountResult, ProbeRate

@@ -72,7 +72,7 @@ def advise(
     from probe_effect.advising.script_report import advice_json
     from probe_effect.calibration.measure import calibrated
     from probe_effect.cli.advice_output import show
-    from probe_effect.host.mounts import mount_for_our_time
+    from probe_effect.host.kernel import mount_for_our_time
     from probe_effect.live.count import Target
 
     mount_for_our_time()

@@ -22,7 +22,7 @@ from probe_effect.emulated.assembly import host_programs
 from probe_effect.emulated.debian import check_programs
 from probe_effect.errors import HostNotReady
 from probe_effect.host import typed
-from probe_effect.host.mounts import mount_for_good
+from probe_effect.host.kernel import mount_for_good
 from probe_effect.measure.diagnosis import NEEDS, Availability, Diagnosis, SuiteState, diagnose
 from probe_effect.measure.request import choose_suites
 from probe_effect.numbers import names

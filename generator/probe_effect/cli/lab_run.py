@@ -11,7 +11,7 @@ from probe_effect.cli import output
 from probe_effect.cli.measure_display import display, progress, show_leftovers, show_skipped
 from probe_effect.cli.measure_settings import Laboratory
 from probe_effect.errors import BadData
-from probe_effect.host.mounts import mount_for_our_time
+from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.calibrate import QUICK
 from probe_effect.measure.interrupt import Interrupted, interruptible

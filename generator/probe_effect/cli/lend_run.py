@@ -16,7 +16,7 @@ from probe_effect.cli.measure import measure
 from probe_effect.cli.wanted import MINUTE_S, show_turns
 from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.host import ROOT, typed
-from probe_effect.host.mounts import mount_for_our_time
+from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.machine.cpu import throttles
 from probe_effect.machine.warnings import warnings
 from probe_effect.measure.interrupt import Interrupted, TimeIsOver, interruptible, quiet_machine, within

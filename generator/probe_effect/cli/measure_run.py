@@ -36,7 +36,7 @@ from probe_effect.emulated.news import RELEASES, Job, Offer, counted, duration_s
 from probe_effect.emulated.qemu import KvmUnusable
 from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError, unknown
 from probe_effect.host import typed
-from probe_effect.host.mounts import mount_for_our_time
+from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.host.ownership import demand
 from probe_effect.machine import kernel
 from probe_effect.measure.bench import Settings

@@ -43,7 +43,7 @@ def doctor(*, for_good: bool, vm: str | None, arch: str, data_path: Path | None,
     data = data_folder(data_path, may_be_new=True)
 
     from probe_effect.cli.doctor_run import mount, run
-    from probe_effect.host.mounts import mount_for_our_time
+    from probe_effect.host.kernel import mount_for_our_time
 
     if for_good:
         mount()
@@ -58,7 +58,7 @@ def suites(data_path: Path | None, output_format: str) -> None:
     """List suites and cases, and for each tracer whether it can run here and why not."""
     data = data_folder(data_path, may_be_new=True)
 
-    from probe_effect.host.mounts import mount_for_our_time
+    from probe_effect.host.kernel import mount_for_our_time
     from probe_effect.measure.request import choose_suites
     from probe_effect.tracers.registry import known_tracers
 
@@ -111,7 +111,7 @@ def wanted(*, minutes: int | None, data_path: Path | None, output_format: str) -
     data = data_folder(data_path, only_asks=True)
 
     from probe_effect.cli.lend_look import known_numbers, turns_here, works_here
-    from probe_effect.host.mounts import mount_for_our_time
+    from probe_effect.host.kernel import mount_for_our_time
     from probe_effect.wanted.lacking import fitted, lacking, uncounted, untimed_kernels
 
     mount_for_our_time()

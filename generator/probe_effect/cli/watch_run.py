@@ -24,7 +24,7 @@ from probe_effect.cli.measure_display import show_leftovers, time_left
 from probe_effect.cli.tables import console, show_table, table_of
 from probe_effect.compilers import own_cache
 from probe_effect.errors import HostNotReady, ProbeEffectError
-from probe_effect.host.mounts import mount_for_our_time
+from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.live.loaded import RunStatistics
 from probe_effect.live.places import Place
 from probe_effect.measure.interrupt import Interrupted, interruptible
