@@ -26,7 +26,7 @@ from probe_effect import units
 from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.host.symbols import matching_functions
 from probe_effect.live.count import Countable, Target, count
-from probe_effect.live.perf_event import tracefs
+from probe_effect.live.kernel_calls import tracefs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

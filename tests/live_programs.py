@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from needs import lacking
-from probe_effect.live import bpf
-from probe_effect.live.refusal import OLDEST
+from probe_effect.live import kernel_calls
+from probe_effect.live.kernel_calls import OLDEST
 from probe_effect.model import series_of
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _reason() -> str | None:
     if reason := lacking(["cc"]):
         return reason
     try:
-        os.close(bpf.enable_statistics())
+        os.close(kernel_calls.enable_statistics())
     except OSError as error:
         return f"BPF is refused here: {error.strerror}"
     return None

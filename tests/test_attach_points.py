@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from probe_effect.live.attach_points import as_bpftrace, parts
+from probe_effect.live.places import as_bpftrace, parts
 from probe_effect.scripts.script import Language, read_script
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from needs import needs
 from probe_effect.host.symbols import code_at, find_function, matching_functions
-from probe_effect.live.static_probes import static_probes
+from probe_effect.live.places import static_probes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

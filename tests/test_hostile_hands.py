@@ -34,8 +34,8 @@ from probe_effect.exports.build import index_site
 from probe_effect.exports.workers import processes
 from probe_effect.host.ownership import stranger
 from probe_effect.host.symbols import code_at, find_function, matching_functions
-from probe_effect.live.owners import holders
-from probe_effect.live.static_probes import static_probes
+from probe_effect.live.loaded import holders
+from probe_effect.live.places import static_probes
 from probe_effect.live.target import stopped, threads_of
 from probe_effect.measure import testbed
 from probe_effect.measure.interrupt import Interrupted, leftovers, put_back, state_file
@@ -484,7 +484,7 @@ def test_the_name_of_a_thread_does_not_speak_to_the_terminal() -> None:
 
 
 def test_the_name_of_a_process_that_holds_something_does_not_either(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("probe_effect.live.owners.TRACER", re.compile(r"^Pid:\s*(\d+)", re.MULTILINE))
+    monkeypatch.setattr("probe_effect.live.loaded.TRACER", re.compile(r"^Pid:\s*(\d+)", re.MULTILINE))
     command = [sys.executable, "-c", NAMES_ITSELF, SPEAKS]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None

@@ -21,14 +21,13 @@ from probe_effect.calibration.loop import CalibrationLoop
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.host.kernel import LOCKDOWN
 from probe_effect.host.symbols import matching_functions
-from probe_effect.live import attachment, bpf, bpf_links, bpf_objects, countable, own_probe, perf_event, refusal
+from probe_effect.live import attachment, bpf_objects, kernel_calls, own_cost
 from probe_effect.live import count as counting
 from probe_effect.live import target as targets
 from probe_effect.live.attachment import Attachments
 from probe_effect.live.count import Countable, Target, count
-from probe_effect.live.own_probe import UNKNOWN_NS, event_costs
-from probe_effect.live.owners import PROGRAM_ID
-from probe_effect.live.rates import Rates
+from probe_effect.live.loaded import PROGRAM_ID
+from probe_effect.live.own_cost import UNKNOWN_NS, Rates, event_costs
 from probe_effect.live.target import TargetProcesses, ThreadUse
 from probe_effect.live.window import Observation
 from probe_effect.model import series_of
@@ -115,7 +114,7 @@ def test_where_the_kernel_has_no_links_to_many_each_function_gets_a_perf_event(
     def refuse(*_: object, **__: object) -> NoReturn:
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
 
-    monkeypatch.setattr(bpf, "link_uprobes", refuse)
+    monkeypatch.setattr(kernel_calls, "link_uprobes", refuse)
     found = rates(counted(functions(program, "one_1?"), command(program, 0, 5, 0)))
     assert {name: one.events for name, one in found.items()} == {f"one_{i}": 5 for i in range(10, 20)}
 
@@ -163,7 +162,7 @@ def test_where_the_kernel_refuses_raw_tracepoints_a_perf_event_counts(
     def refuse(*_: object) -> NoReturn:
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
 
-    monkeypatch.setattr(bpf, "link_raw_tracepoint", refuse)
+    monkeypatch.setattr(kernel_calls, "link_raw_tracepoint", refuse)
     none, many = (rates(counted([READ], command(program, reads, 0, 0)))["read"] for reads in (0, 1234))
     assert many.events - none.events == 1234
 
@@ -221,11 +220,11 @@ def test_nothing_remains_in_the_kernel_however_the_counting_ends(
     with contextlib.suppress(StopIteration):  # the kernel frees programs after a grace period
         next(_ for _ in range(100_000) if not programs & {one.id for one in bpf_objects.programs()})
     assert not programs & {one.id for one in bpf_objects.programs()}
-    assert not programs & {one.program for one in bpf_links.links()}
+    assert not programs & {one.program for one in bpf_objects.links()}
 
 
 @needs_counting
-@pytest.mark.parametrize("mechanism", own_probe.FUNCTIONS.get(platform.machine(), ()))
+@pytest.mark.parametrize("mechanism", own_cost.FUNCTIONS.get(platform.machine(), ()))
 @pytest.mark.parametrize("kind", ["uprobe", "uretprobe"])
 def test_what_a_probe_of_a_program_costs_is_measured_on_a_function_of_our_own(
     kind: CountableProbe, mechanism: str
@@ -238,7 +237,7 @@ def test_what_a_probe_of_a_program_costs_is_measured_on_a_function_of_our_own(
 
 @needs_bpf
 def test_a_kind_that_the_kernel_refuses_is_taken_to_cost_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_probe, "FUNCTIONS", {})  # as on an architecture whose instructions nobody wrote down
+    monkeypatch.setattr(own_cost, "FUNCTIONS", {})  # as on an architecture whose instructions nobody wrote down
     assert event_costs([Countable(probe="any", kind="uprobe")])[0] == {"uprobe": UNKNOWN_NS}
 
 
@@ -274,9 +273,9 @@ def test_between_windows_nothing_is_attached(program: Path) -> None:
     attachments = Attachments([READ, *functions(program, "one_1?")], None, follow=False)
     try:
         ours = held(os.getpid())
-        assert ours & {one.program for one in bpf_links.links()}
+        assert ours & {one.program for one in bpf_objects.links()}
         attachments.detach()
-        assert not ours & {one.program for one in bpf_links.links()}
+        assert not ours & {one.program for one in bpf_objects.links()}
     finally:
         attachments.close()
 
@@ -380,13 +379,16 @@ def test_each_refusal_of_the_kernel_is_explained(
     number: int, at: tuple[int, str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     user, lockdown = at
-    for path, text in ((LOCKDOWN, lockdown), (refusal.PARANOID, "3")):
+    for path, text in ((LOCKDOWN, lockdown), (kernel_calls.PARANOID, "3")):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
-    monkeypatch.setattr(refusal, "ROOT", tmp_path)
+    monkeypatch.setattr(kernel_calls, "ROOT", tmp_path)
     monkeypatch.setattr(os, "geteuid", lambda: user)
     monkeypatch.setattr(os, "uname", lambda: linux("6.12.0"))
-    with pytest.raises(HostNotReady, match=f"counting: the kernel refuses .*{words}"), refusal.explained("counting"):
+    with (
+        pytest.raises(HostNotReady, match=f"counting: the kernel refuses .*{words}"),
+        kernel_calls.explained("counting"),
+    ):
         raise OSError(number, os.strerror(number))
 
 
@@ -395,7 +397,7 @@ def test_root_on_a_kernel_that_is_too_old_is_told_so_and_not_that_it_may_not(mon
     monkeypatch.setattr(os, "uname", lambda: linux("5.10.0-32-amd64"))
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     words = r"this is Linux 5\.10\.0-32-amd64; expected 5\.15 or newer"
-    with pytest.raises(HostNotReady, match=words), refusal.explained("counting"):
+    with pytest.raises(HostNotReady, match=words), kernel_calls.explained("counting"):
         raise PermissionError(errno.EPERM, "Operation not permitted")
 
 
@@ -410,9 +412,18 @@ def test_kprobes_go_by_one_link_with_their_names_and_cookies(monkeypatch: pytest
         seen.append((number, program, kind, flags, texts, struct.unpack(f"={many}Q", _memory(cookies, 8 * many))))
         return 42
 
-    monkeypatch.setattr(bpf, "command", fake)
-    assert bpf.link_kprobes(5, [("vfs_read", 0), ("vfs_write", 1)], is_return=True) == 42
-    assert seen == [(bpf.LINK_CREATE, 5, bpf.KPROBE_MULTI, bpf.MULTI_RETURN, [b"vfs_read", b"vfs_write"], (0, 1))]
+    monkeypatch.setattr(kernel_calls, "command", fake)
+    assert kernel_calls.link_kprobes(5, [("vfs_read", 0), ("vfs_write", 1)], is_return=True) == 42
+    assert seen == [
+        (
+            kernel_calls.LINK_CREATE,
+            5,
+            kernel_calls.KPROBE_MULTI,
+            kernel_calls.MULTI_RETURN,
+            [b"vfs_read", b"vfs_write"],
+            (0, 1),
+        )
+    ]
 
 
 def test_where_that_is_refused_each_kprobe_gets_a_perf_event_of_its_own(
@@ -431,10 +442,10 @@ def test_where_that_is_refused_each_kprobe_gets_a_perf_event_of_its_own(
         seen.append((kind, size, config, period, text, offset, [one.value for one in where]))
         return 43
 
-    monkeypatch.setattr(perf_event, "ROOT", tmp_path)
-    monkeypatch.setattr(bpf, "system_call", fake)
-    assert perf_event.open_dynamic("kprobe", b"vfs_read", 0, is_return=True) == 43
-    assert seen == [(6, 72, 1, 1, b"vfs_read", 0, [-1, 0, -1, perf_event.CLOSE_ON_EXEC])]
+    monkeypatch.setattr(kernel_calls, "ROOT", tmp_path)
+    monkeypatch.setattr(kernel_calls, "system_call", fake)
+    assert kernel_calls.open_dynamic("kprobe", b"vfs_read", 0, is_return=True) == 43
+    assert seen == [(6, 72, 1, 1, b"vfs_read", 0, [-1, 0, -1, kernel_calls.CLOSE_ON_EXEC])]
 
 
 def test_before_links_took_a_process_whole_its_threads_are_told_apart_by_our_program_alone() -> None:
@@ -454,18 +465,18 @@ def test_each_architecture_has_its_own_numbers_of_system_calls(
     machine: str, newfstatat: int, exit_offset: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("platform.machine", lambda: machine)
-    countable.number.cache_clear()
-    assert countable.number("syscalls:sys_enter_newfstatat") == newfstatat
-    assert countable.number("syscalls:sys_exit_newuname") == countable.number("syscalls:sys_enter_newuname")
-    assert countable.number_offset("sys_exit") == exit_offset
-    countable.number.cache_clear()
+    attachment.number.cache_clear()
+    assert attachment.number("syscalls:sys_enter_newfstatat") == newfstatat
+    assert attachment.number("syscalls:sys_exit_newuname") == attachment.number("syscalls:sys_enter_newuname")
+    assert attachment.number_offset("sys_exit") == exit_offset
+    attachment.number.cache_clear()
 
 
 @pytest.mark.parametrize(
     "name", ["syscalls:sys_enter_uname", "syscalls:sys_enter_nothing_like_it", "sched:sched_switch"]
 )
 def test_a_call_whose_number_is_not_known_is_not_counted_by_it(name: str) -> None:
-    assert countable.end_of(name) is None
+    assert attachment.end_of(name) is None
 
 
 # What follows from the counts

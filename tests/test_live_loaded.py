@@ -13,11 +13,9 @@ import pytest
 from live_programs import compiled, needs_bpf, needs_counting
 from needs import needs
 from probe_effect.host.symbols import matching_functions
-from probe_effect.live import bpf, bpf_links, bpf_objects, bpf_program, loaded, perf_event
-from probe_effect.live.attachment import Attachments
-from probe_effect.live.countable import Countable
-from probe_effect.live.loaded import Loaded, RunStatistics
-from probe_effect.live.owners import Holders, holders
+from probe_effect.live import bpf_objects, bpf_program, kernel_calls, loaded
+from probe_effect.live.attachment import Attachments, Countable
+from probe_effect.live.loaded import Holders, Loaded, RunStatistics, holders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,10 +42,10 @@ def counting(program: Path) -> Iterator[Attachments]:
 
 def test_before_the_kernel_named_perf_links_their_events_are_asked_and_nothing_is_taken_for_samples() -> None:
     """Of two links, the event of one is held by somebody who can be asked."""
-    assert bpf_links._perf_event(-1, bytearray(bpf_links.INFO_BYTES)) == ([], 1)
+    assert bpf_objects._perf_event(-1, bytearray(bpf_objects.INFO_BYTES)) == ([], 1)
     program = bpf_objects.BpfProgram(id=7, kind="kprobe", name="x", runs=0, run_ns=0)
-    place = bpf_links.place("uprobe", "/bin/x", 16)
-    links, held = [bpf_links.Attached(7, (), 1)] * 2, Holders(attached=[bpf_links.Attached(7, (place,))])
+    place = bpf_objects.place("uprobe", "/bin/x", 16)
+    links, held = [bpf_objects.Attached(7, (), 1)] * 2, Holders(attached=[bpf_objects.Attached(7, (place,))])
     (found,) = loaded._programs([program], links, held)
     assert ({one.name for one in found.places}, found.others) == ({"/bin/x"}, 1)
 
@@ -72,8 +70,8 @@ def test_programs_are_found_with_their_places_owners_and_runs(counting: Attachme
 @needs_bpf
 def test_a_program_by_the_old_way_without_a_link_is_found_too() -> None:
     """PERF_EVENT_IOC_SET_BPF, as older tracers do it."""
-    held = bpf.load(bpf.TRACEPOINT, bpf_program.empty(), "pe_old")
-    event = perf_event.open_tracepoint("syscalls", "sys_enter_getppid")
+    held = kernel_calls.load(kernel_calls.TRACEPOINT, bpf_program.empty(), "pe_old")
+    event = kernel_calls.open_tracepoint("syscalls", "sys_enter_getppid")
     fcntl.ioctl(event, 0x40042408, held)
     with RunStatistics() as watch:
         own = bpf_objects.program(held).id  # others may run the same test at the same time
@@ -85,10 +83,10 @@ def test_a_program_by_the_old_way_without_a_link_is_found_too() -> None:
 
 @needs_bpf
 def test_a_raw_tracepoint_is_told_by_its_link() -> None:
-    held = bpf.load(17, bpf_program.empty(), "pe_raw")
+    held = kernel_calls.load(17, bpf_program.empty(), "pe_raw")
     name = bytearray(b"sched_switch\0")
-    link = bpf.command(17, bytearray(struct.pack("=QI4xQ", bpf.address(name), held, 0)))
-    found = [one for one in bpf_links.links() if one.program == bpf_objects.program(held).id]
+    link = kernel_calls.command(17, bytearray(struct.pack("=QI4xQ", kernel_calls.address(name), held, 0)))
+    found = [one for one in bpf_objects.links() if one.program == bpf_objects.program(held).id]
     os.close(link)
     os.close(held)
     assert [(place.kind, place.name) for one in found for place in one.places] == [("raw-tracepoint", "sched_switch")]
@@ -97,16 +95,16 @@ def test_a_raw_tracepoint_is_told_by_its_link() -> None:
 @needs_bpf
 def test_who_holds_no_program_but_its_link_is_told() -> None:
     """The link is not asked by its fdinfo: that of one to many functions without cookies kills Linux 6.18.15."""
-    held = bpf.load(bpf.KPROBE, bpf_program.empty(), "pe_many", attach_type=bpf.KPROBE_MULTI)
+    held = kernel_calls.load(kernel_calls.KPROBE, bpf_program.empty(), "pe_many", attach_type=kernel_calls.KPROBE_MULTI)
     own, names = bpf_objects.program(held).id, bytearray(b"vfs_read\0")
-    pointer = bytearray(struct.pack("=Q", bpf.address(names)))
-    fields = (held, 0, bpf.KPROBE_MULTI, 0, 0, 1, bpf.address(pointer), 0, 0)
+    pointer = bytearray(struct.pack("=Q", kernel_calls.address(names)))
+    fields = (held, 0, kernel_calls.KPROBE_MULTI, 0, 0, 1, kernel_calls.address(pointer), 0, 0)
     try:
-        link = bpf.command(bpf.LINK_CREATE, bytearray(struct.pack("=4I2I3Q", *fields)))
+        link = kernel_calls.command(kernel_calls.LINK_CREATE, bytearray(struct.pack("=4I2I3Q", *fields)))
     except OSError:  # this kernel has no such links: one of another sort is held in the same way
         os.close(held)
-        held = bpf.load(bpf.RAW_TRACEPOINT, bpf_program.empty(), "pe_raw")
-        own, link = bpf_objects.program(held).id, bpf.link_raw_tracepoint(held, "sched_switch")
+        held = kernel_calls.load(kernel_calls.RAW_TRACEPOINT, bpf_program.empty(), "pe_raw")
+        own, link = bpf_objects.program(held).id, kernel_calls.link_raw_tracepoint(held, "sched_switch")
     os.close(held)
     assert os.getpid() in {process.pid for process in holders().of_program[own]}
     os.close(link)
@@ -116,7 +114,7 @@ def test_who_holds_no_program_but_its_link_is_told() -> None:
 def test_statistics_cost_some_tens_of_nanoseconds_and_go_off_again() -> None:
     with RunStatistics() as watch:
         assert 0 < watch.own.counted_ns < 10_000
-    held = bpf.load(bpf.SOCKET_FILTER, bpf_program.empty(), "pe_off")
+    held = kernel_calls.load(kernel_calls.SOCKET_FILTER, bpf_program.empty(), "pe_off")
     assert bpf_objects.program(held).runs == 0
     os.close(held)
 
@@ -141,4 +139,4 @@ def test_functions_of_the_kernel_are_named_by_their_number() -> None:
     function = struct.pack("<3I", 5, 12 << 24, 2)
     types = integer + prototype + function
     head = struct.pack("<HBBI4I", 0xEB9F, 1, 0, 24, 0, len(types), len(types), len(strings))
-    assert bpf_links.names(head + types + strings) == {3: "vfs_read"}
+    assert bpf_objects.names(head + types + strings) == {3: "vfs_read"}

@@ -13,8 +13,7 @@ import pytest
 from builders import REAL_DATA
 from needs import needs
 from probe_effect.host import ROOT
-from probe_effect.live.places import NotHere, places, same_function_elsewhere
-from probe_effect.live.static_probes import static_probes
+from probe_effect.live.places import NotHere, places, same_function_elsewhere, static_probes
 from probe_effect.workloads.loop import build
 
 EVENTS = (

@@ -19,12 +19,10 @@ from probe_effect.advising.watched import ProbeCosts, TracingCost, Watched, watc
 from probe_effect.cli import watch_run
 from probe_effect.cli.watch import watch as command
 from probe_effect.errors import HostNotReady
-from probe_effect.live import bpf, loaded, owners, tracefs
-from probe_effect.live.attachment import Attachments
+from probe_effect.live import kernel_calls, loaded
+from probe_effect.live.attachment import Attachments, Countable
 from probe_effect.live.bpf_objects import OwnCost
-from probe_effect.live.countable import Countable
-from probe_effect.live.loaded import Active, Loaded, RunStatistics
-from probe_effect.live.owners import Process
+from probe_effect.live.loaded import Active, Loaded, Process, RunStatistics
 from probe_effect.live.places import Place
 from probe_effect.model import Estimate
 from probe_effect.numbers.likeness import Facts
@@ -184,7 +182,7 @@ def test_without_root_it_says_what_is_needed(monkeypatch: pytest.MonkeyPatch, da
     def refuse(*_: object) -> int:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr(bpf, "command", refuse)
+    monkeypatch.setattr(kernel_calls, "command", refuse)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(HostNotReady, match=r"asking what is loaded: the kernel refuses .* user 1000 is not root"):
         CliRunner().invoke(command, ["--once", "--data", str(data)], catch_exceptions=False, standalone_mode=False)
@@ -215,7 +213,7 @@ def test_what_is_on_in_ftrace_is_found_with_its_counts(tmp_path: Path, monkeypat
         instances__other__current_tracer="function_graph\n",
         instances__other__set_event="",
     )
-    monkeypatch.setattr(tracefs, "ROOT", folder)
+    monkeypatch.setattr(loaded, "ROOT", folder)
     rows = list(loaded._in_tracefs())
     assert [(one.kind, one.name, one.events) for one in rows] == [
         ("uprobe", "mine:entry", 77),
@@ -227,9 +225,9 @@ def test_what_is_on_in_ftrace_is_found_with_its_counts(tmp_path: Path, monkeypat
 
 
 def test_where_ftrace_is_off_or_not_mounted_nothing_is_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracefs, "ROOT", tmp_path)
+    monkeypatch.setattr(loaded, "ROOT", tmp_path)
     assert list(loaded._in_tracefs()) == []
-    monkeypatch.setattr(tracefs, "ROOT", traced(tmp_path, current_tracer="nop", set_event=""))
+    monkeypatch.setattr(loaded, "ROOT", traced(tmp_path, current_tracer="nop", set_event=""))
     assert list(loaded._in_tracefs()) == []
 
 
@@ -241,8 +239,8 @@ def test_who_traces_by_ptrace_is_found_with_those_that_it_traces(
         (folder / "fd").mkdir(parents=True)
         (folder / "comm").write_text(f"{comm}\n")
         (folder / "status").write_text(f"Name:\t{comm}\nTracerPid:\t{tracer}\n")
-    monkeypatch.setattr(owners, "ROOT", tmp_path)
-    assert owners.holders().traced == {Process(10, "strace"): {Process(11, "sleep"), Process(12, "sleep")}}
+    monkeypatch.setattr(loaded, "ROOT", tmp_path)
+    assert loaded.holders().traced == {Process(10, "strace"): {Process(11, "sleep"), Process(12, "sleep")}}
 
 
 # For real

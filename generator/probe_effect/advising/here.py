@@ -31,10 +31,9 @@ from probe_effect.costs.table import ProbeGroup
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.host.symbols import FIRST_BYTES, code_at
-from probe_effect.live.attach_points import EVERY_CALL
+from probe_effect.live.attachment import Countable, CountableProbe
 from probe_effect.live.count import CountResult, ProbeRate
-from probe_effect.live.countable import Countable, CountableProbe
-from probe_effect.live.places import Place, same_function_elsewhere
+from probe_effect.live.places import EVERY_CALL, Place, same_function_elsewhere
 from probe_effect.machine import collect
 from probe_effect.model import Estimate, interval_json
 from probe_effect.numbers.likeness import Facts, facts_of

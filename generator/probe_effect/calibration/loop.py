@@ -9,8 +9,8 @@ from typing import NamedTuple, Self
 
 from probe_effect.compilers import c_compiler, compiled
 from probe_effect.errors import HostNotReady
-from probe_effect.live import bpf, bpf_objects
-from probe_effect.live.own_probe import CALLS_NOP10
+from probe_effect.live import bpf_objects, kernel_calls
+from probe_effect.live.own_cost import CALLS_NOP10
 from probe_effect.processes import Child, is_readable
 from probe_effect.tracers.protocol import Tracer, TracerFailed
 from probe_effect.tracers.tool import WorkFolder
@@ -122,7 +122,7 @@ class Traced:
 
     def runs_in(self, block: Callable[[], None]) -> int:
         """How often programs ran that were not there before, while `block` went on. Raises: OSError."""
-        statistics = bpf.enable_statistics()
+        statistics = kernel_calls.enable_statistics()
         try:
             before = self._runs()
             block()

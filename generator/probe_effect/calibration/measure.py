@@ -29,9 +29,8 @@ from probe_effect.costs.row import NOTES
 from probe_effect.costs.table import HereCost, HereCosts, ProbeKey
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.host import ROOT, read_text, usable_cpus
-from probe_effect.live.attach_points import as_bpftrace
 from probe_effect.live.loaded import OF_PROBES, RunStatistics
-from probe_effect.live.places import NotHere, Place, places
+from probe_effect.live.places import NotHere, Place, as_bpftrace, places
 from probe_effect.model import Estimate, Key
 from probe_effect.numbers.index import grouped_by
 from probe_effect.scripts.form import NO_EVENTS, PRINT, Script, ScriptProbe

@@ -1,4 +1,4 @@
-"""Putting our counting program on probes of any kind, by the means that attaches most at once, and removing it again.
+"""Probes whose events can be counted, of any kind: putting our counting program on them, and removing it again.
 
 Uprobes go by one link for all functions of a file (Linux 6.6), kprobes by one for all functions (Linux 5.18).
 Tracepoints go by raw ones, those on system calls by one for all calls. Each that the kernel refuses so goes by a perf
@@ -9,18 +9,98 @@ spoils no other.
 import contextlib
 import mmap
 import os
+import platform
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import groupby
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
-from probe_effect.live import bpf, bpf_objects, bpf_program, countable, perf_event
+from system_calls import NoSuchSystemCall, NotSupportedSystemCall, syscalls
+
+from probe_effect.live import bpf_objects, bpf_program, kernel_calls
 from probe_effect.live.bpf_program import Instruction
-from probe_effect.live.countable import IN_FILES, RETURNS, Countable, CountableProbe
 from probe_effect.model import series_of
+from probe_effect.toml import beside
+
+ENDS = ("sys_enter", "sys_exit")
+
+_FACTS: Any = beside(__file__, "countable")
+NUMBER_OFFSETS: dict[str, int] = _FACTS["number_offsets"]
+"""Where the kernel's registers have a call's number, bytes, by machine."""
+ARCHITECTURES: dict[str, str] = _FACTS["architectures"]
+NAMED_OTHERWISE: dict[str, str] = _FACTS["named_otherwise"]
+"""Functions of the kernel, from which its tracepoints have their names, to their calls."""
+
+
+def end_of(tracepoint: str) -> str | None:
+    """`sys_enter` for `syscalls:sys_enter_read` and `raw_syscalls:sys_enter`; None where no number is known for it."""
+    category, _, name = tracepoint.partition(":")
+    end = next((end for end in ENDS if name.startswith(end)), None)
+    if end is None or platform.machine() not in NUMBER_OFFSETS:
+        return None
+    if category == "raw_syscalls":
+        return end
+    return end if category == "syscalls" and number(tracepoint) is not None else None
+
+
+@cache
+def number(tracepoint: str) -> int | None:
+    """The number of the call that a tracepoint is on, of this machine; None for one on all, and if it is not known."""
+    call = tracepoint.partition(":")[2].removeprefix("sys_enter").removeprefix("sys_exit").removeprefix("_")
+    if not call or call in NAMED_OTHERWISE.values():  # such a tracepoint is on a call of 32-bit programs
+        return None
+    try:
+        architecture = ARCHITECTURES.get(platform.machine(), platform.machine())
+        return int(syscalls().get(NAMED_OTHERWISE.get(call, call), architecture))
+    except (NoSuchSystemCall, NotSupportedSystemCall):
+        return None
+
+
+def number_offset(end: str) -> int | None:
+    """Where the kernel's registers have the number at such an end of a call; None at the entry, which is told it."""
+    return NUMBER_OFFSETS[platform.machine()] if end == "sys_exit" else None
+
+
+CountableProbe = Literal["tracepoint", "kprobe", "kretprobe", "uprobe", "uretprobe", "usdt", "profile"]
+
+IN_FILES: tuple[CountableProbe, ...] = ("uprobe", "uretprobe", "usdt")
+RETURNS: tuple[CountableProbe, ...] = ("kretprobe", "uretprobe")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Countable:
+    """One probe whose events are to be counted.
+
+    `probe`: the caller's own name for it. `name`: `category:name` of a tracepoint, the function of a kprobe.
+    `path`, `offsets`: of a probe in a file, its places there, in bytes; several places count as one probe.
+    `semaphore`: where the file counts the tools that watch a USDT probe, 0 if it does not. `mechanism`: how the
+    kernel gets past the first instruction of a user probe; None of other probes, and where it is not known. `hz`: of a
+    profile, whose events are computed and not counted.
+    """
+
+    probe: str
+    kind: CountableProbe
+    name: str = ""
+    path: Path | None = None
+    offsets: tuple[int, ...] = ()
+    semaphore: int = 0
+    mechanism: str | None = None
+    hz: float = 0.0
+
+    @property
+    def calls_end(self) -> str | None:
+        """Of a tracepoint on system calls `sys_enter` or `sys_exit`, the raw tracepoint of all calls; else None."""
+        return end_of(self.name) if self.kind == "tracepoint" else None
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """The group of the probe: probes of one group can share a link."""
+        return (self.kind, (self.calls_end or self.name) if self.kind == "tracepoint" else str(self.path))
+
 
 Means = CountableProbe | Literal["raw-tracepoint"]
 """By what a probe is attached."""
@@ -82,18 +162,18 @@ class Attachments:
         """Of each probe, the keys under which its events are counted: for all system calls each call's, and the rest's.
 
         Those that are no probe's place have the calls that are no probe's."""
-        self.means: list[Means] = [one.kind for one in countables] + ["raw-tracepoint"] * len(countable.ENDS)
+        self.means: list[Means] = [one.kind for one in countables] + ["raw-tracepoint"] * len(ENDS)
         """By what the probe of each key is attached."""
         self._countables, self._pid, self._stacks = countables, pid, stacks
         self._link_pid = pid if pid is not None and series_of(os.uname().release) >= OWN_PROCESS_SINCE else 0
-        self._cpus = bpf.possible_cpus()
+        self._cpus = kernel_calls.possible_cpus()
         self._ways: list[Callable[[], list[int]]] = []
         self._links: list[list[int]] = []
         self._programs: dict[tuple[Means, object], int] = {}
         with contextlib.ExitStack() as undo:
             self._closing = undo
-            self._keep(bpf.enable_statistics())
-            switch = self._keep(bpf.create_map(bpf.ARRAY, 4, 8, 1, flags=bpf.MEMORY_MAPPED))
+            self._keep(kernel_calls.enable_statistics())
+            switch = self._keep(kernel_calls.create_map(kernel_calls.ARRAY, 4, 8, 1, flags=kernel_calls.MEMORY_MAPPED))
             self._switch, self._switched = switch, undo.enter_context(mmap.mmap(switch, mmap.PAGESIZE))
             self._watched = None if watched is None else self._watch(watched, follow=follow)
             self._counts = self._make_counts()
@@ -110,7 +190,7 @@ class Attachments:
         """Count the events of these processes too."""
         for pid in pids:
             if self._watched is not None:
-                bpf.update(self._watched, struct.pack("=I", pid), struct.pack("=I", 1))
+                kernel_calls.update(self._watched, struct.pack("=I", pid), struct.pack("=I", 1))
 
     def switch(self, *, on: bool) -> None:
         """Start or stop counting, at all probes at the same moment."""
@@ -145,7 +225,7 @@ class Attachments:
         """What was counted until now on each CPU, by key of `slots` and thread."""
         return {
             (slot, thread): values
-            for key, values in bpf.read_per_cpu(self._counts, 8, self._cpus)
+            for key, values in kernel_calls.read_per_cpu(self._counts, 8, self._cpus)
             for slot, thread in [struct.unpack("=2I", key)]
             if slot != bpf_program.STACKS
         }
@@ -153,7 +233,9 @@ class Attachments:
     def frames(self) -> float | None:
         """The mean number of frames on the stacks that were looked at, 48 at most; None without any."""
         key = struct.pack("=2I", bpf_program.STACKS, bpf_program.REST)
-        values = next((found for one, found in bpf.read_per_cpu(self._counts, 8, self._cpus) if one == key), ())
+        values = next(
+            (found for one, found in kernel_calls.read_per_cpu(self._counts, 8, self._cpus) if one == key), ()
+        )
         stacks = sum(one >> bpf_program.STACK_BITS for one in values)
         own_bytes = sum(one & ((1 << bpf_program.STACK_BITS) - 1) for one in values)
         return own_bytes / 8 / stacks if stacks else None
@@ -169,26 +251,26 @@ class Attachments:
 
     def _watch(self, watched: Iterable[int], *, follow: bool) -> int:
         """The hash of watched processes; a process that is forked from now on is in it before it runs."""
-        self._watched = self._keep(bpf.create_map(bpf.HASH, 4, 4, MOST_PROCESSES))
+        self._watched = self._keep(kernel_calls.create_map(kernel_calls.HASH, 4, 4, MOST_PROCESSES))
         self.watch(watched)
         if follow:
-            offset = perf_event.field_offset("sched", "sched_process_fork", "child_pid")
+            offset = kernel_calls.field_offset("sched", "sched_process_fork", "child_pid")
             code = bpf_program.following(self._watched, offset)
-            program = self._keep(bpf.load(bpf.TRACEPOINT, code, "pe_follow"))
-            event = self._keep(perf_event.open_tracepoint("sched", "sched_process_fork"))
-            self._keep(bpf.link_perf_event(program, event, 0))
+            program = self._keep(kernel_calls.load(kernel_calls.TRACEPOINT, code, "pe_follow"))
+            event = self._keep(kernel_calls.open_tracepoint("sched", "sched_process_fork"))
+            self._keep(kernel_calls.link_perf_event(program, event, 0))
         return self._watched
 
     def _make_counts(self) -> int:
         """The map of counts, with the elements of each probe that stand for threads without one."""
         probes = len(self.means)
         room = min(MAP_ELEMENTS, MAP_BYTES // (8 * self._cpus + ELEMENT_OVERHEAD_BYTES))
-        counts = self._keep(bpf.create_map(bpf.PERCPU_HASH, 8, 8, 2 * probes + 1 + room))
+        counts = self._keep(kernel_calls.create_map(kernel_calls.PERCPU_HASH, 8, 8, 2 * probes + 1 + room))
         for index in range(probes):
             for thread in (bpf_program.REST, bpf_program.ELSEWHERE):
-                bpf.update(counts, struct.pack("=2I", index, thread), bytes(8 * self._cpus))
+                kernel_calls.update(counts, struct.pack("=2I", index, thread), bytes(8 * self._cpus))
         if self._stacks:
-            bpf.update(counts, struct.pack("=2I", bpf_program.STACKS, bpf_program.REST), bytes(8 * self._cpus))
+            kernel_calls.update(counts, struct.pack("=2I", bpf_program.STACKS, bpf_program.REST), bytes(8 * self._cpus))
         return counts
 
     def _attach_group(self, indexes: list[int]) -> None:
@@ -221,48 +303,52 @@ class Attachments:
 
     def _link_raw(self, index: int) -> list[int]:
         code = bpf_program.always(index)
-        program = self._program("raw-tracepoint", index, bpf.RAW_TRACEPOINT, code)
-        link = bpf.link_raw_tracepoint(program, self._countables[index].name.partition(":")[2])
+        program = self._program("raw-tracepoint", index, kernel_calls.RAW_TRACEPOINT, code)
+        link = kernel_calls.link_raw_tracepoint(program, self._countables[index].name.partition(":")[2])
         self.means[index] = "raw-tracepoint"
         return [link]
 
     def _link_calls(self, end: str, indexes: list[int]) -> list[int]:
         """One program for all system calls: those of other numbers are counted together, for they take time too."""
-        others = len(self._countables) + countable.ENDS.index(end)
-        numbers = {index: countable.number(self._countables[index].name) for index in indexes}
+        others = len(self._countables) + ENDS.index(end)
+        numbers = {index: number(self._countables[index].name) for index in indexes}
         probes = {call: index for index, call in reversed(numbers.items()) if call is not None}
         if ("raw-tracepoint", end) not in self._programs:
-            by_number = self._keep(bpf.create_map(bpf.HASH, 4, 4, MOST_CALLS))
+            by_number = self._keep(kernel_calls.create_map(kernel_calls.HASH, 4, 4, MOST_CALLS))
             for call, index in probes.items():
-                bpf.update(by_number, struct.pack("=I", call), struct.pack("=I", index))
-            code = bpf_program.by_call(by_number, others, countable.number_offset(end))
-            self._program("raw-tracepoint", end, bpf.RAW_TRACEPOINT, code)
-        link = bpf.link_raw_tracepoint(self._programs["raw-tracepoint", end], end)
+                kernel_calls.update(by_number, struct.pack("=I", call), struct.pack("=I", index))
+            code = bpf_program.by_call(by_number, others, number_offset(end))
+            self._program("raw-tracepoint", end, kernel_calls.RAW_TRACEPOINT, code)
+        link = kernel_calls.link_raw_tracepoint(self._programs["raw-tracepoint", end], end)
         for index, own in numbers.items():
             self.slots[index] = (*probes.values(), others) if own is None else (probes[own],)
             self.means[index] = "raw-tracepoint"
         return [link]
 
     def _link_many(self, kind: CountableProbe, indexes: list[int]) -> list[int]:
-        multi = bpf.UPROBE_MULTI if kind in IN_FILES else bpf.KPROBE_MULTI
-        program = self._program(kind, multi, bpf.KPROBE, bpf_program.by_cookie(), attach_type=multi)
+        multi = kernel_calls.UPROBE_MULTI if kind in IN_FILES else kernel_calls.KPROBE_MULTI
+        program = self._program(kind, multi, kernel_calls.KPROBE, bpf_program.by_cookie(), attach_type=multi)
         ones = [(index, self._countables[index]) for index in indexes]
         if kind not in IN_FILES:
-            return [bpf.link_kprobes(program, [(one.name, index) for index, one in ones], is_return=kind in RETURNS)]
+            return [
+                kernel_calls.link_kprobes(
+                    program, [(one.name, index) for index, one in ones], is_return=kind in RETURNS
+                )
+            ]
         places = [(offset, one.semaphore, index) for index, one in ones for offset in one.offsets]
         path = os.fsencode(ones[0][1].path or "")
-        return [bpf.link_uprobes(program, path, places, pid=self._link_pid, is_return=kind in RETURNS)]
+        return [kernel_calls.link_uprobes(program, path, places, pid=self._link_pid, is_return=kind in RETURNS)]
 
     def _link_one(self, kind: CountableProbe, index: int) -> list[int]:
         """A perf event for each place, with a link on it."""
-        one, sort = self._countables[index], bpf.TRACEPOINT if kind == "tracepoint" else bpf.KPROBE
+        one, sort = self._countables[index], kernel_calls.TRACEPOINT if kind == "tracepoint" else kernel_calls.KPROBE
         program = self._program(kind, None, sort, bpf_program.by_cookie())
         descriptors: list[int] = []
         try:
             for offset in one.offsets or (0,):
                 event = self._open(one, offset)
                 descriptors.append(event)
-                descriptors.append(bpf.link_perf_event(program, event, index))
+                descriptors.append(kernel_calls.link_perf_event(program, event, index))
         except OSError:
             _close_all(descriptors)
             raise
@@ -270,13 +356,13 @@ class Attachments:
 
     def _open(self, one: Countable, offset: int) -> int:
         if one.kind == "tracepoint":
-            return perf_event.open_tracepoint(*one.name.split(":", 1))
+            return kernel_calls.open_tracepoint(*one.name.split(":", 1))
         device, name = (
             ("uprobe", os.fsencode(one.path or "")) if one.kind in IN_FILES else ("kprobe", one.name.encode())
         )
         pid = self._pid if self._pid is not None and one.kind in IN_FILES else -1
         is_return = one.kind in RETURNS
-        return perf_event.open_dynamic(device, name, offset, is_return=is_return, semaphore=one.semaphore, pid=pid)
+        return kernel_calls.open_dynamic(device, name, offset, is_return=is_return, semaphore=one.semaphore, pid=pid)
 
     def _program(
         self, means: Means, which: object, sort: int, to_probe: Sequence[Instruction | str], *, attach_type: int = 0
@@ -284,7 +370,7 @@ class Attachments:
         """The program for probes that are attached by such means, loaded when it is first needed."""
         if (means, which) not in self._programs:
             code = bpf_program.counting(self._counts, self._switch, self._watched, to_probe, stacks=self._stacks)
-            fd = self._keep(bpf.load(sort, code, f"pe_{means.partition('-')[0]}", attach_type=attach_type))
+            fd = self._keep(kernel_calls.load(sort, code, f"pe_{means.partition('-')[0]}", attach_type=attach_type))
             self._programs[means, which] = fd
         return self._programs[means, which]
 

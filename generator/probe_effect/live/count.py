@@ -2,7 +2,7 @@
 
 A small BPF program counts by probe, thread and CPU, in short windows spread over the whole time (`window.py`). The
 cost of that is known while it goes on: the kernel times the runs of our programs. The cost of the probe itself is
-measured before (`own_probe.py`).
+measured before (`own_cost.py`).
 """
 
 import contextlib
@@ -14,13 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from probe_effect import units
-from probe_effect.live.attachment import Attachments
+from probe_effect.live.attachment import Attachments, Countable, CountableProbe
 from probe_effect.live.bpf_program import ELSEWHERE, REST
-from probe_effect.live.countable import Countable, CountableProbe
-from probe_effect.live.own_probe import event_costs
-from probe_effect.live.perf_event import CpuClock
-from probe_effect.live.rates import MOST_TAKEN_RATIO, Rates
-from probe_effect.live.refusal import explained
+from probe_effect.live.kernel_calls import CpuClock, explained
+from probe_effect.live.own_cost import MOST_TAKEN_RATIO, Rates, event_costs
 from probe_effect.live.target import Target, TargetProcesses, ThreadUse
 from probe_effect.live.window import Windows
 

@@ -1,23 +1,206 @@
-"""Everything that traces on this system now, with or without BPF, and how often it fired between two looks.
+"""Everything that traces on this system now, with or without BPF: what it is, who holds it, and how often it fired.
+
+Source: proc_pid_fdinfo(5) and `bpf_prog_show_fdinfo` in kernel/bpf/syscall.c; pidfd_getfd(2); for TracerPid
+proc_pid_status(5).
+
+Source: Documentation/trace/ftrace.rst (set_event, current_tracer, instances, per_cpu/cpuN/stats), kprobetrace.rst and
+uprobetracer.rst ("Event Profiling").
 
 The kernel counts runs and times of BPF programs only while statistics are on. They are on while a `RunStatistics` is
 open, and go off with its descriptor, at `kill -9` too. If the sysctl `kernel.bpf_stats_enabled` has switched them on
 already, that stays as it is.
 """
 
+import contextlib
+import ctypes
 import os
+import re
+import struct
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, Self
 
-from probe_effect.live import bpf, bpf_links, bpf_objects, tracefs
-from probe_effect.live.bpf_links import Attached
-from probe_effect.live.bpf_objects import BpfProgram, own_cost
-from probe_effect.live.owners import Holders, Process, holders
+from probe_effect.host import ROOT, read_text
+from probe_effect.host.kernel import tracefs_folder
+from probe_effect.live import bpf_objects, kernel_calls
+from probe_effect.live.bpf_objects import INFO_BYTES, Attached, BpfProgram, own_cost, place, queried
+from probe_effect.live.kernel_calls import explained
 from probe_effect.live.places import Place
-from probe_effect.live.refusal import explained
+from probe_effect.store.tables import printable
+
+HOLDS_PROGRAM = re.compile(r"anon_inode:\[?bpf[-_](?:prog|link)\]?|anon_inode:\[?perf_event\]?")
+PERF_EVENT, LINK = "perf_event", "link"
+PIDFD_GETFD = 438
+"""pidfd_getfd(2), on every architecture: include/uapi/asm-generic/unistd.h, since Linux 5.6."""
+PROGRAM_ID = re.compile(r"^prog_id:\s*(\d+)", re.MULTILINE)
+TRACER = re.compile(r"^TracerPid:\s*([1-9]\d*)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Process:
+    """A process by its id and the name that it gave itself, fit to be printed."""
+
+    pid: int
+    comm: str
+
+
+@dataclass(slots=True)
+class Holders:
+    """What all processes hold.
+
+    `of_program`: program id to those that hold it, its link or its perf event. `attached`: what perf events with a
+    program are on. `perf_events`: process to how many of its perf events have none that the kernel tells of.
+    `traced`: a process that traces others by ptrace (strace, gdb) to those.
+    """
+
+    of_program: dict[int, set[Process]] = field(default_factory=lambda: defaultdict(set))
+    attached: list[Attached] = field(default_factory=list)
+    perf_events: dict[Process, int] = field(default_factory=lambda: defaultdict(int))
+    traced: dict[Process, set[Process]] = field(default_factory=lambda: defaultdict(set))
+
+
+def holders() -> Holders:
+    """What the processes that we may look into hold now."""
+    found = Holders()
+    for folder in ROOT.glob("proc/[0-9]*"):
+        process = _process(folder)
+        tracer = TRACER.search(read_text(folder, "status") or "")
+        if tracer:
+            found.traced[_process(folder.parent / tracer[1])].add(process)
+        for descriptor, name in _descriptors(folder):
+            if PERF_EVENT in name:
+                _add_perf_event(found, process, descriptor)
+            elif LINK in name:
+                with contextlib.suppress(OSError):  # it has ended, is closed to us, or Linux is older
+                    found.of_program[_linked(process.pid, descriptor)].add(process)
+            elif program := PROGRAM_ID.search(read_text(folder, f"fdinfo/{descriptor}") or ""):
+                found.of_program[int(program[1])].add(process)
+    return found
+
+
+def _linked(pid: int, descriptor: int) -> int:
+    """The program of a process's link, asked through a copy of its descriptor. Raises: OSError.
+
+    Its fdinfo has the program too, but reading that can kill the kernel: `bpf_kprobe_multi_show_fdinfo` (since Linux
+    6.17, kernel/trace/bpf_trace.c) follows the list of cookies of a link that has none; seen on 6.18.15.
+    """
+    process = os.pidfd_open(pid)
+    try:
+        link = kernel_calls.system_call(PIDFD_GETFD, ctypes.c_int(process), ctypes.c_int(descriptor), ctypes.c_uint(0))
+    finally:
+        os.close(process)
+    try:
+        program: int = struct.unpack_from("=3I", bpf_objects.information(link, INFO_BYTES))[2]
+    finally:
+        os.close(link)
+    return program
+
+
+def _add_perf_event(found: Holders, process: Process, descriptor: int) -> None:
+    attached = None
+    with contextlib.suppress(OSError):  # it has no program, or one that samples
+        attached = queried(process.pid, descriptor)
+    if attached is None:
+        found.perf_events[process] += 1
+    else:
+        found.attached.append(attached)
+        found.of_program[attached.program].add(process)
+
+
+def _process(folder: Path) -> Process:
+    return Process(int(folder.name), printable(read_text(folder, "comm") or ""))
+
+
+def _descriptors(folder: Path) -> Iterator[tuple[int, str]]:
+    """Descriptors that may hold a program; a process that ends meanwhile holds none."""
+    with contextlib.suppress(OSError), os.scandir(folder / "fd") as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                name = os.readlink(entry.path)  # noqa: PTH115 (thousands: a path for each takes longer than the call)
+                if HOLDS_PROGRAM.fullmatch(name):
+                    yield int(entry.name), name
+
+
+NO_TRACER = "nop"
+
+DEFINED = re.compile(r"^([pr])\d*:(\S+)/(\S+) (\S+):0x([0-9a-fA-F]+)", re.MULTILINE)
+"""A line of `uprobe_events`."""
+
+WRITTEN = re.compile(r"^(?:entries|overrun|read events): (\d+)", re.MULTILINE)
+"""Parts of a buffer's `stats` whose sum is all that was written: entries in it, overwritten and read ones."""
+
+TRACERS = {"function": "function-tracer", "function_graph": "function-graph"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchedOn:
+    """A tracer, an event or a probe that is on. `events`: how often it fired; None if the kernel does not count it."""
+
+    name: str
+    place: Place
+    events: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TracingInstance:
+    """A part of ftrace, the main one without a name: what is on in it, and how many records all that has written."""
+
+    name: str
+    on: list[SwitchedOn]
+    written: int
+
+
+def switched_on() -> Iterator[TracingInstance]:
+    """The instances of ftrace in which anything is on; none where tracefs is not mounted."""
+    folder = tracefs_folder(ROOT)
+    if folder is None:
+        return
+    probes = dict(_probes(folder))
+    for name, instance in _instances(folder):
+        if here := list(_on(instance, probes)):
+            stats = (read_text(path, "stats") or "" for path in instance.glob("per_cpu/cpu*"))
+            yield TracingInstance(name, here, sum(int(number) for text in stats for number in WRITTEN.findall(text)))
+
+
+def _instances(folder: Path) -> Iterator[tuple[str, Path]]:
+    yield "", folder
+    try:
+        yield from sorted((path.name, path) for path in (folder / "instances").iterdir() if path.is_dir())
+    except OSError:
+        return
+
+
+def _on(folder: Path, probes: dict[str, tuple[Place, int | None]]) -> Iterator[SwitchedOn]:
+    tracer = read_text(folder, "current_tracer") or NO_TRACER
+    if tracer != NO_TRACER:
+        where = Place(kind=TRACERS.get(tracer, tracer), name=tracer)
+        yield SwitchedOn(name=tracer, place=where, events=None)
+    for event in (read_text(folder, "set_event") or "").split():
+        where, hits = probes[event] if event in probes else (place("tracepoint", event, 0), None)
+        yield SwitchedOn(name=event, place=where, events=hits)
+
+
+def _probes(folder: Path) -> Iterator[tuple[str, tuple[Place, int | None]]]:
+    """The place of each dynamic probe and how often it fired, by `group:event`."""
+    hits = _hits(folder, "uprobe_profile", 1) | _hits(folder, "kprobe_profile", 0)
+    for kind, group, event, path, offset in DEFINED.findall(read_text(folder, "uprobe_events") or ""):
+        where = place("uprobe" if kind == "p" else "uretprobe", path, int(offset, 16))
+        yield f"{group}:{event}", (where, hits.get(event))
+    for line in (read_text(folder, "kprobe_events") or "").splitlines():
+        name, _, target = line.partition(" ")
+        kind, _, event = name.partition(":")
+        where = place("kretprobe" if kind.startswith("r") else "kprobe", target.split(" ", 1)[0], 0)
+        yield event.replace("/", ":"), (where, hits.get(event.rpartition("/")[2]))
+
+
+def _hits(folder: Path, file: str, column: int) -> dict[str, int]:
+    """How often each event fired, by its name; the file of uprobes has the path before it."""
+    lines = (line.split() for line in (read_text(folder, file) or "").splitlines())
+    return {words[column]: int(words[column + 1]) for words in lines if len(words) > column + 1}
+
 
 Sort = Literal["bpf", "ftrace", "perf", "ptrace"]
 
@@ -73,13 +256,13 @@ class RunStatistics:
     def __init__(self) -> None:
         with explained("asking what is loaded"):
             self.own = own_cost()
-            self._statistics = bpf.enable_statistics()
+            self._statistics = kernel_calls.enable_statistics()
 
     def look(self) -> TracingSnapshot:
         """All that traces now. Raises: HostNotReady."""
         with explained("asking what is loaded"):
             at_ns = time.monotonic_ns()
-            programs, links, held = bpf_objects.programs(), bpf_links.links(), holders()
+            programs, links, held = bpf_objects.programs(), bpf_objects.links(), holders()
         found = [*_programs(programs, links, held), *_in_tracefs(), *_held(held)]
         return TracingSnapshot(at_ns, tuple(found))
 
@@ -144,7 +327,7 @@ def _programs(programs: Iterable[BpfProgram], links: Iterable[Attached], held: H
 
 def _in_tracefs() -> Iterator[Loaded]:
     """Everything that is on in ftrace. Events without a count of their own are one row, counted by their buffer."""
-    for instance in tracefs.switched_on():
+    for instance in switched_on():
         for one in instance.on:
             if one.events is not None:
                 yield Loaded(

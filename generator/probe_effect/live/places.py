@@ -1,26 +1,133 @@
 """From a script's attach point to every place of this system that it matches.
 
+Static probes of programs (USDT): their places in an ELF file.
+
+Source: the notes of systemtap's sys/sdt.h: in each, the address of the probe, that of `.stapsdt.base` when it was
+linked, that of its semaphore, and three texts (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).
+
 What bpftrace lists, it finds in the same files: tracefs for static probes of the kernel, ELF symbols and notes
 for those of programs (its `probe_matcher.cpp`); asking the files takes milliseconds, and bpftrace itself seconds.
 """
 
 import re
 import shutil
+import struct
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import NoteSection
 
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import read_text
 from probe_effect.host.kernel import missing, tracefs_folder, tracefs_missing
-from probe_effect.host.symbols import find_function, library_of, mapped_files, matching_functions
-from probe_effect.live.attach_points import parts
-from probe_effect.live.static_probes import static_probes
+from probe_effect.host.symbols import (
+    FIRST_BYTES,
+    elf_file,
+    find_function,
+    library_of,
+    loaded,
+    mapped_files,
+    matching_functions,
+    offset_of,
+)
 from probe_effect.model import Need
+from probe_effect.scripts.form import Language
 from probe_effect.toml import beside
+
+EVERY_CALL = "tracepoint:raw_syscalls:sys_enter"
+
+PARTS = re.compile(r'(?:"[^"]*"|[^:"])+|(?<=:)(?=:)')
+"""The parts between colons; colons in quotation marks, as in C++ names, divide nothing."""
+
+D_PLACES: dict[str, str] = beside(__file__, "places")["d"]
+"""Patterns of attach points of D to those of bpftrace."""
+D_USER_STATIC = re.compile(r"(?P<provider>[A-Za-z_]\w*?)(?:\$target|\d+):(?P<file>[^:]*):[^:]*:(?P<name>[\w*-]+)")
+"""A process has the providers of all others."""
+
+
+def as_bpftrace(attach: str, kind: str, language: Language) -> str | None:
+    """`tracepoint:syscalls:sys_enter_read` for `syscall::read:entry`; None if there is no such place on Linux.
+
+    strace stops a process at every system call, also at those that it does not print.
+    """
+    if language == "bpftrace":
+        return attach
+    if language == "strace" or (language == "perf" and kind == "system-call"):
+        return EVERY_CALL
+    if language == "d":
+        return _of_d(attach)
+    if kind in {"software", "hardware"}:
+        return f"{kind}:{attach.partition(':')[0]}:"
+    return f"tracepoint:{attach}" if kind.startswith(("tracepoint", "raw-tracepoint")) else None
+
+
+def parts(attach: str) -> list[str]:
+    """`["uprobe", "/bin/a", "main"]` for `uprobe:/bin/a:main`."""
+    return [one.group() for one in PARTS.finditer(attach)]
+
+
+def _of_d(attach: str) -> str | None:
+    for pattern, place in D_PLACES.items():
+        if found := re.fullmatch(pattern, attach):
+            return found.expand(place)
+    found = D_USER_STATIC.fullmatch(attach)
+    return f"usdt:{found['file']}:{found['provider']}:{found['name'].replace('-', '__')}" if found else None
+
+
+MOST_SITES = 100_000
+
+NOTES, BASE = ".note.stapsdt", ".stapsdt.base"
+
+
+@dataclass(frozen=True, slots=True)
+class StaticProbe:
+    """One site of a static probe: its offset in the file, the bytes there, and the offset of its semaphore, if any."""
+
+    provider: str
+    name: str
+    offset: int
+    first_bytes: bytes
+    semaphore_offset: int | None
+
+
+def static_probes(path: Path) -> list[StaticProbe]:
+    """All sites in a file, in its order; none if it has none, or is no ELF file."""
+    try:
+        with elf_file(path) as elf:
+            return list(islice(_sites(elf), MOST_SITES))
+    except (OSError, ELFError):
+        return []
+
+
+def _sites(elf: ELFFile) -> Iterator[StaticProbe]:
+    notes, base = elf.get_section_by_name(NOTES), elf.get_section_by_name(BASE)
+    if not isinstance(notes, NoteSection):
+        return
+    word = "Q" if elf.elfclass == 64 else "I"
+    segments = loaded(elf)
+    head = struct.Struct(f"{'<' if elf.little_endian else '>'}3{word}")
+    for note in notes.iter_notes():
+        if note["n_name"] != "stapsdt":
+            continue
+        data: bytes = note["n_descdata"]
+        address, linked_base, semaphore = head.unpack_from(data)
+        provider, name = data[head.size :].split(b"\0")[:2]
+        moved = base["sh_addr"] - linked_base if base is not None else 0  # prelink(8) moves a file's addresses
+        offset = offset_of(address + moved, segments)
+        if offset is None or not (provider + name).decode().isprintable():
+            continue
+        elf.stream.seek(offset)
+        first = elf.stream.read(FIRST_BYTES)
+        count = offset_of(semaphore + moved, segments) if semaphore else None
+        yield StaticProbe(provider.decode(), name.decode(), offset, first, count)
+
 
 _FACTS: dict[str, Any] = beside(__file__)
 NEEDS: dict[str, Need] = _FACTS["needs"]

@@ -15,7 +15,7 @@ from itertools import zip_longest
 from statistics import mean
 
 from probe_effect.live.attachment import Attachments, Means
-from probe_effect.live.perf_event import CpuClock, be_prompt
+from probe_effect.live.kernel_calls import CpuClock, be_prompt
 from probe_effect.live.target import TargetProcesses, ThreadUse, threads_of, used_between
 
 FEWEST_STRATA, MOST_STRATA = 10, 100

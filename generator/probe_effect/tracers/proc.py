@@ -125,7 +125,7 @@ def count_runs(root: Path, *, on: bool) -> None:
 def program_runs(root: Path) -> int | None:
     """Runs of all programs that processes hold, while the count was on; None where no process holds any.
 
-    Only what programs say is read: reading what a link says can kill the kernel (`live.owners`).
+    Only what programs say is read: reading what a link says can kill the kernel (`live.loaded`).
     """
     runs: dict[str, int] = {}
     for folder in root.glob("proc/[0-9]*/fd"):

@@ -21,8 +21,7 @@ from pathlib import Path
 
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.host import ROOT, read_text
-from probe_effect.live.loaded import RunStatistics
-from probe_effect.live.owners import holders
+from probe_effect.live.loaded import RunStatistics, holders
 from probe_effect.processes import Child
 from probe_effect.scripts.commands import command_line
 from probe_effect.scripts.script import read_script

@@ -1,4 +1,4 @@
-"""The bpf(2) system call: maps, programs, links, statistics and what is loaded, with nothing but the standard library.
+"""bpf(2) and perf_event_open(2), with nothing but the standard library, and the reasons behind the kernel's refusals.
 
 Everything made here belongs to a file descriptor and goes with it, at `kill -9` too. Why no library and no bpftool: a
 library brings LLVM or headers and 0.3 s of start; a few instructions of our own need neither.
@@ -6,17 +6,28 @@ library brings LLVM or headers and 0.3 s of start; a few instructions of our own
 Source of all constants and layouts: include/uapi/linux/bpf.h, Linux 6.18; older kernels accept shorter structures, as
 long as what they do not know is zero (bpf_check_uarg_tail_zero in kernel/bpf/syscall.c). Byte code and layouts are the
 same on all little-endian architectures with 64 bits; only the numbers of the system calls differ.
+
+Source: include/uapi/linux/perf_event.h, struct perf_event_attr up to PERF_ATTR_SIZE_VER1; perf_event_open(2).
+
+Source: perf_event_open(2), PERF_COUNT_SW_TASK_CLOCK; `inherit` follows children, `inherit_thread` threads alone (5.13).
 """
 
+import contextlib
 import ctypes
 import errno
 import os
 import platform
+import re
 import struct
+import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from probe_effect.errors import HostNotReady
 from probe_effect.host import ROOT, read_text
+from probe_effect.host.kernel import LOCKDOWN, no_tracefs, tracefs_folder
+from probe_effect.live.target import TargetProcesses
+from probe_effect.model import series_of
 
 CALL_NUMBERS = {"x86_64": 321, "aarch64": 280, "riscv64": 280}
 """bpf(2) by architecture: arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h."""
@@ -212,3 +223,161 @@ def possible_cpus() -> int:
     listed = read_text(ROOT, "sys/devices/system/cpu/possible") or "0"
     ends = [part.split("-") for part in listed.split(",")]
     return sum(int(end[-1]) - int(end[0]) + 1 for end in ends)
+
+
+def be_prompt(*, is_prompt: bool) -> None:
+    """Let this thread run before all usual ones (sched(7)), or as they do; nothing happens if we may not.
+
+    On busy CPUs a window would last for as long as others let us wait, and what is attached would stay for as long.
+    """
+    policy, priority = (os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, 1) if is_prompt else (os.SCHED_OTHER, 0)
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(0, policy, os.sched_param(priority))
+
+
+PERF_EVENT_OPEN_NUMBERS = {"x86_64": 298, "aarch64": 241, "riscv64": 241}
+PERF_TRACEPOINT = 2
+"""PERF_TYPE_TRACEPOINT."""
+CLOSE_ON_EXEC = 8
+"""PERF_FLAG_FD_CLOEXEC."""
+
+
+def open_event(
+    kind: int, config: int, *, extension: tuple[int, int] = (0, 0), pid: int = -1, flags: int = 0, period: int = 1
+) -> int:
+    """The descriptor of an event. Raises: OSError, HostNotReady.
+
+    Args:
+        kind: `TRACEPOINT`, or the number of a device under /sys/bus/event_source/devices.
+        config: for a tracepoint its id.
+        extension: config1 and config2 of the structure.
+        flags: the structure's bits, such as `inherit`.
+        period: of so many events one is taken as a sample; 0 only counts.
+        pid: the only thread whose events count, -1 for the whole machine; a program on a tracepoint ignores it.
+    """
+    size = 72
+    fields = (kind, size, config, period, 0, 0, flags, 1, 0, *extension)
+    attributes = bytearray(struct.pack("=2I5Q2I2Q", *fields))
+    memory = (ctypes.c_char * size).from_buffer(attributes)
+    where = (ctypes.c_int(pid), ctypes.c_int(0 if pid == -1 else -1), ctypes.c_int(-1))
+    return system_call(
+        call_number(PERF_EVENT_OPEN_NUMBERS), ctypes.byref(memory), *where, ctypes.c_ulong(CLOSE_ON_EXEC)
+    )
+
+
+def open_tracepoint(category: str, name: str) -> int:
+    """The descriptor of a tracepoint's event. Raises: OSError; FileNotFoundError without such a tracepoint."""
+    found = read_text(tracefs(), f"events/{category}/{name}/id")
+    if found is None:
+        raise FileNotFoundError(f"no tracepoint {category}:{name}")
+    return open_event(PERF_TRACEPOINT, int(found))
+
+
+def open_dynamic(device: str, name: bytes, offset: int, *, is_return: bool, semaphore: int = 0, pid: int = -1) -> int:
+    """The descriptor of a probe that the kernel makes for this event alone (Linux 4.17). Raises: OSError.
+
+    Args:
+        device: `kprobe` or `uprobe`. `name`: a kernel function, or the path of a file, with an offset of bytes in it.
+        semaphore: where the file counts the tools that watch a USDT probe; 0 if it does not.
+    """
+    place = f"sys/bus/event_source/devices/{device}"
+    number = read_text(ROOT, f"{place}/type")
+    if number is None:
+        raise FileNotFoundError(f"no perf device {device}")
+    bit = re.search(r"config:(\d+)", read_text(ROOT, f"{place}/format/retprobe") or "config:0")
+    config = (int(is_return) << int(bit[1] if bit else 0)) | semaphore << 32
+    held = bytearray(name + b"\0")
+    return open_event(int(number), config, extension=(address(held), offset), pid=pid)
+
+
+def field_offset(category: str, name: str, field: str) -> int:
+    """The offset of a field in a tracepoint's record, in bytes. Raises: FileNotFoundError, HostNotReady."""
+    text = read_text(tracefs(), f"events/{category}/{name}/format") or ""
+    found = re.search(rf"\b{field};\s*offset:(\d+);", text)
+    if found is None:
+        raise FileNotFoundError(f"no field {field} in tracepoint {category}:{name}")
+    return int(found[1])
+
+
+def tracefs() -> Path:
+    """The folder where tracefs is mounted. Raises: HostNotReady if it is not."""
+    folder = tracefs_folder(ROOT)
+    if folder is None:
+        raise HostNotReady(no_tracefs(ROOT))
+    return folder
+
+
+SOFTWARE, TASK_CLOCK = 1, 1
+INHERIT, INHERIT_THREAD = 1 << 1, 1 << 35
+
+MOST_THREADS = 64
+"""A look reads one event for each thread that was there at the start."""
+
+
+class CpuClock:
+    """The CPU time of a process, or of a command and its children, from now on. Always `close` it."""
+
+    def __init__(self, followed: TargetProcesses) -> None:
+        self._events: list[int] = []
+        if followed.pid is None:
+            return
+        flags = INHERIT | (0 if followed.target.command else INHERIT_THREAD)
+        try:
+            threads = [int(folder.name) for folder in (ROOT / f"proc/{followed.pid}/task").iterdir()]
+            for thread in threads if len(threads) <= MOST_THREADS else ():
+                self._events.append(open_event(SOFTWARE, TASK_CLOCK, pid=thread, flags=flags, period=0))
+        except OSError:  # it has ended, or the kernel allows no such events
+            self.close()
+
+    def read_s(self) -> float | None:
+        """The CPU time, s; None where no clock tells."""
+        if not self._events:
+            return None
+        with contextlib.suppress(OSError):
+            return sum(int.from_bytes(os.read(event, 8), sys.byteorder) for event in self._events) / 1e9
+        return None
+
+    def close(self) -> None:
+        """Close its events."""
+        for event in self._events:
+            os.close(event)
+        self._events = []
+
+
+PARANOID = "proc/sys/kernel/perf_event_paranoid"
+
+OLDEST = "5.15"
+"""The oldest Linux with all that we need: cookies of perf links. (Statistics came with 5.8, batches with 5.6.)"""
+
+
+@contextlib.contextmanager
+def explained(doing: str) -> Iterator[None]:
+    """Turn refusals of the kernel in the block into HostNotReady with the reason; `doing` begins the message."""
+    try:
+        yield
+    except OSError as error:
+        raise HostNotReady(f"{doing}: the kernel refuses ({error.strerror or error}): {reason(error)}") from error
+
+
+def reason(error: OSError) -> str:
+    """Why the kernel refused, as far as is known, and what to do."""
+    release = os.uname().release
+    is_old = series_of(release) < series_of(OLDEST)  # before 5.11 root too may lock little memory, and a map is locked
+    if error.errno in {errno.EPERM, errno.EACCES} and not (is_old and os.geteuid() == 0):
+        return _not_permitted()
+    if error.errno == errno.ENOSYS:
+        return "it was built without BPF (CONFIG_BPF_SYSCALL)"
+    if error.errno in {errno.EMFILE, errno.ENFILE}:
+        return "too many files are open: raise `ulimit -n`"
+    return f"this is Linux {release}; expected {OLDEST} or newer, with CONFIG_BPF_EVENTS"
+
+
+def _not_permitted() -> str:
+    if os.geteuid() != 0:
+        paranoid = read_text(ROOT, PARANOID)
+        level = f", and kernel.perf_event_paranoid is {paranoid}" if paranoid else ""
+        return f"user {os.geteuid()} is not root{level}; run it with sudo"
+    lockdown = read_text(ROOT, LOCKDOWN) or ""
+    if "[none]" not in lockdown and "[" in lockdown:
+        return f"the kernel is locked down (/{LOCKDOWN}: {lockdown}), which forbids BPF that reads the kernel"
+    return "root lacks CAP_SYS_ADMIN, as in a container: start it with `--privileged`, or run it on the host"

@@ -1,0 +1,227 @@
+"""What counting costs on this system, measured on events of our own, and the rates of probes corrected for it.
+
+A tracepoint or kprobe is measured on a system call that we make. A probe of a program is measured on a function of a
+few bytes that we write into a file in memory. Its first instruction is one that the kernel gets past as in the target.
+"""
+
+import contextlib
+import ctypes
+import mmap
+import os
+import platform
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from probe_effect.errors import HostNotReady
+from probe_effect.live.attachment import IN_FILES, Attachments, Countable, CountableProbe, Means
+from probe_effect.live.bpf_program import ELSEWHERE, REST
+from probe_effect.live.kernel_calls import be_prompt
+from probe_effect.live.target import ThreadUse
+from probe_effect.live.window import Observation
+from probe_effect.model import NOP10_CALLED_SINCE, series_of
+from probe_effect.stats.counted import SampledRate, Stratum, sampled_rate
+
+CALLS, TRIALS_S = 100, 0.02
+"""Events of a loop, and how long such loops go on.
+
+Short, because probes of the kernel fire for all others meanwhile. Not shorter, because a shared host is slow for some
+ms now and then.
+"""
+
+CALLS_NOP10 = series_of(platform.release()) >= NOP10_CALLED_SINCE
+"""Whether a nop of ten bytes becomes a call here, and not one of five."""
+
+FUNCTIONS = {
+    "x86_64": {
+        "emulated": "55 5d c3",
+        "stepped": "89 f8 c3",
+        "called": "66 2e 0f 1f 84 00 00 00 00 00 c3" if CALLS_NOP10 else "0f 1f 44 00 00 c3",
+    },
+    "aarch64": {"emulated": "01 00 00 14 c0 03 5f d6", "stepped": "e0 03 01 2a c0 03 5f d6"},
+}
+"""Functions of one instruction and a return: a push (and its pop), a move between registers, a nop of five or ten
+bytes; on arm64 a branch to the next instruction, and a move.
+"""
+
+ENTRIES = {"x86_64": "__x64_sys_getppid", "aarch64": "__arm64_sys_getppid"}
+"""The kernel's function for the system call that we make (arch/*/include/asm/syscall_wrapper.h)."""
+
+UNKNOWN_NS = 10_000.0
+"""What a probe is taken to cost that cannot be measured so: a stepped user probe in a nested virtual machine."""
+
+
+def event_costs(countables: Iterable[Countable]) -> tuple[dict[Means, float], float]:
+    """(ns of an event by each means of attaching, s of CPU time that measuring took from other programs).
+
+    The run time of our program is no part of it. Where probes of one kind fire in several ways, the highest is taken.
+    """
+    found: dict[Means, float] = {}
+    others_s = 0.0
+    for kind, mechanism in sorted({(one.kind, one.mechanism or "stepped") for one in countables}):
+        if kind != "profile":
+            event_ns, taken_s = _measured(kind, mechanism)
+            found[kind] = max(event_ns, found.get(kind, 0.0))
+            others_s += taken_s
+    if "tracepoint" in found:  # each goes by whichever of both the kernel takes
+        found["raw-tracepoint"] = found["tracepoint"]
+    return found, others_s
+
+
+def _measured(kind: CountableProbe, mechanism: str) -> tuple[float, float]:
+    """(ns of an event, s taken from others)."""
+    try:
+        with _event(kind, mechanism) as (probe, fire), _attached(probe) as attachments:
+            if attachments.refused:
+                return UNKNOWN_NS, 0.0
+            attachments.switch(on=True)
+            traced_ns, own = _event_ns(fire)
+            attachments.detach()
+            added_ns = traced_ns - _event_ns(fire)[0]
+            ran = attachments.runs()[attachments.means[0]]
+    except (OSError, KeyError, HostNotReady):
+        return UNKNOWN_NS, 0.0
+    return max(0.0, added_ns - ran.run_ns / ran.runs), max(0, ran.runs - own) * added_ns / 1e9
+
+
+@contextlib.contextmanager
+def _attached(own: Countable) -> Iterator[Attachments]:
+    with contextlib.closing(Attachments([own], [os.getpid()], follow=False, pid=os.getpid())) as attachments:
+        be_prompt(is_prompt=True)
+        try:
+            yield attachments
+        finally:
+            be_prompt(is_prompt=False)
+
+
+@contextlib.contextmanager
+def _event(kind: CountableProbe, mechanism: str) -> Iterator[tuple[Countable, Callable[[], object]]]:
+    """A probe of our own, and what makes it fire once.
+
+    Raises: KeyError for an architecture that is not known; OSError where no memory may be executed.
+    """
+    architecture = platform.machine()
+    if kind not in IN_FILES:
+        name = "syscalls:sys_enter_getppid" if kind == "tracepoint" else ENTRIES[architecture]
+        yield Countable(probe="own", kind=kind, name=name), os.getppid
+        return
+    code = bytes.fromhex(FUNCTIONS[architecture][mechanism])
+    with open(os.memfd_create("probe-effect"), "r+b", buffering=0) as file:  # noqa: PTH123 (it has no path)
+        file.write(code)
+        with mmap.mmap(
+            file.fileno(), len(code), flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC
+        ) as memory:
+            call = ctypes.CFUNCTYPE(None)(np.frombuffer(memory, np.uint8).ctypes.data)
+            path = Path(f"/proc/self/fd/{file.fileno()}")
+            yield Countable(probe="own", kind=kind, path=path, offsets=(0,)), call
+
+
+def _event_ns(fire: Callable[[], object]) -> tuple[float, int]:
+    """(CPU time of one event, the median of some loops, how many events they had)."""
+    began_s, loops_ns = time.monotonic(), list[float]()
+    while not loops_ns or time.monotonic() - began_s < TRIALS_S:
+        began_ns = time.thread_time_ns()
+        for _ in range(CALLS):
+            fire()
+        loops_ns.append((time.thread_time_ns() - began_ns) / CALLS)
+    return median(loops_ns), CALLS * len(loops_ns)
+
+
+BUSY_RATIO = 0.9
+"""A thread that wants a CPU for this share of its time does less because it is counted; others wait less instead."""
+
+MOST_TAKEN_RATIO = 0.7
+"""The most that counting may take: with more, a thread's other time says too little about its own rate."""
+
+SATURATED_RATIO = 0.1
+"""Share of a probe's events in windows that were saturated, from which its rate is a lower bound."""
+
+UNSURE_RATIO = 0.3
+"""How far an event's cost may be wrong: in programs at work one takes up to so much longer than in a loop."""
+
+
+@dataclass(slots=True)
+class CountedRate:
+    """The rate of a probe and of each thread, and whether counting took so much that they are lower bounds."""
+
+    sampled: SampledRate
+    thread_hz: dict[int, float] = field(default_factory=dict)
+    at_least: bool = False
+
+
+class Rates:
+    """The rates that probes would have if nobody counted, from all windows.
+
+    For a thread that always wants a CPU: its events by the time of a window without the part that counting took.
+
+    Args:
+        observations: all windows, at least one.
+        means: how the probe of each key of the counts was attached.
+        event_ns: what an event costs, by these means.
+        threads: of the target, watched for `watched_s`; those that ended unseen are taken to have been busy.
+        busy_ratio: the target's CPU time over the whole time; None where no clock tells.
+    """
+
+    def __init__(
+        self,
+        observations: Sequence[Observation],
+        means: Sequence[Means],
+        event_ns: Mapping[Means, float],
+        threads: Sequence[ThreadUse],
+        watched_s: float,
+        *,
+        busy_ratio: float | None = None,
+    ) -> None:
+        self._observations, self._busy_ratio = observations, busy_ratio
+        self._is_clocked = busy_ratio is not None and all(one.cpu_s is not None for one in observations)
+        wanted_s, waited_s = sum(one.cpu_s + one.waited_s for one in threads), sum(one.waited_s for one in threads)
+        self._waiting_ratio = waited_s / wanted_s if wanted_s and not self._is_clocked else 0.0
+        waiting = {one.tid for one in threads if one.cpu_s + one.waited_s < BUSY_RATIO * watched_s}
+        self._by_slot: dict[int, list[tuple[int, int, int, float]]] = defaultdict(list)
+        """Key of the counts to (which window, thread, events, share of its time that counting took)."""
+        for at, one in enumerate(observations):
+            taken: dict[int, float] = defaultdict(float)
+            for (slot, thread), events in one.counts.items():
+                if thread == ELSEWHERE:
+                    continue
+                taken[thread] += events * event_ns.get(means[slot], 0.0) / 1e9
+            for (slot, thread), events in one.counts.items():
+                if self._is_clocked:
+                    share = sum(taken.values()) / one.cpu_s if one.cpu_s else 0.0
+                else:
+                    share = 0.0 if thread in waiting else taken[thread] / one.counted_s
+                self._by_slot[slot].append((at, thread, events, share))
+        self._silent = CountedRate(sampled_rate([self._stratum(one, 0, 0.0) for one in observations]))
+
+    def rate(self, slots: Iterable[int]) -> CountedRate:
+        """The rate of the probe whose events have these keys."""
+        found = [one for slot in slots for one in self._by_slot.get(slot, []) if one[1] != ELSEWHERE]
+        if not found:
+            return self._silent
+        events = [0] * len(self._observations)
+        without, saturated, thread_hz = [0.0] * len(events), 0, defaultdict[int, float](float)
+        whole_s = sum(one.length_s for one in self._observations)
+        for at, thread, number, taken in found:
+            window = self._observations[at]
+            alone = number / (1 - min(taken, MOST_TAKEN_RATIO))
+            events[at] += number
+            without[at] += alone
+            saturated += number if taken > MOST_TAKEN_RATIO else 0
+            if thread != REST:
+                thread_hz[thread] += alone * window.length_s / window.counted_s / whole_s
+        strata = [self._stratum(*one) for one in zip(self._observations, events, without, strict=True)]
+        of_cpu = self._busy_ratio if self._is_clocked else None
+        at_least = saturated > SATURATED_RATIO * sum(events)
+        sampled = sampled_rate(strata, UNSURE_RATIO, self._waiting_ratio, of_cpu)
+        scaled_hz = {thread: hz * sampled.cpu_scale for thread, hz in thread_hz.items()}
+        return CountedRate(sampled, scaled_hz, at_least)
+
+    @staticmethod
+    def _stratum(window: Observation, events: int, without: float) -> Stratum:
+        slowed = without / events if events else 1.0
+        return Stratum(window.length_s, window.counted_s, events, slowed, (window.cpu_s or 0.0) / window.counted_s)
