@@ -37,7 +37,7 @@ from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT
 from probe_effect.machine.busy import load_average
 from probe_effect.machine.collect import collect_machine
-from probe_effect.machine.kernel import kernel_release
+from probe_effect.machine.system import kernel_release
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
 

@@ -11,7 +11,7 @@ import pytest
 from builders import machine_document
 from probe_effect.host import stay_on, sysctl, usable_cpus
 from probe_effect.machine.collect import collect_machine, collect_system
-from probe_effect.machine.cpu import virtualization
+from probe_effect.machine.system import virtualization
 from probe_effect.numbers import names
 
 if TYPE_CHECKING:

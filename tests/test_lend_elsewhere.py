@@ -16,7 +16,7 @@ from probe_effect.cli import lend_look
 from probe_effect.cli.lend import lend
 from probe_effect.cli.lend_look import tracers_here, works_here
 from probe_effect.machine import collect
-from probe_effect.machine.kernel import os_name
+from probe_effect.machine.system import os_name
 from probe_effect.numbers import names
 from probe_effect.store.places import PACKAGED, DataFolder
 from probe_effect.tracers.bpftrace import Bpftrace

@@ -11,7 +11,7 @@ from builders import machine_document
 from needs import needs
 from probe_effect import host
 from probe_effect.compilers import MACHINE
-from probe_effect.machine import cpu, kernel
+from probe_effect.machine import system
 from probe_effect.machine.busy import KEYS, trap_times
 from probe_effect.machine.collect import choose_cpus, collect_machine, collect_system
 from probe_effect.store.machine_file import HASH_DIGITS, with_id
@@ -47,38 +47,47 @@ def put_cpu(root: Path, number: int, package: str, core: str, siblings: str) -> 
 
 
 def test_every_fact_is_missing_on_a_machine_without_files(tmp_path: Path) -> None:
-    facts = (cpu.cpu_model, cpu.microcode, cpu.sockets, cpu.cores, cpu.smt, cpu.memory_bytes, cpu.governor, cpu.turbo)
-    settings = (kernel.os_name, kernel.bpf_jit, kernel.clocksource, cpu.virtualization)
+    facts = (
+        system.cpu_model,
+        system.microcode,
+        system.sockets,
+        system.cores,
+        system.smt,
+        system.memory_bytes,
+        system.governor,
+        system.turbo,
+    )
+    settings = (system.os_name, system.bpf_jit, system.clocksource, system.virtualization)
     assert {fact(tmp_path) for fact in (*facts, *settings)} == {None}
-    assert kernel.boot_flags(tmp_path) == ()
-    assert kernel.kernel_options(tmp_path) == {}
-    assert kernel.vulnerabilities(tmp_path) == {}
+    assert system.boot_flags(tmp_path) == ()
+    assert system.kernel_options(tmp_path) == {}
+    assert system.vulnerabilities(tmp_path) == {}
 
 
 def test_the_first_processor_gives_the_model(tmp_path: Path) -> None:
     put(tmp_path, "proc/cpuinfo", GUEST)
-    assert cpu.cpu_model(tmp_path) == "AMD EPYC"
-    assert cpu.microcode(tmp_path) == "0x1000065"
-    assert cpu.signature(tmp_path)[:3] == ("25", "17", "1")
+    assert system.cpu_model(tmp_path) == "AMD EPYC"
+    assert system.microcode(tmp_path) == "0x1000065"
+    assert system.signature(tmp_path)[:3] == ("25", "17", "1")
 
 
 def test_an_arm_cpu_without_a_name_gives_its_numbers(tmp_path: Path) -> None:
     put(tmp_path, "proc/cpuinfo", "processor : 0\nCPU implementer : 0x41\nCPU part : 0xd0c\n")
-    assert cpu.cpu_model(tmp_path) == "Neoverse-N1"
+    assert system.cpu_model(tmp_path) == "Neoverse-N1"
     put(tmp_path, "proc/cpuinfo", "processor : 0\nCPU implementer : 0x41\nCPU part : 0xfff\n")
-    assert cpu.cpu_model(tmp_path) == "implementer 0x41 part 0xfff"
+    assert system.cpu_model(tmp_path) == "implementer 0x41 part 0xfff"
 
 
 def test_cores_and_sockets_are_counted_once(tmp_path: Path) -> None:
     for number, (package, core) in enumerate([("0", "0"), ("0", "1"), ("1", "0"), ("1", "0")]):
         put_cpu(tmp_path, number, package, core, str(number))
-    assert cpu.cores(tmp_path) == 3
-    assert cpu.sockets(tmp_path) == 2
+    assert system.cores(tmp_path) == 3
+    assert system.sockets(tmp_path) == 2
 
 
 def test_memory_is_in_bytes(tmp_path: Path) -> None:
     put(tmp_path, "proc/meminfo", "MemTotal:       24684096 kB\nMemFree: 1 kB\n")
-    assert cpu.memory_bytes(tmp_path) == 24684096 * 1024
+    assert system.memory_bytes(tmp_path) == 24684096 * 1024
 
 
 @pytest.mark.parametrize(
@@ -92,13 +101,13 @@ def test_memory_is_in_bytes(tmp_path: Path) -> None:
 )
 def test_turbo_is_read_where_the_driver_keeps_it(tmp_path: Path, path: str, text: str, expected: bool) -> None:
     put(tmp_path, f"sys/devices/system/cpu/{path}", text)
-    assert cpu.turbo(tmp_path) is expected
+    assert system.turbo(tmp_path) is expected
 
 
 def test_governors_that_differ_are_all_named(tmp_path: Path) -> None:
     for number, name in enumerate(("performance", "powersave", "performance")):
         put(tmp_path, f"sys/devices/system/cpu/cpu{number}/cpufreq/scaling_governor", name)
-    assert cpu.governor(tmp_path) == "performance, powersave"
+    assert system.governor(tmp_path) == "performance, powersave"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +120,7 @@ def test_governors_that_differ_are_all_named(tmp_path: Path) -> None:
 )
 def test_sibling_threads_are_read_in_both_forms(tmp_path: Path, text: str, expected: set[int]) -> None:
     put(tmp_path, "sys/devices/system/cpu/cpu5/topology/thread_siblings_list", text)
-    assert cpu.siblings(tmp_path, 5) == expected
+    assert system.siblings(tmp_path, 5) == expected
 
 
 def test_the_tracer_gets_a_cpu_that_shares_no_core_with_the_workload(
@@ -132,14 +141,14 @@ def test_boot_flags_outside_the_list_are_never_recorded(tmp_path: Path) -> None:
         "nohz_full=1-3 nopti clocksource=http://evil/ password=secret nomodule quiet -- mitigations=auto --token x\n"
     )
     put(tmp_path, "proc/cmdline", line)
-    assert kernel.boot_flags(tmp_path) == ("mitigations=off", "isolcpus=1-3", "nohz_full=1-3", "nopti", "nomodule")
+    assert system.boot_flags(tmp_path) == ("mitigations=off", "isolcpus=1-3", "nohz_full=1-3", "nopti", "nomodule")
 
 
 def test_build_options_outside_the_list_are_never_recorded(tmp_path: Path) -> None:
     text = b'CONFIG_HZ=250\n# CONFIG_KPROBES is not set\nCONFIG_BUILD_SALT="alice"\nCONFIG_LOCALVERSION="-mine"\n'
     put(tmp_path, "proc/version", "")
     (tmp_path / "proc/config.gz").write_bytes(gzip.compress(text))
-    assert kernel.kernel_options(tmp_path) == {"CONFIG_HZ": "250", "CONFIG_KPROBES": "n"}
+    assert system.kernel_options(tmp_path) == {"CONFIG_HZ": "250", "CONFIG_KPROBES": "n"}
 
 
 def test_build_options_are_found_where_distributions_keep_them(tmp_path: Path) -> None:
@@ -153,34 +162,34 @@ def test_build_options_are_found_where_distributions_keep_them(tmp_path: Path) -
 
 def test_the_distribution_is_named(tmp_path: Path) -> None:
     put(tmp_path, "etc/os-release", 'NAME="Debian"\nPRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\n')
-    assert kernel.os_name(tmp_path) == "Debian GNU/Linux 12 (bookworm)"
+    assert system.os_name(tmp_path) == "Debian GNU/Linux 12 (bookworm)"
 
 
 def test_vulnerabilities_are_quoted(tmp_path: Path) -> None:
     put(tmp_path, "sys/devices/system/cpu/vulnerabilities/meltdown", "Not affected\n")
-    assert kernel.vulnerabilities(tmp_path) == {"meltdown": "Not affected"}
+    assert system.vulnerabilities(tmp_path) == {"meltdown": "Not affected"}
 
 
 def test_a_machine_without_the_hypervisor_flag_is_bare_metal_whatever_its_firmware_says(tmp_path: Path) -> None:
     put(tmp_path, "proc/cpuinfo", GUEST.replace(" hypervisor", ""))
     put(tmp_path, "sys/class/dmi/id/sys_vendor", "Amazon EC2")
-    assert cpu.virtualization(tmp_path) is None
-    assert cpu.nested(tmp_path) is False
+    assert system.virtualization(tmp_path) is None
+    assert system.nested(tmp_path) is False
 
 
 @pytest.mark.parametrize(
     ("path", "text", "expected"),
     [
-        pytest.param(f"{kernel.CLOCK_FOLDER}/available_clocksource", "tsc kvm-clock", "KVM", id="clock source"),
+        pytest.param(f"{system.CLOCK_FOLDER}/available_clocksource", "tsc kvm-clock", "KVM", id="clock source"),
         pytest.param("sys/hypervisor/type", "xen", "Xen", id="/sys/hypervisor"),
         pytest.param("sys/class/dmi/id/product_name", "VMware Virtual Platform", "VMware", id="firmware"),
-        pytest.param("proc/uptime", "1", cpu.UNNAMED, id="no sign of which"),
+        pytest.param("proc/uptime", "1", system.UNNAMED, id="no sign of which"),
     ],
 )
 def test_a_guest_names_its_hypervisor_by_the_surest_sign(tmp_path: Path, path: str, text: str, expected: str) -> None:
     put(tmp_path, "proc/cpuinfo", GUEST)
     put(tmp_path, path, text)
-    assert cpu.virtualization(tmp_path) == expected
+    assert system.virtualization(tmp_path) == expected
 
 
 HYPERVISOR = "6,1,0,-;Hypervisor detected: KVM\n"
@@ -220,9 +229,9 @@ def test_what_the_kernel_said_of_a_hypervisor_is_recorded_beside_the_guess(
 
 def test_what_is_recorded_of_the_log_has_an_end(tmp_path: Path) -> None:
     put(tmp_path, "dev/kmsg", "".join(f"6,{number},0,-;kvm: line {number}\n" for number in range(5_000)))
-    found = cpu.boot_messages(tmp_path)
+    found = system.boot_messages(tmp_path)
     assert found is not None
-    assert len(found) == cpu.MOST_MESSAGES
+    assert len(found) == system.MOST_MESSAGES
 
 
 @pytest.mark.parametrize(
@@ -298,7 +307,7 @@ def test_a_machine_id_changes_with_the_kernel_but_not_with_a_few_bytes_of_memory
 
 
 def test_this_machine_can_be_described() -> None:
-    machine, system = collect_machine(), collect_system(24.0)
+    machine, running = collect_machine(), collect_system(24.0)
     assert machine.threads >= 1
-    assert system.clock_read_ns == 24.0
+    assert running.clock_read_ns == 24.0
     assert machine.id

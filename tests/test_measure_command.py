@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from fakes.project import FakeProject, asked_by, document, rows
 from probe_effect.cli.measure import measure as command
 from probe_effect.errors import HostNotReady, UsageError
-from probe_effect.machine import kernel
+from probe_effect.machine import system
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.tracers.bpftrace import Bpftrace
 
@@ -170,7 +170,7 @@ def test_a_dry_run_names_the_levels_and_each_case_once(tmp_path: Path, project: 
 def test_a_case_of_another_architecture_is_no_part_of_the_plan_and_is_said_to_be_left_out(project: FakeProject) -> None:
     project.case("03-of-arm", architectures=["aarch64"])
     project.case("04-of-x86", architectures=["x86_64"])
-    here, elsewhere = ("03-of-arm", "04-of-x86") if kernel.architecture() == "aarch64" else ("04-of-x86", "03-of-arm")
+    here, elsewhere = ("03-of-arm", "04-of-x86") if system.architecture() == "aarch64" else ("04-of-x86", "03-of-arm")
     text = " ".join(run(project, "--dry-run").stdout.split())
     assert f"bpftrace 01-plain, {here}" in text
     assert f"left out cases of another architecture: {elsewhere}" in text
@@ -181,7 +181,7 @@ def test_a_case_of_another_architecture_is_no_part_of_the_plan_and_is_said_to_be
 
 
 def test_a_case_of_another_architecture_that_is_named_is_refused(project: FakeProject) -> None:
-    project.case("03-elsewhere", architectures=["aarch64" if kernel.architecture() != "aarch64" else "x86_64"])
+    project.case("03-elsewhere", architectures=["aarch64" if system.architecture() != "aarch64" else "x86_64"])
     with pytest.raises(UsageError, match="03-elsewhere: a case of another architecture; the machine is"):
         run(project, "tiny", "--case", "03-elsewhere")
 

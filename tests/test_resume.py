@@ -27,7 +27,7 @@ from fakes.project import (
 from probe_effect.checks.run import check
 from probe_effect.cli.measure import measure as command
 from probe_effect.errors import BadData, HostNotReady, ProbeEffectError, UsageError
-from probe_effect.machine import kernel
+from probe_effect.machine import system
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.plan import plan
 from probe_effect.model import GIVE_UP_AFTER, Estimate
@@ -253,12 +253,12 @@ def changed_version(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> No
 
 def changed_machine(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> None:
     del project
-    monkeypatch.setattr("probe_effect.machine.cpu.governor", lambda _: "powersave")
+    monkeypatch.setattr("probe_effect.machine.system.governor", lambda _: "powersave")
 
 
 def changed_system(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> None:
     del project
-    monkeypatch.setattr(kernel, "bpf_jit", lambda _: "0, said the test")
+    monkeypatch.setattr(system, "bpf_jit", lambda _: "0, said the test")
 
 
 def changed_compiler(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,9 +8,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from probe_effect.machine.busy import SINCE_BOOT, CpuTimes, busy_ratio, cpu_times, steal_ratio
-from probe_effect.machine.cpu import throttles
-from probe_effect.machine.kernel import CLOCK_FOLDER
-from probe_effect.machine.warnings import MachineWarning, warnings
+from probe_effect.machine.collect import MachineWarning, warnings
+from probe_effect.machine.system import CLOCK_FOLDER, throttles
 from probe_effect.store.documents import Slug
 
 if TYPE_CHECKING:

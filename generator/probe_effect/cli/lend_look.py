@@ -9,7 +9,7 @@ from probe_effect.cli.doctor_run import facts, noise
 from probe_effect.cli.tables import show_section
 from probe_effect.host import ROOT, read_text, typed
 from probe_effect.machine import collect
-from probe_effect.machine.cpu import CPU_FOLDER
+from probe_effect.machine.system import CPU_FOLDER
 from probe_effect.measure.calibrate import QUICK, THOROUGH
 from probe_effect.measure.diagnosis import Diagnosis, diagnose, flags_missing
 from probe_effect.measure.request import Work, choose_suites, resolve

@@ -17,8 +17,8 @@ from probe_effect.cli.wanted import MINUTE_S, show_turns
 from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.host import ROOT, typed
 from probe_effect.host.kernel import mount_for_our_time
-from probe_effect.machine.cpu import throttles
-from probe_effect.machine.warnings import warnings
+from probe_effect.machine.collect import warnings
+from probe_effect.machine.system import throttles
 from probe_effect.measure.interrupt import Interrupted, TimeIsOver, interruptible, quiet_machine, within
 from probe_effect.measure.resume import cut_short, ids_of, read_unfinished
 from probe_effect.measure.testbed import Testbed

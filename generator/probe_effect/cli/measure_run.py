@@ -38,7 +38,7 @@ from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError, unkn
 from probe_effect.host import typed
 from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.host.ownership import demand
-from probe_effect.machine import kernel
+from probe_effect.machine import system
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.interrupt import Interrupted, interruptible
 from probe_effect.measure.request import Work, choose_suites, choose_tracers, first_look, resolve
@@ -75,7 +75,7 @@ def _run(data: DataFolder, results: Path, options: MeasureOptions) -> None:
     # Check that each named case belongs to a suite and to the architecture, which is known before a machine is.
     cases = {case.id: case for _, suite in suites for case in suite.cases}
     unknown(options["cases"], cases, "case")
-    architecture = ARCHITECTURES[options["architecture"]].machine if options["vm"] else kernel.architecture()
+    architecture = ARCHITECTURES[options["architecture"]].machine if options["vm"] else system.architecture()
     for name in options["cases"]:
         if not cases[name].is_of(architecture):
             msg = f"{name}: a case of another architecture; the machine is {names.architecture(architecture)}"

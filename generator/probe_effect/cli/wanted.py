@@ -79,7 +79,7 @@ def suites(data_path: Path | None, output_format: str) -> None:
 
 def _rows(folder: Path, suite: "Suite", absent: Mapping[str, str | None]) -> list[dict[str, Any]]:
     """One row per case and tracer that the suite has a script for; `absent`: tracer to why it cannot run here."""
-    from probe_effect.machine.kernel import architecture
+    from probe_effect.machine.system import architecture
     from probe_effect.numbers import names
     from probe_effect.store.suite_file import script_paths
     from probe_effect.tracers.registry import known_tracers

@@ -24,7 +24,7 @@ from probe_effect.emulated.kernel import foreign, join
 from probe_effect.emulated.messages import Message, decode, encode
 from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.host import ROOT, usable_cpus
-from probe_effect.machine.cpu import cpuinfo
+from probe_effect.machine.system import cpuinfo
 from probe_effect.processes import Child, is_readable
 
 RELEASE = "trixie"

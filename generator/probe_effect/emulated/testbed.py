@@ -23,7 +23,7 @@ from probe_effect.emulated.tracers import GuestTracer, Wanted
 from probe_effect.errors import HostNotReady
 from probe_effect.machine import collect
 from probe_effect.machine.busy import CpuTimes, cpu_times
-from probe_effect.machine.cpu import signature
+from probe_effect.machine.system import signature
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row
 from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import Origins, Testbed

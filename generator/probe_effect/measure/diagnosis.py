@@ -12,9 +12,8 @@ from probe_effect.host import ROOT, kernel_config, other_pids, read_text
 from probe_effect.host.kernel import BTF, CLOSED, TRACEFS, missing, tracefs_folder, tracefs_missing
 from probe_effect.machine import collect
 from probe_effect.machine.busy import SINCE_BOOT, CpuTimes, busy_ratio, cpu_times, load_average, steal_ratio, trap_times
-from probe_effect.machine.cpu import siblings
-from probe_effect.machine.kernel import aslr
-from probe_effect.machine.warnings import MachineWarning, warnings
+from probe_effect.machine.collect import MachineWarning, warnings
+from probe_effect.machine.system import aslr, siblings
 from probe_effect.measure.request import Work, resolve
 from probe_effect.model import Need
 from probe_effect.store.machine_file import Machine, System

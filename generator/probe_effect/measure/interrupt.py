@@ -24,7 +24,7 @@ from types import FrameType
 from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.ownership import demand, our_users
-from probe_effect.machine.cpu import CPU_FOLDER
+from probe_effect.machine.system import CPU_FOLDER
 from probe_effect.processes import end_process, mark_of
 from probe_effect.store.tables import printable
 from probe_effect.tracers import dynamic_events, ftrace

@@ -10,7 +10,7 @@ from pathlib import Path
 from probe_effect.errors import BadData, HostNotReady, unknown
 from probe_effect.host import typed, usable_cpus
 from probe_effect.host.ownership import MAKE_OURS, demand
-from probe_effect.machine import kernel
+from probe_effect.machine import system
 from probe_effect.measure.tree import Tree
 from probe_effect.model import Key
 from probe_effect.store.places import DataFolder, own_headers, walk
@@ -190,7 +190,7 @@ def resolve(
     No ids of `cases` mean all. The number of `cpus`, and the `architecture` as `uname -m` gives it, are ours unless
     they are given.
     """
-    whole, suite = suite, suite.on(architecture or kernel.architecture())
+    whole, suite = suite, suite.on(architecture or system.architecture())
     elsewhere = tuple(case.id for case in whole.cases if case not in suite.cases)
     cpus = len(usable_cpus()) if cpus is None else cpus
     tracers = {

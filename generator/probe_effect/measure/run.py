@@ -8,8 +8,8 @@ from probe_effect import __version__
 from probe_effect.errors import HostNotReady
 from probe_effect.host import ROOT
 from probe_effect.machine.busy import load_average, steal_ratio
-from probe_effect.machine.cpu import throttles
-from probe_effect.machine.warnings import warnings
+from probe_effect.machine.collect import warnings
+from probe_effect.machine.system import throttles
 from probe_effect.measure.bench import Bench, Progress, Settings
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.one_run import PlannedRun
