@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probe_effect.host import read_text
+from probe_effect.measure.bench import plan
 from probe_effect.measure.interrupt import leftovers
-from probe_effect.measure.plan import plan
 from probe_effect.processes import STARTED_BY
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder

@@ -34,8 +34,8 @@ from probe_effect.host import ROOT, usable_cpus
 from probe_effect.machine import collect
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.request import choose_suites, resolve
-from probe_effect.measure.resume import reopen, unfinished, work_of
 from probe_effect.measure.run import measure, resume
+from probe_effect.measure.submission import reopen, unfinished, work_of
 from probe_effect.numbers.names import tier
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.tools.record import TOOLS

@@ -30,10 +30,9 @@ from fakes.project import (
 )
 from probe_effect.cli.measure_display import display
 from probe_effect.errors import HostNotReady
-from probe_effect.measure.bench import Progress
+from probe_effect.measure.bench import Progress, written_rows
 from probe_effect.measure.interrupt import Interrupted, interruptible, undisturbed
 from probe_effect.measure.one_run import Limits, PlannedRun
-from probe_effect.measure.plan import written_rows
 from probe_effect.model import GIVE_UP_AFTER, Key
 from probe_effect.stats.run_order import baseline
 from probe_effect.store.documents import write_document

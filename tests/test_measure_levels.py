@@ -15,9 +15,9 @@ from fakes.project import FakeProject, as_root, document, on_the_path
 from probe_effect.checks.run import check
 from probe_effect.compilers import CompiledProgram
 from probe_effect.measure import testbed as own_testbed
+from probe_effect.measure.bench import Tally
 from probe_effect.measure.diagnosis import _suite
 from probe_effect.measure.interrupt import Interrupted
-from probe_effect.measure.plan import Tally
 from probe_effect.model import Estimate
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.measure.plan import plan
+from probe_effect.measure.bench import plan
 from probe_effect.model import Key
 from probe_effect.stats.run_order import baseline
 from probe_effect.store.plan_file import PlannedSubject

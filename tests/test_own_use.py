@@ -14,7 +14,7 @@ from probe_effect.charts.curves import Axes, TimePoint, times_chart
 from probe_effect.checks.run import check
 from probe_effect.cli.group import commands
 from probe_effect.costs.evidence import evidence
-from probe_effect.measure.plan import Tally
+from probe_effect.measure.bench import Tally
 from probe_effect.model import Estimate, Key, Sample
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.pages.results import tracer as own_use

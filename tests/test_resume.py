@@ -28,8 +28,8 @@ from probe_effect.checks.run import check
 from probe_effect.cli.measure import measure as command
 from probe_effect.errors import BadData, HostNotReady, ProbeEffectError, UsageError
 from probe_effect.machine import system
+from probe_effect.measure.bench import plan
 from probe_effect.measure.interrupt import Interrupted
-from probe_effect.measure.plan import plan
 from probe_effect.model import GIVE_UP_AFTER, Estimate
 from probe_effect.store.documents import write_document
 from probe_effect.store.plan_file import read_plan_file

@@ -15,8 +15,8 @@ from probe_effect.measure.bench import Settings
 from probe_effect.measure.calibrate import QUICK
 from probe_effect.measure.one_run import Limits
 from probe_effect.measure.request import choose_suites, resolve
-from probe_effect.measure.resume import reopen, unfinished, work_of
 from probe_effect.measure.run import measure, resume
+from probe_effect.measure.submission import reopen, unfinished, work_of
 from probe_effect.measure.testbed import Testbed
 from probe_effect.processes import STARTED_BY
 from probe_effect.store.machine_file import read_machine_file

@@ -20,7 +20,7 @@ from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.machine.collect import warnings
 from probe_effect.machine.system import throttles
 from probe_effect.measure.interrupt import Interrupted, TimeIsOver, interruptible, quiet_machine, within
-from probe_effect.measure.resume import cut_short, ids_of, read_unfinished
+from probe_effect.measure.submission import cut_short, ids_of, read_unfinished
 from probe_effect.measure.testbed import Testbed
 from probe_effect.store.places import DataFolder, submissions_in
 from probe_effect.wanted.lacking import SuiteTurn, fitted

@@ -14,11 +14,10 @@ from probe_effect import units
 from probe_effect.cli.output import plain
 from probe_effect.cli.tables import show_section
 from probe_effect.errors import ProbeEffectError
-from probe_effect.measure.bench import Progress, Settings
+from probe_effect.measure.bench import Progress, Settings, plan
 from probe_effect.measure.interrupt import leftovers
-from probe_effect.measure.plan import plan
 from probe_effect.measure.request import Work
-from probe_effect.measure.resume import command_to_go_on
+from probe_effect.measure.submission import command_to_go_on
 from probe_effect.measure.testbed import Testbed
 from probe_effect.model import Key, Sample
 from probe_effect.numbers.index import grouped_by

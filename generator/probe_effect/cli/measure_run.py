@@ -42,10 +42,9 @@ from probe_effect.machine import system
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.interrupt import Interrupted, interruptible
 from probe_effect.measure.request import Work, choose_suites, choose_tracers, first_look, resolve
-from probe_effect.measure.resume import cut_short, reopen, unfinished, work_of
 from probe_effect.measure.run import measure as measure_suite
 from probe_effect.measure.run import resume as resume_suite
-from probe_effect.measure.submission import hand_to_sudo_user
+from probe_effect.measure.submission import cut_short, hand_to_sudo_user, reopen, unfinished, work_of
 from probe_effect.measure.tree import Tree, named_tree
 from probe_effect.numbers import names
 from probe_effect.store.machine_file import MachineFile, Submitter, read_machine_file

@@ -22,7 +22,7 @@ from probe_effect.emulated.testbed import PATIENCE, EmulatedMachine
 from probe_effect.emulated.tracers import fetched, offered, wanted
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.measure.request import BUILDERS, Work
-from probe_effect.measure.resume import cut_short, read_unfinished
+from probe_effect.measure.submission import cut_short, read_unfinished
 from probe_effect.measure.testbed import Testbed
 from probe_effect.measure.tree import Tree, kernel_build, named_tree
 from probe_effect.store.suite_file import Suite

@@ -15,7 +15,7 @@ from probe_effect.cli.review_run import series_list, show_numbers
 from probe_effect.cli.tables import show_section
 from probe_effect.errors import BadData, UsageError
 from probe_effect.host import typed
-from probe_effect.measure.resume import command_to_go_on
+from probe_effect.measure.submission import command_to_go_on
 from probe_effect.pages.machine_page import facts
 from probe_effect.store.places import OWN_FOLDER, DataFolder, SubmissionFolder
 from probe_effect.submit import branch as branches

@@ -14,8 +14,14 @@ from probe_effect.measure.bench import Bench, Progress, Settings
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.one_run import PlannedRun
 from probe_effect.measure.request import Work
-from probe_effect.measure.resume import changed, command_to_go_on
-from probe_effect.measure.submission import OpenSubmission, check_writable, moment, open_submission
+from probe_effect.measure.submission import (
+    OpenSubmission,
+    changed,
+    check_writable,
+    command_to_go_on,
+    moment,
+    open_submission,
+)
 from probe_effect.measure.testbed import Testbed
 from probe_effect.measure.tree import made_ready
 from probe_effect.model import Key

@@ -1,22 +1,30 @@
-"""The folder of one run: made at the start, so that a run cut short is a submission too, closed at the end."""
+"""The folder of one run: made at its start, so that a run cut short is a submission too; continued and closed."""
 
 import os
 import shutil
 import stat
 import tempfile
 import time
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 
-from probe_effect.errors import HostNotReady
-from probe_effect.host.ownership import stranger, sudo_user
-from probe_effect.machine.busy import load_average
+from probe_effect import __version__
+from probe_effect.errors import BadData, HostNotReady, UsageError
+from probe_effect.host import typed
+from probe_effect.host.ownership import MAKE_OURS, demand, stranger, sudo_user
+from probe_effect.machine.busy import KEYS, load_average
+from probe_effect.measure.request import Work, choose_tracers
+from probe_effect.measure.testbed import Testbed
 from probe_effect.store.documents import write_document
-from probe_effect.store.machine_file import MOMENT_FORM, MachineFile
-from probe_effect.store.places import SubmissionFolder
-from probe_effect.store.plan_file import PlanFile
+from probe_effect.store.machine_file import MOMENT_FORM, MachineFile, as_author, read_machine_file, runner_id
+from probe_effect.store.places import SubmissionFolder, submissions_in
+from probe_effect.store.plan_file import PlanFile, read_plan_file
+from probe_effect.store.suite_file import Suite
+from probe_effect.tracers.protocol import Tracer
+from probe_effect.tracers.registry import at_path
 
 
 class SteadyClock:
@@ -139,3 +147,135 @@ def _on_the_way(folder: Path, user: int) -> list[Path]:
             break
         between.append(parent)
     return []
+
+
+MEASURED = ("clock_read_ns", *KEYS, "boot_messages")
+"""Facts that may differ later on the same machine: times, and a log that forgets its beginning."""
+
+
+def unfinished(results: Path, suites: Collection[str], testbed: Testbed) -> list[OpenSubmission]:
+    """The newest unfinished run for each suite on the machine, also as a hosted one; an empty `suites` means all.
+
+    Raises: UsageError when there is none; BadData for files that cannot be read.
+    """
+    own, places = ids_of(testbed), cut_short(results)
+    read = [read_unfinished(place) for place in places if place.machine in own]
+    newest = {one.document.run.suite: one for one in read}
+    found = [one for suite, one in newest.items() if not suites or suite in suites]
+    if not found:
+        of = f" of {', '.join(suites)}" if suites else ""
+        msg = f"{results / own[0]}: no run{of} was cut short here; to start one, omit --resume"
+        if others := [str(place.folder) for place in places if place.machine not in own]:
+            msg += f"\ncut short on another machine, or here before CPU, memory or kernel changed: {', '.join(others)}"
+        raise UsageError(msg)
+    return found
+
+
+def ids_of(testbed: Testbed) -> tuple[str, str]:
+    """The ids under which runs of a machine are kept: its own, and that which it has as a hosted runner."""
+    machine = testbed.machine()
+    return machine.id, runner_id(machine, testbed.system(None, 0))
+
+
+def cut_short(results: Path) -> list[SubmissionFolder]:
+    """The submissions below `results` that are not complete, the one begun last at the end.
+
+    Raises: UsageError for another user's: what a plan names is run, and its folder is written.
+    """
+    places = [place for place in submissions_in(results) if place.plan_file.is_file()]
+    for place in places:
+        demand([place.folder, *place.folder.iterdir()], MAKE_OURS, results)
+    return sorted(places, key=lambda place: place.plan_file.stat().st_mtime_ns)
+
+
+def read_unfinished(place: SubmissionFolder) -> OpenSubmission:
+    """The unfinished run in a folder. Raises: BadData for files that cannot be read."""
+    document, problems = read_machine_file(place.machine_file, str(place.machine_file))
+    plan, more = read_plan_file(place.plan_file, str(place.plan_file))
+    if document is None or plan is None:
+        raise BadData([*problems, *more])
+    return OpenSubmission(place, document, plan)
+
+
+def command_to_go_on(place: SubmissionFolder) -> str:
+    """The command that continues an unfinished run, by its plan; `measure --resume` if the plan cannot be read."""
+    plan, _ = read_plan_file(place.plan_file, str(place.plan_file))
+    return typed(*plan.continued_by) if plan and plan.continued_by else typed("measure", "--resume")
+
+
+def reopen(one: OpenSubmission, work: Work) -> OpenSubmission:
+    """The submission, open again; not yet written. Raises: HostNotReady if a tracer or the source tree has changed."""
+    if changes := list(_other_tools(one, work)):
+        raise changed(one.place, changes)
+    run = one.document.run
+    run = run.model_copy(update={"resumed": (*run.resumed, moment())})
+    return OpenSubmission(one.place, one.document.model_copy(update={"run": run}), one.plan)
+
+
+def changed(place: SubmissionFolder, changes: Iterable[str]) -> HostNotReady:
+    """The refusal to continue, with what has changed since the beginning."""
+    return HostNotReady(
+        f"{place.folder}: cannot be continued, as {'; '.join(changes)}\n"
+        "its rows are kept; to measure again, omit --resume"
+    )
+
+
+def work_of(
+    one: OpenSubmission, suites: Iterable[tuple[Path, Suite]], known: Mapping[str, Tracer], testbed: Testbed
+) -> Work:
+    """The suite and the tracers of an unfinished run. No program that its plan names is started before all else is
+    found as it was.
+
+    Raises: UsageError for a suite or tracer that is not known any more, and for a program of another user's.
+    Raises: HostNotReady for a tracer that cannot run now, and if the machine or the suite has changed.
+    """
+    found = {suite.id: (folder, suite) for folder, suite in suites}
+    if one.document.run.suite not in found:
+        raise UsageError(f"{one.place.folder}: suite {one.document.run.suite} is not known here")
+    folder, suite = found[one.document.run.suite]
+    work = Work(folder, suite, {}, (), {})
+    if changes := list(_changes(one, work, testbed)):
+        raise changed(one.place, changes)
+    names = list(dict.fromkeys(subject.tracer for subject in one.plan.subjects))
+    tracers = {name: _tracer(name, one.plan, known) for name in names}
+    return replace(work, tracers=choose_tracers(tracers, names))
+
+
+def _tracer(name: str, plan: PlanFile, known: Mapping[str, Tracer]) -> Tracer:
+    if name in known:
+        return known[name]
+    alike = [tracer for tracer in known.values() if name.startswith(f"{tracer.id}-")]
+    if name not in plan.programs or not alike:
+        raise UsageError(f"{name}: no such tracer here, but the unfinished run has it; known: {', '.join(known)}")
+    # `strace-seccomp-6-1` begins as `strace` does too.
+    tool, program = max(alike, key=lambda tracer: len(tracer.id)), plan.programs[name]
+    demand([Path(program)], f"--tracer {tool.id}={program} says that you mean it")
+    return at_path(tool, program)
+
+
+def _changes(one: OpenSubmission, work: Work, testbed: Testbed) -> Iterator[str]:
+    """The differences between now and the beginning of the run that are known without a tracer, in words."""
+    document = one.document
+    before = {"machine": document.machine.model_dump(), "system": document.system.model_dump()}
+    system = testbed.system(None, document.run.workload_cpu)
+    machine = as_author(testbed.machine(), system, document.provenance.kind)
+    now = {"machine": machine.model_dump(), "system": system.model_dump()}
+    for part, facts in before.items():
+        for name, value in facts.items():
+            if name not in MEASURED and now[part][name] != value:
+                yield f"{part}.{name} was {value} and is {now[part][name]}"
+    if work.digest() != one.plan.digest:
+        yield f"the files of suite {work.suite.id} have changed"
+    if document.provenance.tool != f"probe-effect {__version__}":
+        yield f"it was begun by {document.provenance.tool}"
+    if document.run.started > moment():
+        yield f"it began at {document.run.started}, which this machine's clock says is still to come"
+
+
+def _other_tools(one: OpenSubmission, work: Work) -> Iterator[str]:
+    """The tracers and the source tree that are not those of the beginning, in words."""
+    for name, version in work.versions().items():
+        if (was := one.document.tools.get(name)) != version:
+            yield f"{name} was {was} and is {version}"
+    if work.tree is not None and (was := one.document.run.packages.get("tree")) != work.tree.origin:
+        yield f"the source tree was {was} and is {work.tree.origin}"
