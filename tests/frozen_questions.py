@@ -24,7 +24,7 @@ from probe_effect.costs.row import SAMPLED
 from probe_effect.costs.table import ProbeGroup
 from probe_effect.errors import ProbeEffectError
 from probe_effect.numbers.catalogue import read_numbers, read_sources
-from probe_effect.numbers.likeness import facts_of_submission
+from probe_effect.numbers.shown import facts_of_submission
 from probe_effect.scripts.form import NO_EVENTS
 from probe_effect.scripts.script import read_script
 from probe_effect.store.kept import Kept
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from probe_effect.costs.evidence import Evidence
     from probe_effect.costs.row import CostRow
     from probe_effect.model import Estimate
-    from probe_effect.numbers.likeness import Facts
+    from probe_effect.numbers.shown import Facts
     from probe_effect.store.transcripts import ToolPackage
 
 FILE = PROJECT / "tests" / "data" / "frozen_questions.json"

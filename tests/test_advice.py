@@ -10,7 +10,7 @@ from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
 from probe_effect.answer.advice import Advice, Thread, advise
 from probe_effect.costs.table import ProbeGroup
 from probe_effect.model import Estimate
-from probe_effect.numbers.likeness import Facts
+from probe_effect.numbers.shown import Facts
 
 HERE = Facts(machine=MACHINE, tier="physical", architecture="x86_64", cpu_model="-", kernel_release="6.12")
 LOOP = suite(

@@ -13,7 +13,7 @@ from probe_effect.answer.alternatives import alternatives, way, ways
 from probe_effect.answer.answers import Forecast, forecast
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.model import Estimate
-from probe_effect.numbers.likeness import facts_of_submission
+from probe_effect.numbers.shown import facts_of_submission
 from probe_effect.reduce.rows import ADD_UP
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import Case, read_suite
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from probe_effect.costs.evidence import Evidence
     from probe_effect.costs.row import CostRow
-    from probe_effect.numbers.likeness import Facts
+    from probe_effect.numbers.shown import Facts
     from probe_effect.reduce.submission import Number
 
 BUT = "It tells less."

@@ -13,7 +13,7 @@ from probe_effect.answer.answers import answer, tried
 from probe_effect.answer.question import Combination, ProbeQuestion, Question
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Estimate
-from probe_effect.numbers.likeness import facts_of
+from probe_effect.numbers.shown import facts_of
 
 if TYPE_CHECKING:
     from probe_effect.costs.evidence import Evidence

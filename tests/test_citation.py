@@ -23,7 +23,7 @@ from builders import (
     write_submission,
 )
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
-from probe_effect.numbers.citation import Edition, Subject, cite, entry, escaped
+from probe_effect.numbers.names import Edition, Subject, cite, entry, escaped
 from probe_effect.pages import citing
 from probe_effect.store.places import DataFolder
 

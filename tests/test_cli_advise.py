@@ -29,7 +29,7 @@ from probe_effect.live.count import CountResult, ProbeRate, Target, ThreadUse
 from probe_effect.live.places import NotHere, Place
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, read_numbers
-from probe_effect.numbers.likeness import Facts
+from probe_effect.numbers.shown import Facts
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from probe_effect.costs.evidence import evidence, whose
 from probe_effect.costs.machine import machine_costs
 from probe_effect.costs.row import PLAIN_ACTION, RowKey
 from probe_effect.costs.table import CostTable, ProbeGroup, event
-from probe_effect.numbers.likeness import facts_of_submission
-from probe_effect.numbers.shown import in_order
+from probe_effect.numbers.shown import facts_of_submission, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -18,7 +18,7 @@ from probe_effect.live.count import Countable, Target, count
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from probe_effect.numbers.likeness import Facts
+    from probe_effect.numbers.shown import Facts
 
 CALLS = 3_000
 FUNCTION = """

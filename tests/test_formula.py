@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.stats.formula import MAX_LENGTH, MAX_NODES, FormulaError, evaluate, holds, names
+from probe_effect.numbers.published import MAX_LENGTH, MAX_NODES, FormulaError, evaluate, holds, names
 
 VALUES = {"a": Fraction(7), "b": Fraction(2), "zero": Fraction(0), "third": Fraction(1, 3)}
 

@@ -30,7 +30,7 @@ from probe_effect.costs.from_counts import (
 from probe_effect.costs.instructions import RecordedClasses
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Estimate
-from probe_effect.numbers.likeness import facts_of
+from probe_effect.numbers.shown import facts_of
 from probe_effect.store.event_paths import Classes
 
 if TYPE_CHECKING:

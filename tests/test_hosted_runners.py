@@ -18,8 +18,7 @@ from probe_effect.machine import collect
 from probe_effect.model import Key
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.numbers.likeness import by_likeness, facts_of, facts_of_submission
-from probe_effect.numbers.shown import home_machine
+from probe_effect.numbers.shown import by_likeness, facts_of, facts_of_submission, home_machine
 from probe_effect.pages import fragments, machine_page
 from probe_effect.store.machine_file import MachineFile, is_hosted, runner_id
 from probe_effect.store.places import DataFolder

@@ -21,7 +21,7 @@ from probe_effect.cli.group import commands
 from probe_effect.costs.evidence import evidence
 from probe_effect.costs.table import ProbeGroup
 from probe_effect.errors import ProbeEffectError
-from probe_effect.numbers.likeness import facts_of
+from probe_effect.numbers.shown import facts_of
 from probe_effect.scripts.script import read_script
 from probe_effect.store.places import DataFolder
 from probe_effect.store.transcripts import read_transcripts

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import machine_document
-from probe_effect.numbers.likeness import Facts, by_likeness, facts_of, likeness
 from probe_effect.numbers.names import cpu_family
+from probe_effect.numbers.shown import Facts, by_likeness, facts_of, likeness
 
 GIVEN = Facts(
     machine="given",

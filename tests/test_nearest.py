@@ -16,7 +16,7 @@ from probe_effect.costs.evidence import Evidence, Scope
 from probe_effect.costs.evidence import whose as whose_scope
 from probe_effect.costs.table import HereCost, HereCosts, ProbeGroup
 from probe_effect.model import Estimate
-from probe_effect.numbers.likeness import facts_of_submission
+from probe_effect.numbers.shown import facts_of_submission
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,7 @@ from probe_effect.costs.table import ProbeGroup
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import PublishedSource
-from probe_effect.numbers.likeness import facts_of
+from probe_effect.numbers.shown import facts_of
 from probe_effect.store.source_file import Figure, SourceFile
 
 SUITE = suite("per-event", case("02-kprobe", "kprobe"), case("06-uprobe"))

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders import PROJECT, REAL_DATA
-from probe_effect.numbers.published import compare
-from probe_effect.stats.formula import evaluate, names
+from probe_effect.numbers.published import compare, evaluate, names
 from probe_effect.store.places import DataFolder
 from probe_effect.store.source_file import Figure, SourceFile, read_figures, read_source
 from probe_effect.store.suite_file import known_suites

@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders import FIGURES, figures_csv
-from probe_effect.numbers.published import compare, figure_text, figure_values, fill, recompute, stands, with_unit
+from probe_effect.numbers.published import (
+    FormulaError,
+    compare,
+    figure_text,
+    figure_values,
+    fill,
+    recompute,
+    stands,
+    with_unit,
+)
 from probe_effect.pages import fragments, source_page
-from probe_effect.stats.formula import FormulaError
 from probe_effect.store.source_file import Figure, Finding, read_figures
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from probe_effect.costs.row import SAMPLED
 from probe_effect.costs.table import ProbeGroup, of_machine
 from probe_effect.exports.costs import table_values
 from probe_effect.model import Estimate
-from probe_effect.numbers.likeness import facts_of_submission
+from probe_effect.numbers.shown import facts_of_submission
 from probe_effect.scripts.form import tables
 from probe_effect.scripts.script import read_script
 

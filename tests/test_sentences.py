@@ -15,7 +15,7 @@ from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.costs.actions import Agreement
 from probe_effect.costs.row import RatePoint
 from probe_effect.model import Estimate
-from probe_effect.numbers.likeness import facts_of
+from probe_effect.numbers.shown import facts_of
 
 if TYPE_CHECKING:
     from probe_effect.answer.answers import Answer, Forecast

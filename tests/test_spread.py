@@ -30,7 +30,7 @@ from probe_effect.costs.row import SAMPLED
 from probe_effect.exports.advising import programs_said
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
-from probe_effect.numbers.likeness import facts_of_submission
+from probe_effect.numbers.shown import facts_of_submission
 from probe_effect.pages import proof
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from probe_effect.errors import UsageError
 from probe_effect.exports.labels import transcript_values
 from probe_effect.guide.commands import faults, run, unmet
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.numbers.likeness import by_likeness, facts_of_submission
+from probe_effect.numbers.shown import by_likeness, facts_of_submission
 from probe_effect.store.places import DataFolder
 from probe_effect.store.transcripts import NO_COMMANDS, ROOT_NEED, Transcript, read_transcripts, recorded_file
 

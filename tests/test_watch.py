@@ -25,7 +25,7 @@ from probe_effect.live.bpf_objects import OwnCost
 from probe_effect.live.loaded import Active, Loaded, Process, RunStatistics
 from probe_effect.live.places import Place
 from probe_effect.model import Estimate
-from probe_effect.numbers.likeness import Facts
+from probe_effect.numbers.shown import Facts
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ from evidence_builder import asked_here
 from page_scripts import under_node
 from probe_effect.costs.evidence import evidence
 from probe_effect.costs.table import ProbeGroup
-from probe_effect.numbers.likeness import facts_of_submission
+from probe_effect.numbers.shown import facts_of_submission
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,8 +21,7 @@ from probe_effect.costs.evidence import evidence
 from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.live.count import Target
 from probe_effect.live.places import NotHere, Place
-from probe_effect.numbers.likeness import facts_of_submission
-from probe_effect.numbers.shown import in_order
+from probe_effect.numbers.shown import facts_of_submission, in_order
 from probe_effect.scripts.clauses import matches_many
 from probe_effect.scripts.form import NO_EVENTS
 from probe_effect.scripts.script import read_script
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from probe_effect.costs.evidence import Evidence
     from probe_effect.model import Estimate
     from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.numbers.likeness import Facts
+    from probe_effect.numbers.shown import Facts
     from probe_effect.scripts.script import ScriptProbe
     from probe_effect.store.places import DataFolder
 

@@ -13,7 +13,7 @@ from probe_effect.costs.row import SAMPLED, CostRow, RatePoint
 from probe_effect.errors import unknown
 from probe_effect.model import Estimate, interval_json, thresholds_json
 from probe_effect.numbers.catalogue import read_numbers, read_sources
-from probe_effect.numbers.likeness import Facts
+from probe_effect.numbers.shown import Facts
 from probe_effect.store.places import DataFolder
 
 

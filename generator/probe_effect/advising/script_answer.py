@@ -36,7 +36,7 @@ from probe_effect.host import usable_cpus
 from probe_effect.live.count import CountResult, Target, count
 from probe_effect.live.places import places
 from probe_effect.numbers.catalogue import read_numbers, read_sources
-from probe_effect.numbers.likeness import Facts
+from probe_effect.numbers.shown import Facts
 from probe_effect.scripts.changed import CheaperScript, cheaper
 from probe_effect.scripts.form import BY_USER_STACK
 from probe_effect.scripts.script import Script, read_script

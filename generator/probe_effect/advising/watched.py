@@ -20,7 +20,7 @@ from probe_effect.live.loaded import OF_PROBES, Active, RunStatistics, Sort
 from probe_effect.live.places import Place
 from probe_effect.model import Estimate, interval_json
 from probe_effect.numbers.catalogue import read_numbers
-from probe_effect.numbers.likeness import Facts
+from probe_effect.numbers.shown import Facts
 from probe_effect.scripts.script import read_script
 from probe_effect.stats import estimates
 from probe_effect.stats.estimates import multiplied

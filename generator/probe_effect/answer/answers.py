@@ -18,7 +18,7 @@ from probe_effect.costs.table import CostTable, ProbeGroup, cost_table, event, o
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Estimate
 from probe_effect.numbers.index import once
-from probe_effect.numbers.likeness import Facts, Likeness, by_likeness, facts_of_submission, likeness
+from probe_effect.numbers.shown import Facts, Likeness, by_likeness, facts_of_submission, likeness
 from probe_effect.reduce.submission import Number
 from probe_effect.stats.estimates import is_above_0, multiplied
 from probe_effect.store.machine_file import MachineFile

@@ -12,8 +12,7 @@ from pathlib import Path
 from probe_effect.checks import changes
 from probe_effect.checks.rule import Fault, broken, names_in, rule
 from probe_effect.model import Problem
-from probe_effect.numbers.published import compare, fill, recompute, stands
-from probe_effect.stats.formula import FormulaError, evaluate
+from probe_effect.numbers.published import FormulaError, compare, evaluate, fill, recompute, stands
 from probe_effect.store.beside_files import (
     Claim,
     Explanation,

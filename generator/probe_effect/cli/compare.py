@@ -17,7 +17,7 @@ from probe_effect.store.places import DataFolder, SubmissionFolder
 if TYPE_CHECKING:
     from probe_effect.model import Problem
     from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.numbers.citation import Citation
+    from probe_effect.numbers.names import Citation
 
 
 def _percent(text: str) -> float:
@@ -173,7 +173,7 @@ def _citation(wanted: str, data: DataFolder, base_url: str) -> "Citation":
 def _catalogues(wanted: str, data: DataFolder, base_url: str) -> "Iterator[Catalogue]":
     """Suites and the machine that the id begins with, of which most that is cited is; and then all."""
     from probe_effect.numbers.catalogue import read_catalogue, read_numbers
-    from probe_effect.numbers.citation import Edition
+    from probe_effect.numbers.names import Edition
     from probe_effect.store.release_file import data_version
 
     machine = wanted.partition("/")[0]

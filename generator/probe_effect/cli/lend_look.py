@@ -14,8 +14,7 @@ from probe_effect.measure.calibrate import QUICK, THOROUGH
 from probe_effect.measure.diagnosis import Diagnosis, diagnose, flags_missing
 from probe_effect.measure.request import Work, choose_suites, resolve
 from probe_effect.numbers.catalogue import Catalogue, read_numbers
-from probe_effect.numbers.likeness import facts_of
-from probe_effect.numbers.shown import kind_of
+from probe_effect.numbers.shown import facts_of, kind_of
 from probe_effect.store.places import PACKAGED, DataFolder, submissions_in
 from probe_effect.tracers.packages import install_line
 from probe_effect.tracers.protocol import Tracer

@@ -17,9 +17,8 @@ from probe_effect.compare.kernels import architecture_order, counted, release_or
 from probe_effect.model import Metric
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import Numbers, grouped_by
-from probe_effect.numbers.likeness import Likeness, by_likeness, facts_of_submission
 from probe_effect.numbers.names import machine_name, tool
-from probe_effect.numbers.shown import MOST_MACHINES, shown_machines
+from probe_effect.numbers.shown import MOST_MACHINES, Likeness, by_likeness, facts_of_submission, shown_machines
 from probe_effect.reduce.submission import Number, Submission
 
 

@@ -15,8 +15,8 @@ from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource
 from probe_effect.numbers.index import Numbers, OnDemand, grouped_by, once
-from probe_effect.numbers.likeness import Facts, Likeness, by_likeness, facts_of_submission
 from probe_effect.numbers.published import DERIVED_MARK, PUBLISHED_MARK, printed_text
+from probe_effect.numbers.shown import Facts, Likeness, by_likeness, facts_of_submission
 from probe_effect.reduce.reading import code
 from probe_effect.reduce.submission import Number
 from probe_effect.store.kept import code_version

@@ -21,7 +21,7 @@ from probe_effect.costs.row import SAMPLED
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.index import grouped_by, once
-from probe_effect.numbers.likeness import release_distance
+from probe_effect.numbers.shown import release_distance
 from probe_effect.reduce.submission import Number
 from probe_effect.store.event_paths import Classes
 from probe_effect.store.suite_file import Case

@@ -17,8 +17,8 @@ from probe_effect.compare.paths import paths_of
 from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.row import PLAIN_ACTION
 from probe_effect.model import NOP10_CALLED_SINCE, Key, series_of
-from probe_effect.numbers.likeness import release_distance
 from probe_effect.numbers.names import tool_of
+from probe_effect.numbers.shown import release_distance
 from probe_effect.reduce.submission import Number
 from probe_effect.store.event_paths import Classes
 from probe_effect.store.suite_file import Case

@@ -20,9 +20,8 @@ from probe_effect.exports.script_values import Values, ends, script_json
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import grouped_by
-from probe_effect.numbers.likeness import facts_of_submission
 from probe_effect.numbers.names import quoted, tool_of
-from probe_effect.numbers.shown import in_order, shown_machines
+from probe_effect.numbers.shown import facts_of_submission, in_order, shown_machines
 from probe_effect.pages import addresses
 from probe_effect.pages.wording import from_to
 from probe_effect.reduce.grades import THRESHOLDS

@@ -17,8 +17,8 @@ from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import once
-from probe_effect.numbers.likeness import facts_of_submission
 from probe_effect.numbers.names import tool_of
+from probe_effect.numbers.shown import facts_of_submission
 from probe_effect.reduce.submission import Submission
 from probe_effect.scripts.form import KINDS, TRACEPOINTS
 

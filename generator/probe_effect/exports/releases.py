@@ -15,7 +15,7 @@ from probe_effect.errors import UsageError
 from probe_effect.exports.files import copy, csv_text, write, write_zip
 from probe_effect.exports.page_data import rows, whole_tables
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.citation import AUTHORS, Edition, plain
+from probe_effect.numbers.names import AUTHORS, Edition, plain
 from probe_effect.pages import changes_page, series_page
 from probe_effect.pages.changes_page import Entry, entries
 from probe_effect.pages.markdown import environment, render

@@ -19,8 +19,7 @@ from probe_effect.costs.row import event_cost
 from probe_effect.model import Estimate, Metric
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.citation import Edition, Subject, cite
-from probe_effect.numbers.names import tier
+from probe_effect.numbers.names import Edition, Subject, cite, tier
 from probe_effect.numbers.shown import in_order, reference_submission
 from probe_effect.pages import addresses, instructions, ladder_page
 from probe_effect.pages.comparison import words_of_outcomes

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from probe_effect.errors import BadData
 from probe_effect.model import Problem
 from probe_effect.numbers import names
-from probe_effect.numbers.citation import UNKNOWN_EDITION, Edition
 from probe_effect.numbers.index import Numbers, grouped_by
+from probe_effect.numbers.names import UNKNOWN_EDITION, Edition
 from probe_effect.numbers.published import Recomputed, figure_values, fill, recompute
 from probe_effect.reduce.reading import read_submissions
 from probe_effect.reduce.submission import Submission

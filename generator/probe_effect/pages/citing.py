@@ -9,8 +9,8 @@ from functools import partial
 
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource
-from probe_effect.numbers.citation import Citation, Subject, cite, cite_original
 from probe_effect.numbers.index import newest_first
+from probe_effect.numbers.names import Citation, Subject, cite, cite_original
 from probe_effect.numbers.published import figure_text
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import view_of_submission

@@ -10,7 +10,7 @@ from probe_effect import units
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
-from probe_effect.numbers.citation import LATER_EDITION
+from probe_effect.numbers.names import LATER_EDITION
 from probe_effect.pages import addresses, changes_page, citing, executed, instructions, submission_page
 from probe_effect.pages.markdown import is_plain_word, page_code, render
 from probe_effect.pages.results import view_of_submission

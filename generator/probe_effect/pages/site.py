@@ -6,7 +6,7 @@ from itertools import chain
 from probe_effect.charts.theme import Chart
 from probe_effect.costs.evidence import evidence
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.citation import Citation, Subject, cite
+from probe_effect.numbers.names import Citation, Subject, cite
 from probe_effect.numbers.shown import reference_submission
 from probe_effect.pages import (
     addresses,

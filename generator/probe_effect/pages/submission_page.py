@@ -10,8 +10,8 @@ from probe_effect.charts.theme import LAYOUTS, Chart
 from probe_effect.compare.comparison import since
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
-from probe_effect.numbers.citation import LATER_EDITION
 from probe_effect.numbers.index import grouped_by, once
+from probe_effect.numbers.names import LATER_EDITION
 from probe_effect.pages import addresses, changes_page, citing, wording
 from probe_effect.pages.markdown import page, page_code
 from probe_effect.pages.results import view_of

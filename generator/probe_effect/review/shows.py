@@ -21,8 +21,8 @@ from probe_effect.model import Estimate, Key
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import current, grouped_by
-from probe_effect.numbers.likeness import facts_of_submission, likeness
 from probe_effect.numbers.names import tool_of
+from probe_effect.numbers.shown import facts_of_submission, likeness
 from probe_effect.pages import series_page
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.review.report import MAX_LINE
