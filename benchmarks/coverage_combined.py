@@ -10,7 +10,7 @@ from benchmarks.coverage_estimators import paired
 from benchmarks.coverage_noise import BASELINE_NS, COST_NS, MODELS, SIGMA_NS, Runs
 
 from probe_effect.model import Estimate
-from probe_effect.reduce.grades import threshold
+from probe_effect.reduce.submission import threshold
 from probe_effect.stats import estimates
 from probe_effect.stats.estimates import Rank, ranks
 from probe_effect.stats.trends import MIN_PAIRS, kendall

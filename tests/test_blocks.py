@@ -25,7 +25,7 @@ from probe_effect.stats.robust import paired_estimate, ragged
 if TYPE_CHECKING:
     from probe_effect.model import Sample
     from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.blocks import Block, BlockTable
+    from probe_effect.reduce.rows import Block, BlockTable
 
 KPROBE = Key("02-kprobe", "bpftrace", None)
 

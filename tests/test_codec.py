@@ -15,9 +15,8 @@ from builders import counted_document, counted_rows, many_blocks, skipped_row
 from number_builder import reduced
 from probe_effect.model import Bucket, Estimate, Key
 from probe_effect.reduce import reading
-from probe_effect.reduce.blocks import Block, BlockTable
 from probe_effect.reduce.reading import blocks_from, packed, unpacked
-from probe_effect.reduce.rows import Tail
+from probe_effect.reduce.rows import Block, BlockTable, Tail
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder, SubmissionFolder

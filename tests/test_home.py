@@ -16,8 +16,8 @@ from probe_effect.numbers.shown import (
     in_order,
     reference_submission,
 )
-from probe_effect.reduce.grades import OF_SUBMISSION
 from probe_effect.reduce.rows import ADD_UP
+from probe_effect.reduce.submission import OF_SUBMISSION
 from probe_effect.store.machine_file import KVM_GUEST
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from probe_effect.answer.prediction import MAX_RATE_HZ, ProbeLoad, ThreadLoad, e
 from probe_effect.costs.row import EntryPath
 from probe_effect.errors import UsageError
 from probe_effect.model import Estimate
-from probe_effect.reduce.grades import slowdown_at
+from probe_effect.reduce.submission import slowdown_at
 from probe_effect.stats.estimates import multiplied
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from builders import (
 from fakes.clone import AUTHOR, MINE, THEIRS, Clone, git
 from probe_effect.cli.group import commands
 from probe_effect.errors import BadData, HostNotReady, ProbeEffectError, UsageError
-from probe_effect.reduce.grades import OF_SUBMISSION, RULES
+from probe_effect.reduce.submission import OF_SUBMISSION, RULES
 from probe_effect.store.machine_file import Submitter, read_machine_file
 from probe_effect.store.places import OWN_FOLDER, SubmissionFolder
 from probe_effect.submit.branch import Refused, checkout_of

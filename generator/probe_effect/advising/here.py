@@ -37,7 +37,7 @@ from probe_effect.live.places import EVERY_CALL, Place, same_function_elsewhere
 from probe_effect.machine import collect
 from probe_effect.model import Estimate, interval_json
 from probe_effect.numbers.shown import Facts, facts_of
-from probe_effect.reduce.grades import slowdown_at
+from probe_effect.reduce.submission import slowdown_at
 from probe_effect.scripts.clauses import matches_many
 from probe_effect.scripts.form import NO_EVENTS, PRINT
 from probe_effect.scripts.script import Script, read_script

@@ -11,7 +11,7 @@ from probe_effect.answer.advice import Advice, Advised, Slowed
 from probe_effect.answer.prediction import WORDS
 from probe_effect.costs.table import HereCosts, ProbeGroup
 from probe_effect.model import Estimate, interval_json, thresholds_json
-from probe_effect.reduce.grades import THRESHOLDS
+from probe_effect.reduce.submission import THRESHOLDS
 from probe_effect.units import NS_PER_SECOND
 
 MOST_THREADS = 5

@@ -19,7 +19,7 @@ from probe_effect.costs.row import CostRow
 from probe_effect.costs.table import HereCosts, ProbeGroup, cost_table, event, with_calls
 from probe_effect.model import Estimate
 from probe_effect.numbers.shown import Facts, Likeness
-from probe_effect.reduce.grades import threshold
+from probe_effect.reduce.submission import threshold
 from probe_effect.stats import estimates
 from probe_effect.units import NS_PER_SECOND
 

@@ -17,8 +17,7 @@ from probe_effect.costs.row import Basis, CostRow, RatePoint, point
 from probe_effect.costs.table import ProbeGroup, event, of_machine, with_calls
 from probe_effect.errors import unknown
 from probe_effect.model import Estimate
-from probe_effect.reduce.grades import slowdown_at
-from probe_effect.reduce.submission import Number
+from probe_effect.reduce.submission import Number, slowdown_at
 from probe_effect.scripts.clauses import matches_many
 from probe_effect.scripts.commands import command_name
 from probe_effect.scripts.form import NO_EVENTS

@@ -30,8 +30,7 @@ from probe_effect.errors import UsageError
 from probe_effect.model import Estimate, level_order
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.names import quoted
-from probe_effect.reduce.grades import THRESHOLDS, threshold
-from probe_effect.reduce.submission import Number
+from probe_effect.reduce.submission import THRESHOLDS, Number, threshold
 from probe_effect.stats import estimates
 from probe_effect.stats.robust import MIN_BLOCKS
 from probe_effect.toml import beside

@@ -15,7 +15,7 @@ from probe_effect.costs.row import CostRow, EntryPath, RatePoint
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.names import quoted
-from probe_effect.reduce.grades import THRESHOLDS
+from probe_effect.reduce.submission import THRESHOLDS
 
 FROM_ZERO = re.compile(rf"\((?:{units.MINUS}|[0.]+{units.GAP}to)")
 """An interval whose low end is written as 0 or less: only the high end says something."""

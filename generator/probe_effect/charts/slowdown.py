@@ -24,7 +24,7 @@ from probe_effect.charts.theme import (
     named,
 )
 from probe_effect.model import Estimate, interval_json
-from probe_effect.reduce.grades import THRESHOLDS, slowdown_at
+from probe_effect.reduce.submission import THRESHOLDS, slowdown_at
 
 ROW_HEIGHT: dict[Layout, int] = {"wide": 30, "narrow": 40, "card": 0}
 FURNITURE_HEIGHT = 90

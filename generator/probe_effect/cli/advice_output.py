@@ -8,7 +8,7 @@ from probe_effect.advising.script_answer import ScriptAnswer
 from probe_effect.answer import sentences
 from probe_effect.cli import output
 from probe_effect.cli.tables import show_section, show_table, show_text
-from probe_effect.reduce.grades import THRESHOLDS
+from probe_effect.reduce.submission import THRESHOLDS
 
 
 def show(answer: ScriptAnswer) -> None:

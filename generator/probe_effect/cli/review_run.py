@@ -19,9 +19,8 @@ from probe_effect.errors import BadData, UsageError
 from probe_effect.model import Problem
 from probe_effect.numbers.catalogue import read_catalogue, read_numbers
 from probe_effect.pages import comparison, instructions
-from probe_effect.reduce.grades import remedies
 from probe_effect.reduce.reading import read_submission
-from probe_effect.reduce.submission import Number, Submission
+from probe_effect.reduce.submission import Number, Submission, remedies
 from probe_effect.review.changes import Review, report_of
 from probe_effect.review.changes import review as review_of
 from probe_effect.review.mending import annotate

@@ -9,8 +9,7 @@ from probe_effect.cli.tables import show_table
 from probe_effect.model import interval_json, spread_json, thresholds_json
 from probe_effect.numbers import names
 from probe_effect.pages.results import view_of
-from probe_effect.reduce.grades import THRESHOLDS
-from probe_effect.reduce.submission import Number, Submission
+from probe_effect.reduce.submission import THRESHOLDS, Number, Submission
 from probe_effect.store.suite_file import Suite
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from probe_effect.model import Estimate, Key
 from probe_effect.numbers.index import current, newest_first
-from probe_effect.reduce.blocks import BlockTable
+from probe_effect.reduce.rows import BlockTable
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats import estimates
 from probe_effect.stats.estimates import Rank, ranks

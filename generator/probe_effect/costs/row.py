@@ -19,8 +19,7 @@ from probe_effect.costs.evidence import CostKey, Evidence, PublishedCost
 from probe_effect.model import Estimate
 from probe_effect.numbers.index import once
 from probe_effect.numbers.names import quoted
-from probe_effect.reduce.grades import slowdown_at
-from probe_effect.reduce.submission import Number
+from probe_effect.reduce.submission import Number, slowdown_at
 from probe_effect.stats import estimates
 from probe_effect.store.suite_file import Factor
 from probe_effect.toml import beside

@@ -24,8 +24,7 @@ from probe_effect.numbers.names import quoted, tool_of
 from probe_effect.numbers.shown import facts_of_submission, in_order, shown_machines
 from probe_effect.pages import addresses
 from probe_effect.pages.wording import from_to
-from probe_effect.reduce.grades import THRESHOLDS
-from probe_effect.reduce.submission import Number, Submission
+from probe_effect.reduce.submission import THRESHOLDS, Number, Submission
 from probe_effect.scripts.form import tables
 from probe_effect.toml import beside
 from probe_effect.tools.record import known_tool

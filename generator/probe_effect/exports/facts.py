@@ -35,8 +35,7 @@ from probe_effect.numbers.index import once
 from probe_effect.numbers.published import printed_text, with_unit
 from probe_effect.pages import addresses, instructions
 from probe_effect.pages.executed import executed_of
-from probe_effect.reduce.grades import slowdown_at
-from probe_effect.reduce.submission import Number
+from probe_effect.reduce.submission import Number, slowdown_at
 from probe_effect.stats import estimates
 from probe_effect.store.beside_files import Claim
 from probe_effect.store.source_file import Figure

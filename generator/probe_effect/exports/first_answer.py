@@ -21,7 +21,7 @@ from probe_effect.costs.table import ProbeGroup
 from probe_effect.exports.script_values import Values
 from probe_effect.numbers import names
 from probe_effect.numbers.shown import Facts
-from probe_effect.reduce.grades import THRESHOLDS
+from probe_effect.reduce.submission import THRESHOLDS
 from probe_effect.scripts.script import read_script
 from probe_effect.stats.estimates import multiplied
 

@@ -44,9 +44,8 @@ from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.shown import home_numbers, in_order, representative
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import view_of
-from probe_effect.reduce.grades import THRESHOLDS, slowdown_at, threshold
 from probe_effect.reduce.rows import SHARES
-from probe_effect.reduce.submission import Number, Submission
+from probe_effect.reduce.submission import THRESHOLDS, Number, Submission, slowdown_at, threshold
 from probe_effect.stats import estimates
 from probe_effect.store.source_file import Figure
 from probe_effect.units import Scale

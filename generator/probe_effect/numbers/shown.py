@@ -30,8 +30,7 @@ from probe_effect.numbers.names import (
     tier,
     tier_words,
 )
-from probe_effect.reduce.grades import OF_SUBMISSION, WORST
-from probe_effect.reduce.submission import Number, Submission
+from probe_effect.reduce.submission import OF_SUBMISSION, WORST, Number, Submission
 from probe_effect.store.machine_file import Machine, canonical_architecture
 
 

@@ -14,8 +14,7 @@ from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.shown import home_numbers
 from probe_effect.pages import wording
 from probe_effect.pages.markdown import render
-from probe_effect.reduce.grades import slowdown_at
-from probe_effect.reduce.submission import Number
+from probe_effect.reduce.submission import Number, slowdown_at
 from probe_effect.store.places import linux_form
 from probe_effect.store.suite_file import Case, script_path
 

@@ -14,7 +14,7 @@ from probe_effect.pages.changes_page import entries
 from probe_effect.pages.markdown import page, render
 from probe_effect.pages.results import EXPLAINED, measured_range
 from probe_effect.pages.source_page import READ, baselines
-from probe_effect.reduce.grades import OF_CASE, OF_SUBMISSION
+from probe_effect.reduce.submission import OF_CASE, OF_SUBMISSION
 from probe_effect.store.dictionary import TABLES, document_keys
 from probe_effect.wanted import lacking
 

@@ -16,7 +16,7 @@ from probe_effect.pages.markdown import is_plain_word, page_code, render
 from probe_effect.pages.results import view_of_submission
 from probe_effect.pages.results.cells import NumberColumn
 from probe_effect.pages.results.view import ResultView
-from probe_effect.reduce.blocks import BlockTable
+from probe_effect.reduce.rows import BlockTable
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.store.places import linux_form
 from probe_effect.store.suite_file import script_path

@@ -17,8 +17,7 @@ from probe_effect.pages.fragments import first_suite_first
 from probe_effect.pages.markdown import render
 from probe_effect.pages.results import view_of
 from probe_effect.pages.results.cells import NumberColumn
-from probe_effect.reduce.grades import threshold
-from probe_effect.reduce.submission import Number
+from probe_effect.reduce.submission import Number, threshold
 from probe_effect.store.suite_file import Case, Suite
 from probe_effect.tools.record import TOOLS
 

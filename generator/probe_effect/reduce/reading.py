@@ -12,9 +12,8 @@ from typing import Any
 
 from probe_effect.errors import BadData
 from probe_effect.model import Bucket, Estimate, Key, Problem, Sample
-from probe_effect.reduce.blocks import Block, BlockTable
 from probe_effect.reduce.reduce import reduce
-from probe_effect.reduce.rows import Tail
+from probe_effect.reduce.rows import Block, BlockTable, Tail
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.store.event_paths import read_paths
 from probe_effect.store.further_tables import read_calibration, read_histogram, with_histograms

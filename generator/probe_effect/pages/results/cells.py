@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 from probe_effect import units
 from probe_effect.numbers import names
 from probe_effect.pages import instructions, wording
-from probe_effect.reduce.blocks import Block, BlockTable
-from probe_effect.reduce.grades import THRESHOLDS
-from probe_effect.reduce.submission import Number
+from probe_effect.reduce.rows import Block, BlockTable
+from probe_effect.reduce.submission import THRESHOLDS, Number
 from probe_effect.store.suite_file import Factor
 
 DIGITS = 7

@@ -11,8 +11,7 @@ from probe_effect.pages import wording
 from probe_effect.pages.results import cells, cost
 from probe_effect.pages.results.cells import COST, GRADE, LOSS, PROBES, SLOWDOWN, NumberColumn, with_first
 from probe_effect.pages.results.view import CaseResults, ResultSection, ResultView
-from probe_effect.reduce.grades import THRESHOLDS
-from probe_effect.reduce.submission import Number
+from probe_effect.reduce.submission import THRESHOLDS, Number
 from probe_effect.store.suite_file import Suite
 
 MEASURABLE_RATIO = min(THRESHOLDS) / 100
