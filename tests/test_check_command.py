@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from probe_effect.cli.group import commands
 from probe_effect.model import Problem
-from probe_effect.review.mending import annotate
+from probe_effect.review.report import annotate
 from submission_patches import HOME, good_data
 from tiers import deep_but
 

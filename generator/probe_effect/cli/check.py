@@ -58,7 +58,7 @@ def _show(problems: Sequence[Problem], fixed: "Sequence[Fixed]", output_format: 
     for one in fixed:
         output.say(f"{one.file}: {one.what}")
     if output_format == "github":
-        from probe_effect.review.mending import annotate
+        from probe_effect.review.report import annotate
 
         for line in annotate(problems):
             output.product(line)

@@ -23,8 +23,7 @@ from probe_effect.reduce.reading import read_submission
 from probe_effect.reduce.submission import Number, Submission, remedies
 from probe_effect.review.changes import Review, report_of
 from probe_effect.review.changes import review as review_of
-from probe_effect.review.mending import annotate
-from probe_effect.review.report import MAX_REPORT_BYTES, ReviewReport, fitted
+from probe_effect.review.report import MAX_REPORT_BYTES, ReviewReport, annotate, fitted
 from probe_effect.review.revisions import State
 from probe_effect.review.sections import MAX_COMMENT_BYTES, MAX_SUMMARY_BYTES, github_text, markdown, sections
 from probe_effect.review.shows import over_releases

@@ -14,8 +14,7 @@ from probe_effect.pages import comparison, instructions, wording
 from probe_effect.reduce.reading import read_submissions
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.review import report
-from probe_effect.review.mending import grouped
-from probe_effect.review.report import MAX_FEW, MAX_LINE, D, Listed, ReviewReport, is_writable
+from probe_effect.review.report import MAX_FEW, MAX_LINE, D, Listed, ReviewReport, grouped, is_writable
 from probe_effect.review.shows import Flag, Shows, over_releases, review_flags, shows
 from probe_effect.store.beside_files import Change, changed_ids, read_changes
 from probe_effect.store.places import DataFolder, SubmissionFolder

@@ -18,7 +18,7 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.index import grouped_by
 from probe_effect.pages.markdown import environment, escape, render
 from probe_effect.pages.wording import unclear
-from probe_effect.review import mending
+from probe_effect.review import report
 from probe_effect.review.report import (
     CaseKey,
     CaseRow,
@@ -73,44 +73,44 @@ OVERVIEW = Section(
 )
 
 
-def markdown(report: ReviewReport, run: str | None = None) -> str:
+def markdown(review: ReviewReport, run: str | None = None) -> str:
     """The whole review, its verdict first; `run`, printed as it is, must be the address of the workflow's run."""
-    found = list(sections(report))
+    found = list(sections(review))
     return render(
         "review.md.j2",
         _github(),
         sections=found,
         run=run,
-        has_site=not report.errors,
+        has_site=not review.errors,
         is_cut=any(section.more for section in found),
         whole="The run's summary" if run else "probe-effect review origin/main",
     )
 
 
-def sections(report: ReviewReport) -> Iterator[Section]:
+def sections(review: ReviewReport) -> Iterator[Section]:
     """The sections of the review, the most urgent first."""
-    yield Section(title=mending.title(report), lines=list(mending.lines(report)))
+    yield Section(title=report.title(review), lines=list(report.lines(review)))
     yield from _table(
-        PROBLEMS, report.problems, lambda one: (one.severity, mending.place(one), one.message, one.rule, one.hint)
+        PROBLEMS, review.problems, lambda one: (one.severity, report.place(one), one.message, one.rule, one.hint)
     )
-    if report.submissions.count > 1:
-        yield from _table(OVERVIEW, report.submissions, _overview)
-    for new in report.submissions.rows:
+    if review.submissions.count > 1:
+        yield from _table(OVERVIEW, review.submissions, _overview)
+    for new in review.submissions.rows:
         yield from _submission(new)
-    if report.submissions.more:
-        yield Section(title="Further submissions", lines=[f"{report.submissions.more} more are left out here."])
+    if review.submissions.more:
+        yield Section(title="Further submissions", lines=[f"{review.submissions.more} more are left out here."])
     yield from _table(
         Section(title="New entries in the change log", head=("Day", "Kind", "What", "Old", "New", "Why")),
-        report.changes,
+        review.changes,
         lambda one: (one.date, one.kind, _what(one.what, one.more), one.old or "", one.new or "", one.why),
     )
-    yield from _numbers(report)
+    yield from _numbers(review)
     yield from _table(
         Section(title="New published sources", head=("Source", "Title", "Figures")),
-        report.sources,
+        review.sources,
         lambda one: (one.id, one.title, units.count(one.figures)),
     )
-    yield from _files(report.files)
+    yield from _files(review.files)
 
 
 def _table(section: Section, found: Listed[T], cells: Callable[[T], Sequence[str]]) -> Iterator[Section]:
@@ -175,7 +175,7 @@ def _overview(one: SubmissionRow) -> tuple[str, ...]:
 
 def _facts(one: SubmissionRow) -> list[str]:
     who = f", measured by {one.submitter}" if one.submitter else ""
-    found = [f"{one.name}, {one.tier}; suite {one.suite}, {mending.number(one.blocks, 'block')}{who}."]
+    found = [f"{one.name}, {one.tier}; suite {one.suite}, {report.number(one.blocks, 'block')}{who}."]
     if one.grade:
         reasons = f" ({'; '.join(one.grade_reasons)})" if one.grade_reasons else ""
         floor, baseline = units.duration(one.noise_floor_ns, 2), units.duration(one.baseline_ns)
@@ -242,12 +242,12 @@ def _what(names: Sequence[str], more: int) -> str:
     return ", ".join(names) + (f" and {more} more" if more else "")
 
 
-def _numbers(report: ReviewReport) -> Iterator[Section]:
+def _numbers(review: ReviewReport) -> Iterator[Section]:
     """Numbers of one kind to a table; what replaces or ends something published comes first, and is not folded.
 
     The numbers of a new submission are in its own rows.
     """
-    numbers, told = report.numbers, tuple(f"{one.id}/" for one in report.submissions.rows)
+    numbers, told = review.numbers, tuple(f"{one.id}/" for one in review.submissions.rows)
     for kind, noun in QUANTITIES.items():
         rows = [one for one in numbers.rows if one.kind == kind and not one.id.startswith(told)]
         replaced = [one for one in rows if one.old is not None]
