@@ -22,8 +22,14 @@ from probe_effect.scripts.form import (
     TRACEPOINTS,
     TYPES,
     Language,
+    Tokens,
+    after_layout,
+    bracketed,
+    failed,
+    found_at,
+    predicate,
+    token_at,
 )
-from probe_effect.scripts.tokens import Tokens, after_layout, bracketed, failed, found_at, predicate, token_at
 
 _PIECE = re.compile(ATTACH_POINT)
 _WORD = re.compile(r"[A-Za-z_]+")

@@ -1,22 +1,35 @@
-"""Command lines of tools that trace: their words, their options, and the program that some of them carry."""
+"""Command lines of tools that trace: their words and options, their probes, and what they do at each event."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
+from probe_effect.scripts import form
+from probe_effect.scripts.clauses import tracepoint_kind
 from probe_effect.scripts.form import (
     BEFORE_TOOLS,
+    BY_NAME,
+    CLOCKS,
     COMMAND_ENDS,
+    COUNT,
     EXPECTED,
+    FAULTS,
     LANGUAGES,
     NAMED,
+    NOTHING,
+    PERF_KINDS,
+    PRINT,
     SHELL,
+    SOFTWARE,
+    TRACERS,
     WITH_VALUE,
     Language,
+    Script,
+    ScriptProbe,
+    failed,
     shortened,
 )
-from probe_effect.scripts.tokens import failed
 
 _PART = re.compile("|".join(f"({pattern})" for _, pattern in SHELL))
 _SORTS = tuple(name for name, _ in SHELL)
@@ -150,3 +163,167 @@ def _short(letters: str, with_value: set[str], waiting: Iterator[str]) -> Iterat
             yield letter, letters[at + 1 :] or next(waiting, None)
             return
         yield letter, None
+
+
+def read_command(text: str, command: ToolCommand) -> Script:
+    """The script that a command line of a tool amounts to.
+
+    Raises: ScriptError for a subcommand that does not trace, or that we do not read.
+    """
+    read = {"perf": _perf, "py-spy": _py_spy, "strace": _strace, "trace-cmd": _trace_cmd}[command.tool]
+    probes = tuple(read(text, command))
+    options = tuple(_written(*one) for one in command.options if one[0] in form.COSTLY[command.tool])
+    pid = next(iter(command.all("P")), None) if command.tool == "trace-cmd" else command.pid
+    return Script(
+        language=command.language, tracer=_tracer(command), text=text, probes=probes, pid_filter=pid, options=options
+    )
+
+
+def _tracer(command: ToolCommand) -> str:
+    """Words behind the subcommand are those of the program that is traced, and decide nothing."""
+    if command.tool == "strace" and command.has("seccomp-bpf"):
+        return "strace-seccomp"
+    return TRACERS[f"perf {command.words[0]}" if command.tool == "perf" else command.language]
+
+
+def _written(name: str, value: str | None) -> str:
+    dashes = "-" if len(name) == 1 else "--"
+    return f"{dashes}{name}" + ("" if value is None else f" {value}")
+
+
+def _probe(
+    attach: str,
+    kind: str,
+    action: str,
+    *,
+    has_filter: bool = False,
+    unknown: Iterable[str] = (),
+    hz: float | None = None,
+) -> ScriptProbe:
+    return ScriptProbe(
+        attach=attach,
+        kind=kind,
+        actions=(action,),
+        has_filter=has_filter,
+        timing=None,
+        unknown=tuple(shortened(one) for one in unknown),
+        line=1,
+        hz=hz,
+    )
+
+
+def _listed(values: Iterable[str]) -> Iterator[str]:
+    """The parts of a list with commas, in groups (braces) or not."""
+    return (one for value in values for one in re.sub(r"[{}]", "", value).split(",") if one)
+
+
+def _perf(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
+    subcommand = command.words[0] if command.words else ""
+    if subcommand == "trace":
+        return _perf_trace(command)
+    if subcommand == "probe":
+        return _perf_probe(text, command)
+    if subcommand in {"record", "top", "stat"}:
+        return _perf_events(subcommand, command)
+    found = f"“perf {shortened(subcommand)}”"
+    raise failed(text, 0, found, EXPECTED["perf"])
+
+
+def _perf_events(subcommand: str, command: ToolCommand) -> Iterator[ScriptProbe]:
+    action = COUNT if subcommand == "stat" else _record_action(command)
+    is_sampled = subcommand != "stat" and not command.has("c", "count")
+    for event in list(_listed(command.all("e", "event"))) or ["cycles"]:
+        kind = _perf_kind(event, is_sampled=is_sampled)
+        hz = _sampled_hz(command, "F", "freq") if kind == "profile" else None
+        yield _probe(event, kind, action, has_filter=command.has("filter"), hz=hz)
+
+
+def _sampled_hz(command: ToolCommand, *names: str) -> float | None:
+    """Samples per second, by the option or as usual; None for perf's `-F max`, which is the system's limit."""
+    (last,) = command.all(*names)[-1:] or (str(form.USUAL_HZ[command.tool]),)
+    return float(last) if last.isascii() and last.isdigit() and int(last[:9]) else None
+
+
+def _record_action(command: ToolCommand) -> str:
+    if next(iter(command.all("call-graph")[-1:]), "").startswith("dwarf"):
+        return "record-stack-copy"
+    if command.has("g", "call-graph"):
+        return "record-stack"
+    pages = next(iter(command.all("m", "mmap-pages")), "").split(",")[0]
+    return (
+        "record-large-buffer"
+        if pages.isascii() and pages.isdigit() and int(pages[:9]) >= form.LARGE_PAGES
+        else "record"
+    )
+
+
+def _perf_kind(event: str, *, is_sampled: bool) -> str:
+    """The kind of an event as `perf list` and `perf probe` name it."""
+    group, _, name = event.partition(":")
+    if not name or re.match(form.MODIFIERS, name):
+        if is_sampled and (group in CLOCKS or group not in SOFTWARE):
+            return "profile"
+        return "software" if group in SOFTWARE else "hardware"
+    kind = next((kind for pattern, kind in PERF_KINDS if re.search(pattern, event)), None)
+    return kind or tracepoint_kind(event)
+
+
+def _perf_trace(command: ToolCommand) -> Iterator[ScriptProbe]:
+    action = BY_NAME if command.has("s", "summary") else PRINT
+    unknown = [_written("F", value) for value in command.all("F", "pf")]
+    for event in list(_listed(command.all("e", "event", "expr"))) or ["all"]:
+        kind = tracepoint_kind(event) if ":" in event else "system-call"
+        yield _probe(event, kind, action, has_filter=command.has("filter"), unknown=unknown)
+
+
+def _perf_probe(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
+    wanted = [*command.all("a", "add"), *command.words[1:2]]
+    if not wanted:
+        raise failed(text, 0, *FAULTS["perf-probe"])
+    where = "u" if command.has("x", "exec") else "k"
+    for one in wanted:
+        function = one.partition("=")[2] or one
+        name = function.split(" ", 1)[0]
+        yield _probe(name, f"{where}{'ret' if name.endswith('%return') else ''}probe", NOTHING)
+
+
+def _py_spy(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
+    """The clock by which it reads stacks; a dump reads one, which is one in its second."""
+    subcommand, *traced = command.words or [""]
+    is_dump, is_running = subcommand == "dump", command.has("nonblocking")
+    if not is_dump and subcommand not in {"record", "top"}:
+        raise failed(text, 0, f"“py-spy {shortened(subcommand)}”", EXPECTED["py-spy"])
+    if not traced and command.pid is None:
+        raise failed(text, 0, *FAULTS["py-spy"])
+    how = "-native" if command.has("n", "native") else "-running" if is_running else "-once" if is_dump else ""
+    hz = 1.0 if is_dump else _sampled_hz(command, "r", "rate")
+    yield _probe("sample", "profile", f"record-stack{how}", hz=hz)
+
+
+def _strace(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
+    expressions = (re.match(form.TRACED, one) for one in command.all("e"))
+    named = [found[1] for found in expressions if found] + command.all("trace")
+    if not command.words and command.pid is None:
+        raise failed(text, 0, *FAULTS["strace"])
+    unknown = [_written(name, value) for name, value in command.options if name in {"k", "stack-trace"}]
+    action = BY_NAME if command.has("c", "summary-only") and not command.has("C", "summary") else PRINT
+    for name in list(_listed(named)) or ["all"]:
+        yield _probe(name, "system-call", action, has_filter=command.has("P", "trace-path"), unknown=unknown)
+
+
+def _trace_cmd(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
+    if not command.words or command.words[0] not in {"record", "start", "stream", "profile", "set"}:
+        found = f"“trace-cmd {shortened(command.words[0])}”" if command.words else "no subcommand"
+        raise failed(text, 0, found, EXPECTED["trace-cmd"])
+    action = "record-stack" if command.has("T") else "record"
+    events = command.all("e")
+    for event in events:
+        attach = event.replace("/", ":") if ":" in event or "/" in event else f"{event}:*"
+        yield _probe(attach, tracepoint_kind(attach), action, has_filter=command.has("f"))
+    plugins = command.all("p")
+    for plugin in plugins:
+        for function in command.all("l", "g") or ["*"]:
+            kind = form.PLUGINS.get(plugin, "unknown")
+            yield _probe(function, kind, action, unknown=[] if plugin in form.PLUGINS else [_written("p", plugin)])
+    if not events and not plugins:
+        raise failed(text, 0, *FAULTS["trace-cmd"])

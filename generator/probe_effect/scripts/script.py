@@ -1,10 +1,10 @@
-"""From a script's text, or a command line, to its probes and what it does at each event."""
+"""From a script's text, or a command line, to its probes and the actions of each clause, in the words of the suites."""
 
 import bisect
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
-from probe_effect.scripts.actions import Doing, is_enclosed
 from probe_effect.scripts.clauses import (
     Clause,
     ScriptProgram,
@@ -14,12 +14,27 @@ from probe_effect.scripts.clauses import (
     resolved,
     timer_hz,
 )
-from probe_effect.scripts.command_probes import read_command
-from probe_effect.scripts.commands import command_line
+from probe_effect.scripts.commands import command_line, read_command
 from probe_effect.scripts.form import (
+    ACTS,
+    ASSIGNED,
+    BY_BOTH,
+    BY_KERNEL_STACK,
+    BY_NAME,
+    BY_NUMBER,
+    BY_STRING,
+    BY_USER_STACK,
+    COUNT,
     D_ONLY,
     D_TEXT,
+    DELETE,
+    EFFECTS,
     FILTER,
+    HISTOGRAM,
+    HISTOGRAM_BY_STACKS,
+    HISTOGRAM_OF_TIME,
+    KEYED,
+    NAME_FIELD,
     NO_EVENTS,
     NOTHING,
     PRINT,
@@ -29,8 +44,252 @@ from probe_effect.scripts.form import (
     ScriptError,
     ScriptProbe,
     Timing,
+    Tokens,
+    shortened,
 )
-from probe_effect.scripts.tokens import Tokens
+
+_STORES = {"map", "thread-local"}
+_TRAITS = {*KEYED, "name", "time"}
+_NAME_FIELD = re.compile(NAME_FIELD)
+
+
+class Doing:
+    """A reader of clauses, one after another; it knows what maps hold from all clauses read before.
+
+    Attributes:
+        actions: words of the suites' `action` keys, in the script's order.
+        unknown: parts that no word covers, shortened.
+        stores_time: whether a map takes a time.
+        takes_difference: whether one time is taken from another.
+    """
+
+    def __init__(self, functions: Mapping[str, Tokens]) -> None:
+        self.functions = functions
+        self.held: dict[str, set[str]] = {}
+        self.inside: set[str] = set()
+        self.start()
+
+    def start(self) -> None:
+        """Forget the previous clause, but not what maps hold."""
+        self.actions: list[str] = []
+        self.unknown: list[str] = []
+        self.stores_time = self.takes_difference = False
+        self.variables: dict[str, set[str]] = {}
+        self.seen_time = False
+
+    @property
+    def timing(self) -> Timing | None:
+        """Which end of a timing pair this clause is: `start`, `end`, or neither."""
+        return "end" if self.takes_difference else "start" if self.stores_time else None
+
+    def read(self, tokens: Tokens) -> None:
+        """Read a predicate or a block."""
+        _Walk(self, tokens).through(0, len(tokens))
+
+    def call(self, name: str) -> None:
+        """Read a function of the script where it is called; a function that calls itself is read once."""
+        if name not in self.inside:
+            self.inside.add(name)
+            self.read(self.functions[name])
+            self.inside.discard(name)
+
+
+class _Walk:
+    """A walk over tokens, which looks at each once or twice."""
+
+    def __init__(self, doing: Doing, tokens: Tokens) -> None:
+        self.doing, self.tokens = doing, tokens
+
+    def through(self, first: int, end: int, *, key: bool = False) -> None:
+        """Read from one token to another; `key` says that they make a key whose action is counted already."""
+        at = first
+        while at < end:
+            sort = self.tokens.sort(at)
+            if sort in _STORES or self._is_array(at):
+                at = self._map(at)
+            elif sort == "word":
+                at = self._word(at, key=key)
+            else:
+                if sort == "variable" and self.tokens.word(at + 1) == "=":
+                    self.doing.variables[self.tokens.word(at)] = _held(self._right_side(at + 2))
+                self._difference(at)
+                at += 1
+
+    def _is_array(self, at: int) -> bool:
+        """Whether a word is one of D's associative arrays, and takes a value."""
+        if self.tokens.sort(at) != "word" or self.tokens.word(at + 1) != "[" or self._is_field(at):
+            return False
+        return self.tokens.word(self.tokens.behind_key(at)) in ASSIGNED
+
+    def _is_field(self, at: int) -> bool:
+        return self.tokens.word(at - 1) in {".", "->"}
+
+    def _difference(self, at: int) -> None:
+        """Notice a minus between two times."""
+        doing = self.doing
+        if self.tokens.word(at) == "-" and doing.seen_time:
+            doing.takes_difference |= "time" in self._traits_of(self._operand(at + 1))
+
+    def _operand(self, at: int) -> int:
+        while self.tokens.word(at) == "(":
+            at += 1
+        return at
+
+    def _map(self, at: int) -> int:
+        """The place behind a map or array with its key, which is read, written or aggregated into."""
+        tokens, name = self.tokens, self.tokens.word(at)
+        behind = tokens.behind_key(at)
+        keys = (at + 2, behind - 1) if behind > at + 1 else (at, at)
+        gathers = EFFECTS.get(tokens.word(behind + 1)) if tokens.word(behind) == "=" else None
+        if gathers in {"aggregation", "histogram"} and tokens.word(behind + 2) == "(":
+            self.through(*keys, key=True)
+            return self._gather(gathers, keys, behind + 2)
+        written = tokens.word(behind) in ASSIGNED or tokens.word(at - 1) in {"++", "--"}
+        if written and not self._releases_time(name, behind):
+            self._store(name, keys, behind)
+        self.through(*keys, key=written)
+        self.doing.seen_time |= "time" in self.doing.held.get(name, set())
+        return behind
+
+    def _gather(self, effect: str, keys: tuple[int, int], bracket: int) -> int:
+        inner = bracket + 1, self.tokens.partner[bracket]
+        self.through(*inner)
+        found = self._key_actions(keys)
+        if effect == "histogram":
+            what = HISTOGRAM_OF_TIME if "difference" in self._traits(*inner) else HISTOGRAM
+            both = {BY_KERNEL_STACK, BY_USER_STACK} <= set(found)
+            found = [HISTOGRAM_BY_STACKS] if both else [what, *(one for one in found if one != COUNT)]
+        self.doing.actions += found
+        return inner[1] + 1
+
+    def _store(self, name: str, keys: tuple[int, int], behind: int) -> None:
+        doing = self.doing
+        if self.tokens.word(behind) == "=":
+            held = _held(self._right_side(behind + 1))
+            doing.held.setdefault(name, set()).update(held)
+            doing.stores_time |= "time" in held
+        is_thread_local = name.startswith("self->")
+        doing.actions += [BY_NUMBER] if is_thread_local else self._key_actions(keys)
+
+    def _releases_time(self, name: str, behind: int) -> bool:
+        """Whether a stored time is set to 0, which is how D deletes; the measured timing pairs do it too."""
+        words = self.tokens.word(behind), self.tokens.word(behind + 1)
+        return words == ("=", "0") and "time" in self.doing.held.get(name, set())
+
+    def _key_actions(self, keys: tuple[int, int]) -> list[str]:
+        """The actions that find a map's value by its key."""
+        if keys[0] == keys[1]:
+            return [COUNT]
+        if self.tokens.word(keys[0]) == "(" and self.tokens.partner[keys[0]] == keys[1] - 1:  # a tuple
+            keys = keys[0] + 1, keys[1] - 1
+        traits = self._traits(*keys)
+        if stacks := [ACTS[one] for one in ("kernel-stack", "user-stack") if one in traits]:
+            return stacks
+        if "string" in traits:
+            return [BY_STRING]
+        if "name" not in traits:
+            return [BY_NUMBER]
+        parts = self.tokens.parts(*keys)
+        return [BY_NAME] if all("name" in self._traits(*part) for part in parts) else [BY_BOTH]
+
+    def _word(self, at: int, *, key: bool) -> int:
+        """The place behind a word: a built-in value, or a call, whose arguments are read first."""
+        tokens, doing = self.tokens, self.doing
+        word, is_call = tokens.word(at), tokens.word(at + 1) == "("
+        if word == "if" and is_call:
+            return self._branches(at)
+        effect = None if self._is_field(at) else EFFECTS.get(word)
+        if effect == "type" and is_call:
+            return tokens.partner[at + 1] + 1
+        if effect in ACTS and (is_call or effect != "print") and not (key and effect in KEYED):
+            doing.actions.append(ACTS[effect])
+        elif effect == "loop":
+            doing.unknown.append(shortened(tokens.source(at, tokens.partner.get(at + 1, at))))
+        elif effect == "time":
+            doing.seen_time = True
+        elif effect is None and not self._is_field(at):
+            self._call(at, is_call=is_call)
+        return at + 1
+
+    def _branches(self, at: int) -> int:
+        """Read branches, of which one is taken: each action counts as often as in the branch with most of it."""
+        tokens, doing = self.tokens, self.doing
+        before, most = doing.actions, Counter[str]()
+        while tokens.word(at) == "if" and tokens.word(at + 1) == "(":
+            doing.actions = before
+            at = self._bracketed(at + 1)
+            before, doing.actions = doing.actions, []
+            at = self._bracketed(at)
+            most |= Counter(doing.actions)
+            doing.actions = []
+            if tokens.word(at) != "else":
+                break
+            at += 1
+        if tokens.word(at - 1) == "else":
+            at = self._bracketed(at)
+            most |= Counter(doing.actions)
+        doing.actions = [*before, *most.elements()]
+        return at
+
+    def _bracketed(self, at: int) -> int:
+        """The place behind the brackets, whose content is read, if there are brackets."""
+        end = self.tokens.partner.get(at, at)
+        self.through(at + 1, end)
+        return end + 1 if end > at else at
+
+    def _call(self, at: int, *, is_call: bool) -> None:
+        """Read a call: of a function of the script, or of an unknown one."""
+        name = self.tokens.word(at)
+        if name in self.doing.functions:
+            self.doing.call(name)
+        elif is_call and name == DELETE:
+            if "time" not in self.doing.held.get(self.tokens.word(at + 2), set()):  # timing pairs delete theirs
+                self.doing.actions.append(BY_NUMBER)
+        elif is_call:
+            self.doing.unknown.append(shortened(self.tokens.source(at, self.tokens.partner[at + 1])))
+
+    def _right_side(self, first: int) -> set[str]:
+        """The traits of an assigned value; a chain of assignments, or a block, has them in its own parts."""
+        return self._traits(first, self.tokens.until(first, len(self.tokens), "; = {"))
+
+    def _traits(self, first: int, end: int) -> set[str]:
+        """The traits of a part of the script: names, strings, stacks, times, the difference of two times."""
+        found: set[str] = set()
+        for at in range(first, end):
+            is_minus = self.tokens.word(at) == "-" and "time" in found
+            if is_minus and "time" in self._traits_of(self._operand(at + 1)):
+                found.add("difference")
+            found |= self._traits_of(at)
+        return found
+
+    def _traits_of(self, at: int) -> set[str]:
+        word, sort = self.tokens.word(at), self.tokens.sort(at)
+        if sort == "string":
+            return {"name"}
+        if sort == "variable":
+            return self.doing.variables.get(word, set())
+        if sort in _STORES:
+            return self.doing.held.get(word, set())
+        effect = EFFECTS.get(word) if sort == "word" else None
+        if self._is_field(at):
+            return {"name"} if _NAME_FIELD.search(word) else set()
+        return {effect} & _TRAITS if effect else self.doing.held.get(word, set())
+
+
+def _held(traits: set[str]) -> set[str]:
+    """The traits that a variable or map keeps of its value: bytes, but no stack, which it has as a number."""
+    if "difference" in traits:
+        return {"difference"}
+    return {"name" if one == "string" else one for one in traits if one in {"name", "string", "time"}}
+
+
+def is_enclosed(block: Tokens) -> bool:
+    """Whether one `if` without `else` encloses a whole block."""
+    if block.word(1) != "if" or block.word(2) != "(":
+        return False
+    body = block.partner[2] + 1
+    return block.word(body) == "{" and block.partner[body] == len(block) - 2
+
 
 __all__ = ["Language", "Script", "ScriptError", "ScriptProbe", "Timing", "read_script"]
 

@@ -1,4 +1,4 @@
-// What a clause does each time that its probe fires, in the words of the suites: the generator's scripts/actions.py.
+// What a clause does each time that its probe fires, in the words of the suites: the generator's scripts/script.py.
 import { own } from "./script-clauses.js";
 import { shortened } from "./script-tokens.js";
 

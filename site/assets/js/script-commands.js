@@ -1,4 +1,4 @@
-// Command lines of tools that trace: the generator's scripts/commands.py and command_probes.py.
+// Command lines of tools that trace: the generator's scripts/commands.py.
 import { own } from "./script-clauses.js";
 import { failed, shortened, matcher } from "./script-tokens.js";
 

@@ -1,4 +1,4 @@
-// From the text of a script to tokens and paired brackets: the generator's scripts/tokens.py, with its tables.
+// From the text of a script to tokens and paired brackets: the generator's scripts/form.py, with its tables.
 import { filled } from "./page.js";
 
 const closers = { "(": ")", "[": "]", "{": "}" };
