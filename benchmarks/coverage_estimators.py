@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import bdtr, ndtri, stdtrit
 
-from probe_effect.stats.robust import critical_rank
+from probe_effect.stats.estimates import critical_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ class Estimates:
 
 
 def paired(runs: Runs) -> Estimates:
-    """Ours: `stats.robust.paired_estimate`."""
+    """Ours: `stats.estimates.paired_estimate`."""
     first, second = (signed_rank(runs.traced_ns - runs.untraced_ns[:, :, column]) for column in (0, 1))
     return Estimates((first.value + second.value) / 2, (first.low + second.low) / 2, (first.high + second.high) / 2)
 
@@ -44,7 +44,7 @@ def against_mean(runs: Runs) -> Estimates:
 
 
 def signed_rank(differences: Floats) -> Estimates:
-    """`stats.robust.estimate` of each row of (repetitions, n), n at least `MIN_BLOCKS`."""
+    """`stats.estimates.estimate` of each row of (repetitions, n), n at least `MIN_BLOCKS`."""
     first, second = np.triu_indices(differences.shape[1])
     rank, middle = critical_rank(differences.shape[1]), len(first) // 2
     wanted = (rank - 1, (len(first) - 1) // 2, middle, len(first) - rank)
@@ -85,7 +85,7 @@ def _median_error(times_ns: Floats) -> Floats:
 
 
 def minima(runs: Runs) -> Estimates:
-    """The difference of minima: `stats.robust.fastest`. It has no interval."""
+    """The difference of minima: `stats.estimates.fastest`. It has no interval."""
     value = runs.traced_ns.min(axis=1) - runs.untraced_ns.min(axis=(1, 2))
     none = np.full_like(value, np.nan)
     return Estimates(value, none, none)

@@ -24,7 +24,7 @@ from probe_effect.measure.testbed import Testbed, measurement_lock
 from probe_effect.model import Estimate
 from probe_effect.processes import Child
 from probe_effect.reduce.reading import read_submission
-from probe_effect.stats.robust import MIN_BLOCKS
+from probe_effect.stats.estimates import MIN_BLOCKS
 from probe_effect.store.places import DataFolder
 from probe_effect.workloads.loop import build
 

@@ -20,7 +20,7 @@ from builders import (
 )
 from number_builder import reduced
 from probe_effect.model import Estimate, Key
-from probe_effect.stats.robust import paired_estimate, ragged
+from probe_effect.stats.estimates import paired_estimate, ragged
 
 if TYPE_CHECKING:
     from probe_effect.model import Sample

@@ -14,7 +14,7 @@ from benchmarks.coverage_noise import CASES, COST_NS, MODELS, RUNS_PER_BLOCK, Ru
 from benchmarks.coverage_tables import combined_tables, model_table
 
 from probe_effect.model import Estimate
-from probe_effect.stats.robust import estimate, fastest, paired_estimate
+from probe_effect.stats.estimates import estimate, fastest, paired_estimate
 
 if TYPE_CHECKING:
     from benchmarks.coverage_combined import Share

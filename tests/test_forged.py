@@ -21,7 +21,7 @@ from probe_effect.checks.alike import in_common, known_machines
 from probe_effect.checks.run import check, check_all
 from probe_effect.checks.signs import order_of_seed
 from probe_effect.stats.run_order import SINCE
-from probe_effect.stats.shared_noise import noise_table, shared_noise
+from probe_effect.stats.trends import noise_table, shared_noise
 from probe_effect.store.beside_files import CHANGES_FILE
 from probe_effect.store.documents import write_document
 from probe_effect.store.kept import NOWHERE, Kept
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from probe_effect.checks.copies import Traces
     from probe_effect.model import Problem
-    from probe_effect.stats.shared_noise import NoiseTable, Shared
+    from probe_effect.stats.trends import NoiseTable, Shared
     from probe_effect.store.places import SubmissionFolder
 
 MADE_OF = "amd-epyc-2t-kvm-81fc/2026-11-22-per-event-2"
@@ -323,7 +323,7 @@ def test_many_tables_at_once_give_what_each_gives_alone(monkeypatch: pytest.Monk
         alone = [found and pytest.approx(found, rel=1e-9) for other in tables for found in figures(one, [other])]
         assert figures(one, tables) == alone
         with monkeypatch.context() as patch:
-            patch.setattr("probe_effect.stats.shared_noise.MOST_CELLS", 1000)
+            patch.setattr("probe_effect.stats.trends.MOST_CELLS", 1000)
             assert figures(one, tables) == alone
 
 

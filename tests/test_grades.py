@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from probe_effect.reduce.submission import BEST, OF_CASE, OF_SUBMISSION, GradeFacts, GradeRule, grade, worst
-from probe_effect.stats.robust import MIN_BLOCKS
+from probe_effect.stats.estimates import MIN_BLOCKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

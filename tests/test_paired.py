@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as arrays
 
 from probe_effect.errors import TooFewBlocks
 from probe_effect.model import Estimate
-from probe_effect.stats.robust import MIN_BLOCKS, estimate, paired_estimate
+from probe_effect.stats.estimates import MIN_BLOCKS, estimate, paired_estimate
 
 DIFFERENCES = arrays.arrays(
     np.float64,

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from probe_effect.stats.random_effects import MeasuredRatio, next_ratio
+from probe_effect.stats.estimates import MeasuredRatio, next_ratio
 
 
 def measured(rng: np.random.Generator, own: float, error: float, number: int) -> list[MeasuredRatio]:

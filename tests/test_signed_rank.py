@@ -12,13 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probe_effect.errors import TooFewBlocks
-from probe_effect.stats.robust import (
-    MIN_BLOCKS,
-    critical_rank,
-    estimate,
-    noise_floor,
-    walsh_averages,
-)
+from probe_effect.stats.estimates import MIN_BLOCKS, critical_rank, estimate, noise_floor, walsh_averages
 
 SAMPLES = st.lists(st.integers(-10_000, 10_000).map(float), min_size=MIN_BLOCKS, max_size=25)
 

@@ -37,7 +37,7 @@ class BadData(ProbeEffectError):
 
 
 class TooFewBlocks(ProbeEffectError):
-    """An interval was asked of fewer blocks than can carry one (see `stats.robust`)."""
+    """An interval was asked of fewer blocks than can carry one (see `stats.estimates`)."""
 
 
 def unknown(names: Iterable[str], known: Iterable[str], kind: str) -> None:

@@ -32,7 +32,7 @@ from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.names import quoted
 from probe_effect.reduce.submission import THRESHOLDS, Number, threshold
 from probe_effect.stats import estimates
-from probe_effect.stats.robust import MIN_BLOCKS
+from probe_effect.stats.estimates import MIN_BLOCKS
 from probe_effect.toml import beside
 from probe_effect.units import GAP, NS_PER_SECOND, RATE, quantity
 

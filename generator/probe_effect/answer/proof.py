@@ -34,8 +34,7 @@ from probe_effect.reduce.submission import Number
 from probe_effect.scripts.form import NO_EVENTS, PRINT
 from probe_effect.scripts.script import Script, ScriptProbe, read_script
 from probe_effect.stats import estimates
-from probe_effect.stats.estimates import INTERVAL_WIDTHS
-from probe_effect.stats.random_effects import MeasuredRatio
+from probe_effect.stats.estimates import INTERVAL_WIDTHS, MeasuredRatio
 from probe_effect.stats.trends import Correlation, kendall
 from probe_effect.store.further_tables import ProbeCalibration
 from probe_effect.store.suite_file import Case, Suite, script_path

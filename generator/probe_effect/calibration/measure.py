@@ -35,7 +35,7 @@ from probe_effect.model import Estimate, Key
 from probe_effect.numbers.index import grouped_by
 from probe_effect.scripts.form import NO_EVENTS, PRINT, Script, ScriptProbe
 from probe_effect.scripts.script import read_script
-from probe_effect.stats import estimates, robust
+from probe_effect.stats import estimates
 from probe_effect.store.further_tables import ProbeCalibration
 from probe_effect.store.samples import as_note
 from probe_effect.tracers.protocol import Tracer
@@ -46,7 +46,7 @@ Turn = tuple["Operation", int]
 ROUNDS = 12
 """Blocks of each turn with the tracer, and as many without, half of them before and half after.
 
-Of 12 differences the exact 95 % interval excludes the least likely ends (`stats/robust.py`); 6 would be the
+Of 12 differences the exact 95 % interval excludes the least likely ends (`stats/estimates.py`); 6 would be the
 fewest that have one.
 """
 
@@ -203,7 +203,7 @@ class _Calibration:
             traced.stop()
         after = blocks.rounds(ROUNDS - ROUNDS // 2)
         return {
-            turn: robust.estimate(np.array(during[turn]) - np.array([*before[turn], *after[turn]]))
+            turn: estimates.estimate(np.array(during[turn]) - np.array([*before[turn], *after[turn]]))
             for turn in blocks.turns
             if turn in fired or not turn[0].keys
         }

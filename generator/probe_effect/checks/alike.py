@@ -18,7 +18,7 @@ from probe_effect.checks.copies import Traces, read_traces
 from probe_effect.checks.folders import MAX_BLOCKS
 from probe_effect.checks.signs import has_fixed_operations
 from probe_effect.reduce.reading import code, content_digest
-from probe_effect.stats.shared_noise import Shared, shared_noise
+from probe_effect.stats.trends import Shared, shared_noise
 from probe_effect.store.kept import Kept, code_version
 from probe_effect.store.machine_file import MachineFile, read_machine_file
 from probe_effect.store.places import SubmissionFolder

@@ -20,7 +20,7 @@ from probe_effect.checks.folders import MAX_BLOCKS
 from probe_effect.checks.rule import Fault, Rule, rule
 from probe_effect.model import Sample
 from probe_effect.reduce.reading import code, content_digest
-from probe_effect.stats.shared_noise import NoiseTable, noise_table
+from probe_effect.stats.trends import NoiseTable, noise_table
 from probe_effect.store.kept import Kept, code_version
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.places import SubmissionFolder

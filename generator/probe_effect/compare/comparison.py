@@ -17,8 +17,7 @@ from probe_effect.numbers.index import current, newest_first
 from probe_effect.reduce.rows import BlockTable
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats import estimates
-from probe_effect.stats.estimates import Rank, ranks
-from probe_effect.stats.robust import CONFIDENCE, estimate
+from probe_effect.stats.estimates import CONFIDENCE, Rank, estimate, ranks
 
 Outcome = Literal["higher", "lower", "no difference", "not comparable"]
 OUTCOMES: tuple[Outcome, ...] = ("higher", "lower", "no difference", "not comparable")
@@ -183,7 +182,7 @@ def faults(one: Number) -> list[str]:
 def _compare_times(first: Number, second: Number) -> Comparison:
     """The second time against the first.
 
-    The interval of the difference is that of its blocks where both are from the same blocks (`stats.robust`).
+    The interval of the difference is that of its blocks where both are from the same blocks (`stats.estimates`).
     Otherwise it is that of two independent estimates (`stats.estimates`). The ratio always takes them for independent,
     which is wider than need be where they share their baselines.
     """

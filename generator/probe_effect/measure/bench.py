@@ -28,7 +28,7 @@ from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_r
 from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import Testbed
 from probe_effect.model import FAILURES, GIVE_UP_AFTER, Estimate, Key, Sample, Status
-from probe_effect.stats.robust import paired_estimate, ragged
+from probe_effect.stats.estimates import paired_estimate, ragged
 from probe_effect.stats.run_order import baseline, blocks_in_order
 from probe_effect.store.further_tables import ProbeCalibration, RunWriter
 from probe_effect.store.machine_file import Author, Submitter

@@ -41,8 +41,7 @@ from probe_effect.reduce.submission import (
     ratio,
     worst,
 )
-from probe_effect.stats.estimates import excludes_0
-from probe_effect.stats.robust import MIN_BLOCKS, estimate, fastest, outliers, paired_estimate, ragged
+from probe_effect.stats.estimates import MIN_BLOCKS, estimate, excludes_0, fastest, outliers, paired_estimate, ragged
 from probe_effect.store.machine_file import MachineFile, is_hosted
 from probe_effect.store.places import SubmissionFolder
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from probe_effect.model import Bucket, Estimate, Key, Metric, Sample, level_order
 from probe_effect.stats.counted import percentile_ns, pooled
-from probe_effect.stats.robust import Floats, estimate, noise_floor
+from probe_effect.stats.estimates import Floats, estimate, noise_floor
 from probe_effect.stats.trends import trend, within_blocks
 from probe_effect.units import NS_PER_SECOND
 
@@ -41,7 +41,7 @@ class Baseline:
         return np.array([np.mean(self.by_block[block]) for block in blocks], dtype=np.float64)
 
     def floor(self) -> float | None:
-        """Noise floor from the first two baselines of each block (see `stats.robust.noise_floor`)."""
+        """Noise floor from the first two baselines of each block (see `stats.estimates.noise_floor`)."""
         first, second = self._pairs()
         return noise_floor(first - second)
 

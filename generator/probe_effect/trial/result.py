@@ -3,7 +3,7 @@
 `advising/json_keys.toml` describes the keys, on which others rely.
 
 A slowdown is that of pairs: the Hodges-Lehmann estimate of the logarithms of each pair's ratio, with its exact 95 %
-interval (`stats/robust.py`). Logarithms, because what disturbs a run makes it longer by a factor.
+interval (`stats/estimates.py`). Logarithms, because what disturbs a run makes it longer by a factor.
 """
 
 import csv
@@ -25,7 +25,7 @@ from probe_effect.charts.theme import INK, SERIES, Spec, frame
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.live.count import Target
 from probe_effect.model import Estimate, interval_json
-from probe_effect.stats.robust import MIN_BLOCKS, estimate
+from probe_effect.stats.estimates import MIN_BLOCKS, estimate
 from probe_effect.store.places import DataFolder
 from probe_effect.trial.runs import TrialRun, TrialSettings
 from probe_effect.trial.tracer import PID
