@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probe_effect.measure.bench import plan
-from probe_effect.store.plan_file import PlannedSubject
+from probe_effect.store.machine_file import PlannedSubject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -24,7 +24,7 @@ from probe_effect.model import series_of
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.numbers.shown import facts_of_submission
-from probe_effect.store.event_paths import Classes
+from probe_effect.store.further_tables import Classes
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

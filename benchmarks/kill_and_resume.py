@@ -28,9 +28,8 @@ from probe_effect.host import read_text
 from probe_effect.measure.bench import plan
 from probe_effect.measure.interrupt import leftovers
 from probe_effect.processes import STARTED_BY
-from probe_effect.store.machine_file import read_machine_file
+from probe_effect.store.machine_file import read_machine_file, read_plan_file
 from probe_effect.store.places import DataFolder
-from probe_effect.store.plan_file import read_plan_file
 from probe_effect.store.samples import read_samples
 from probe_effect.tracers.dynamic_events import LISTS, tracefs
 

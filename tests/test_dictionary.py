@@ -10,9 +10,9 @@ import pytest
 from pydantic import BaseModel
 
 from probe_effect.exports.labels import DOCUMENTS, written_files
+from probe_effect.store.beside_files import SourceFile
 from probe_effect.store.dictionary import KEYS
 from probe_effect.store.machine_file import MachineFile
-from probe_effect.store.source_file import SourceFile
 from site_build import PROJECT
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from evidence_builder import TRACER, case, evidence, measured, suite
 from number_builder import number, submission
 from probe_effect.costs.instructions import RecordedClasses, classes_of, recorded
 from probe_effect.model import Estimate, Key
-from probe_effect.store.event_paths import USER, Classes, EventPath, add_paths
+from probe_effect.store.further_tables import USER, Classes, EventPath, add_paths
 from probe_effect.store.places import SubmissionFolder
 
 if TYPE_CHECKING:

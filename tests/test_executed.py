@@ -13,7 +13,7 @@ from probe_effect.compare.paths import AddedPath, differences, paths_of, plain, 
 from probe_effect.model import Key
 from probe_effect.pages import executed
 from probe_effect.reduce.reading import read_submission
-from probe_effect.store.event_paths import USER, Classes, EventPath, Stack, add_paths
+from probe_effect.store.further_tables import USER, Classes, EventPath, Stack, add_paths
 from probe_effect.store.places import DataFolder, SubmissionFolder
 
 if TYPE_CHECKING:

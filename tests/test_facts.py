@@ -30,7 +30,7 @@ from probe_effect.exports.labels import labels
 from probe_effect.model import Key
 from probe_effect.numbers import names, shown
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
-from probe_effect.store.event_paths import USER, Classes, EventPath, add_paths
+from probe_effect.store.further_tables import USER, Classes, EventPath, add_paths
 from probe_effect.store.places import DataFolder, SubmissionFolder
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from probe_effect.costs.instructions import RecordedClasses
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Estimate
 from probe_effect.numbers.shown import facts_of
-from probe_effect.store.event_paths import Classes
+from probe_effect.store.further_tables import Classes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

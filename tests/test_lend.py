@@ -27,7 +27,7 @@ from probe_effect.wanted import lacking
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from probe_effect.store.plan_file import PlanFile
+    from probe_effect.store.machine_file import PlanFile
 
 
 @pytest.fixture

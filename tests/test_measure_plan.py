@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from probe_effect.measure.bench import plan
 from probe_effect.model import Key
 from probe_effect.stats.run_order import baseline
-from probe_effect.store.plan_file import PlannedSubject
+from probe_effect.store.machine_file import PlannedSubject
 
 if TYPE_CHECKING:
     from probe_effect.measure.one_run import PlannedRun

@@ -10,8 +10,8 @@ from probe_effect.checks.run import check_all
 from probe_effect.cli import doctor_vm
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.pages import mechanisms_page
-from probe_effect.store.mechanisms_file import MECHANISMS, read_mechanisms
 from probe_effect.store.places import DataFolder
+from probe_effect.store.transcripts import MECHANISMS, read_mechanisms
 
 KERNEL = {
     "schema_version": 1,

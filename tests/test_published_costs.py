@@ -19,7 +19,7 @@ from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import PublishedSource
 from probe_effect.numbers.shown import facts_of
-from probe_effect.store.source_file import Figure, SourceFile
+from probe_effect.store.beside_files import Figure, SourceFile
 
 SUITE = suite("per-event", case("02-kprobe", "kprobe"), case("06-uprobe"))
 HERE = facts_of(machine_document(machine__id="here").machine, "6.12.1-amd64")

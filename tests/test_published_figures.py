@@ -16,8 +16,8 @@ import pytest
 
 from builders import PROJECT, REAL_DATA
 from probe_effect.numbers.published import compare, evaluate, names
+from probe_effect.store.beside_files import Figure, SourceFile, read_figures, read_source
 from probe_effect.store.places import DataFolder
-from probe_effect.store.source_file import Figure, SourceFile, read_figures, read_source
 from probe_effect.store.suite_file import known_suites
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from probe_effect.numbers.published import (
     with_unit,
 )
 from probe_effect.pages import fragments, source_page
-from probe_effect.store.source_file import Figure, Finding, read_figures
+from probe_effect.store.beside_files import Figure, Finding, read_figures
 
 if TYPE_CHECKING:
     from pathlib import Path

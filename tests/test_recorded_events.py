@@ -30,7 +30,7 @@ from probe_effect.emulated.debian import locked
 from probe_effect.emulated.qemu import find_emulator
 from probe_effect.errors import HostNotReady
 from probe_effect.model import Key
-from probe_effect.store.event_paths import USER
+from probe_effect.store.further_tables import USER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

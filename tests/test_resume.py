@@ -32,7 +32,7 @@ from probe_effect.measure.bench import plan
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.model import GIVE_UP_AFTER, Estimate
 from probe_effect.store.documents import write_document
-from probe_effect.store.plan_file import read_plan_file
+from probe_effect.store.machine_file import read_plan_file
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.registry import with_paths
 

@@ -9,14 +9,14 @@ import pytest
 from builders import REAL_DATA, write_data, write_source
 from probe_effect.checks.run import check
 from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.store.beside_files import read_source
 from probe_effect.store.places import DataFolder
-from probe_effect.store.source_file import read_source
 from written_pages import split, with_fragments
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from probe_effect.store.source_file import SourceFile
+    from probe_effect.store.beside_files import SourceFile
 
 ENTRY = '\n[[repeated]]\nwhat = "A loop, twice"\n'
 

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from builders import changed, machine_document, machine_values, source_toml
 from probe_effect.store import documents
+from probe_effect.store.beside_files import read_source
 from probe_effect.store.documents import write_document
 from probe_effect.store.machine_file import MachineFile, read_machine_file
-from probe_effect.store.source_file import read_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from probe_effect.model import Problem
-    from probe_effect.store.source_file import SourceFile
+    from probe_effect.store.beside_files import SourceFile
 
 
 @pytest.fixture

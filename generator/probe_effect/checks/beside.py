@@ -16,22 +16,23 @@ from probe_effect.numbers.published import FormulaError, compare, evaluate, fill
 from probe_effect.store.beside_files import (
     Claim,
     Explanation,
+    Figure,
     Reference,
+    SourceFile,
     read_changes,
     read_claims,
     read_explanations,
     read_references,
 )
 from probe_effect.store.documents import SLUG, TAKEN, read_documents, value_line
-from probe_effect.store.mechanisms_file import read_mechanisms
 from probe_effect.store.places import DataFolder
 from probe_effect.store.release_file import read_releases
-from probe_effect.store.source_file import Figure, SourceFile
 from probe_effect.store.suite_file import Suite, known_suites
 from probe_effect.store.tables import printable
 from probe_effect.store.transcripts import (
     Shown,
     ToolPackage,
+    read_mechanisms,
     read_transcripts,
     recorded_file,
     recorded_files,

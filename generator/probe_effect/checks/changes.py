@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from probe_effect.checks.rule import Fault, rule
-from probe_effect.store.beside_files import CHANGES_FILE, Change, ChangesFile, read_changes
+from probe_effect.store.beside_files import CHANGES_FILE, Change, ChangesFile, Figure, read_changes, read_figures
 from probe_effect.store.places import DataFolder, SubmissionFolder, sha256
 from probe_effect.store.release_file import MANIFEST, SUMS, Release, ReleasedFile, TreeDifference
 from probe_effect.store.samples import read_samples
-from probe_effect.store.source_file import Figure, read_figures
 from probe_effect.store.tables import MAX_FILE_BYTES, printable
 
 OF_KIND = {

@@ -12,17 +12,19 @@ from pathlib import Path
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, Rule, rule
 from probe_effect.model import Severity
-from probe_effect.store.known_files import (
+from probe_effect.store.places import (
     BELONGS,
     GIT,
+    MAX_PATH_LENGTH,
     SOURCE_FILES,
     STEERS,
     SUBMISSION_FILES,
     UNFINISHED,
     is_known_file,
     is_known_folder,
+    linux_form,
+    plain_form,
 )
-from probe_effect.store.places import MAX_PATH_LENGTH, linux_form, plain_form
 from probe_effect.store.suite_file import Suite, script_path, script_paths, workload_source
 from probe_effect.store.tables import MAX_FILE_BYTES, printable
 from probe_effect.tools.record import TOOLS

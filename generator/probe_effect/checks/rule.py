@@ -8,8 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from probe_effect.model import Problem, Sample, Severity
 from probe_effect.store.documents import value_line
-from probe_effect.store.event_paths import EventPath
-from probe_effect.store.further_tables import HistogramRow, ProbeCalibration
+from probe_effect.store.further_tables import EventPath, HistogramRow, ProbeCalibration
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.suite_file import Suite

@@ -20,16 +20,14 @@ from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.published import figure_values
 from probe_effect.reduce.reading import code, content_digest, keep
 from probe_effect.reduce.reduce import reduce
-from probe_effect.store.beside_files import changed_ids, read_changes
+from probe_effect.store.beside_files import changed_ids, read_changes, read_figures, read_source
 from probe_effect.store.dictionary import TABLES
-from probe_effect.store.event_paths import read_paths
-from probe_effect.store.further_tables import read_calibration, read_histogram, with_histograms
+from probe_effect.store.further_tables import read_calibration, read_histogram, read_paths, with_histograms
 from probe_effect.store.kept import Kept, code_version
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder, walk
 from probe_effect.store.release_file import TreeDifference, folders_digest
 from probe_effect.store.samples import read_samples
-from probe_effect.store.source_file import read_figures, read_source
 from probe_effect.store.suite_file import Suite, known_suites, read_suite
 from probe_effect.store.tables import MAX_FILE_BYTES, regular_size
 

@@ -14,7 +14,7 @@ from probe_effect.emulated.assembly import Assembly, assemble
 from probe_effect.emulated.debian import locked
 from probe_effect.emulated.kernel import find_kernel
 from probe_effect.emulated.testbed import EmulatedMachine
-from probe_effect.store.mechanisms_file import MECHANISMS, KernelMechanisms, MechanismTrial
+from probe_effect.store.transcripts import MECHANISMS, KernelMechanisms, MechanismTrial
 
 TRIALS = Path(str(emulated.__file__)).with_name("mechanisms.c")
 """The program that tries them. Of each it prints id, outcome, number of the error, and words, parted by tabs."""

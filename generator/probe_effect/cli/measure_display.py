@@ -21,8 +21,8 @@ from probe_effect.measure.submission import command_to_go_on
 from probe_effect.measure.testbed import Testbed
 from probe_effect.model import Key, Sample
 from probe_effect.numbers.index import grouped_by
+from probe_effect.store.machine_file import PlannedSubject
 from probe_effect.store.places import SubmissionFolder
-from probe_effect.store.plan_file import PlannedSubject
 
 # rich honours NO_COLOR, FORCE_COLOR and a missing terminal by itself.
 progress = Console(stderr=True, highlight=False, soft_wrap=True)

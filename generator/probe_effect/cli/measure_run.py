@@ -47,9 +47,8 @@ from probe_effect.measure.run import resume as resume_suite
 from probe_effect.measure.submission import cut_short, hand_to_sudo_user, reopen, unfinished, work_of
 from probe_effect.measure.tree import Tree, named_tree
 from probe_effect.numbers import names
-from probe_effect.store.machine_file import MachineFile, Submitter, read_machine_file
+from probe_effect.store.machine_file import MachineFile, PlanFile, Submitter, read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder, submissions_in
-from probe_effect.store.plan_file import PlanFile
 from probe_effect.store.suite_file import tools_of
 
 

@@ -16,7 +16,7 @@ from probe_effect.numbers.names import tool_of
 from probe_effect.numbers.shown import shown
 from probe_effect.reduce.submission import Number
 from probe_effect.stats.trends import MIN_PAIRS, Correlation, kendall
-from probe_effect.store.source_file import Figure
+from probe_effect.store.beside_files import Figure
 
 
 @dataclass(frozen=True, slots=True)

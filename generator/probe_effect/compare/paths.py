@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from probe_effect import toml
 from probe_effect.model import Key
 from probe_effect.reduce.submission import Submission
-from probe_effect.store.event_paths import Classes, EventPath, Stack, added, read_paths, summed
+from probe_effect.store.further_tables import Classes, EventPath, Stack, added, read_paths, summed
 from probe_effect.store.places import SubmissionFolder
 
 OTHER = "other"

@@ -19,9 +19,9 @@ from probe_effect.numbers.published import DERIVED_MARK, PUBLISHED_MARK, printed
 from probe_effect.numbers.shown import Facts, Likeness, by_likeness, facts_of_submission
 from probe_effect.reduce.reading import code
 from probe_effect.reduce.submission import Number
+from probe_effect.store.beside_files import Figure
 from probe_effect.store.kept import code_version
 from probe_effect.store.release_file import folders_digest
-from probe_effect.store.source_file import Figure
 from probe_effect.store.suite_file import Case, Suite
 
 TIER = "published"

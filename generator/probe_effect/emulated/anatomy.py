@@ -19,7 +19,7 @@ from probe_effect.emulated.messages import Message
 from probe_effect.emulated.qemu import GuestLost
 from probe_effect.errors import HostNotReady
 from probe_effect.model import Key
-from probe_effect.store.event_paths import USER, Classes, EventPath, Stack
+from probe_effect.store.further_tables import USER, Classes, EventPath, Stack
 
 PLUGIN, MARKER = (Path(__file__).with_name(name) for name in ("paths-plugin.c", "paths-marker.h"))
 MARKED = ("-include", str(MARKER))

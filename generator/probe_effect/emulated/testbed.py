@@ -28,7 +28,7 @@ from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_r
 from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import Origins, Testbed
 from probe_effect.model import Key, Metric, Need, Sample
-from probe_effect.store.event_paths import EventPath
+from probe_effect.store.further_tables import EventPath
 from probe_effect.store.machine_file import KVM_GUEST, TCG_GUEST, Machine, System, runs_add_up, with_id
 from probe_effect.store.samples import TIMES, as_note
 from probe_effect.store.tables import printable

@@ -35,11 +35,11 @@ from probe_effect.pages.citing import cite_data
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.dictionary import TABLES
 from probe_effect.store.further_tables import HISTOGRAM_COLUMNS
-from probe_effect.store.mechanisms_file import MECHANISMS, MechanismsFile
 from probe_effect.store.places import own_headers, sha256
 from probe_effect.store.samples import SAMPLE_COLUMNS
 from probe_effect.store.suite_file import suite_file, workload_source
 from probe_effect.store.tables import Column, further_column
+from probe_effect.store.transcripts import MECHANISMS, MechanismsFile
 
 TYPES: dict[str, Any] = {
     "integer": pa.int64(),

@@ -37,8 +37,7 @@ from probe_effect.pages import addresses, instructions
 from probe_effect.pages.executed import executed_of
 from probe_effect.reduce.submission import Number, slowdown_at
 from probe_effect.stats import estimates
-from probe_effect.store.beside_files import Claim
-from probe_effect.store.source_file import Figure
+from probe_effect.store.beside_files import Claim, Figure
 
 ASKED = re.compile(r'\{\{<\s*number\s+"([^"]+/[^"]+)"(?:\s+\w+)?\s*>\}\}')
 """A ratio that a page asks for. There are a hundred thousand that nobody does."""

@@ -13,16 +13,22 @@ from probe_effect.exports.files import LICENCE, WORDS, plain
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.pages import addresses, wording
-from probe_effect.store.beside_files import ChangesFile, ClaimsFile, ExplanationsFile, ReferencesFile
+from probe_effect.store.beside_files import ChangesFile, ClaimsFile, ExplanationsFile, ReferencesFile, SourceFile
 from probe_effect.store.dictionary import FORM_RULES, KEYS, TABLES, document_keys, document_schema
 from probe_effect.store.documents import Document
 from probe_effect.store.machine_file import MachineFile
-from probe_effect.store.mechanisms_file import KernelMechanisms, MechanismsFile
 from probe_effect.store.release_file import Manifest
-from probe_effect.store.source_file import SourceFile
 from probe_effect.store.suite_file import Suite
 from probe_effect.store.tables import Column
-from probe_effect.store.transcripts import ROOT_NEED, Recorded, ToolPackage, Transcript, TranscriptFile
+from probe_effect.store.transcripts import (
+    ROOT_NEED,
+    KernelMechanisms,
+    MechanismsFile,
+    Recorded,
+    ToolPackage,
+    Transcript,
+    TranscriptFile,
+)
 
 Label = dict[str, str | dict[str, str]]
 """`text` and `href`; of a source also its `title`, and what each of its `figures` is."""

@@ -47,7 +47,7 @@ from probe_effect.pages.results import view_of
 from probe_effect.reduce.rows import SHARES
 from probe_effect.reduce.submission import THRESHOLDS, Number, Submission, slowdown_at, threshold
 from probe_effect.stats import estimates
-from probe_effect.store.source_file import Figure
+from probe_effect.store.beside_files import Figure
 from probe_effect.units import Scale
 
 Fact = dict[str, str]

@@ -19,7 +19,7 @@ from probe_effect.numbers.index import Numbers, grouped_by
 from probe_effect.numbers.shown import shown_machines
 from probe_effect.pages import addresses
 from probe_effect.reduce.submission import THRESHOLDS, Number, Submission
-from probe_effect.store.source_file import FIGURE_COLUMNS
+from probe_effect.store.beside_files import FIGURE_COLUMNS
 from probe_effect.toml import beside
 
 Cells = dict[str, "CellValue"]

@@ -31,8 +31,7 @@ from probe_effect.model import FAILURES, GIVE_UP_AFTER, Estimate, Key, Sample, S
 from probe_effect.stats.estimates import paired_estimate, ragged
 from probe_effect.stats.run_order import baseline, blocks_in_order
 from probe_effect.store.further_tables import ProbeCalibration, RunWriter
-from probe_effect.store.machine_file import Author, Submitter
-from probe_effect.store.plan_file import PlanFile, PlannedSubject
+from probe_effect.store.machine_file import Author, PlanFile, PlannedSubject, Submitter
 from probe_effect.store.samples import as_note, read_samples
 from probe_effect.tracers.protocol import Counting, Tracer
 

@@ -26,11 +26,9 @@ from probe_effect.measure.testbed import Testbed
 from probe_effect.measure.tree import made_ready
 from probe_effect.model import Key
 from probe_effect.stats.run_order import baseline
-from probe_effect.store.event_paths import add_paths
-from probe_effect.store.further_tables import CALIBRATION_COLUMNS, read_calibration
-from probe_effect.store.machine_file import MachineFile, Provenance, Run, as_author
+from probe_effect.store.further_tables import CALIBRATION_COLUMNS, add_paths, read_calibration
+from probe_effect.store.machine_file import MachineFile, PlanFile, Provenance, Run, as_author
 from probe_effect.store.places import SubmissionFolder
-from probe_effect.store.plan_file import PlanFile
 from probe_effect.store.samples import TableWriter
 
 LANGUAGE = "bpftrace"

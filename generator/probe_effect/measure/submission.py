@@ -19,9 +19,16 @@ from probe_effect.machine.busy import KEYS, load_average
 from probe_effect.measure.request import Work, choose_tracers
 from probe_effect.measure.testbed import Testbed
 from probe_effect.store.documents import write_document
-from probe_effect.store.machine_file import MOMENT_FORM, MachineFile, as_author, read_machine_file, runner_id
+from probe_effect.store.machine_file import (
+    MOMENT_FORM,
+    MachineFile,
+    PlanFile,
+    as_author,
+    read_machine_file,
+    read_plan_file,
+    runner_id,
+)
 from probe_effect.store.places import SubmissionFolder, submissions_in
-from probe_effect.store.plan_file import PlanFile, read_plan_file
 from probe_effect.store.suite_file import Suite
 from probe_effect.tracers.protocol import Tracer
 from probe_effect.tracers.registry import at_path

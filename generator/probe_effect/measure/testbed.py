@@ -16,7 +16,7 @@ from probe_effect.machine.busy import CpuTimes, cpu_times, trap_times
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, probed_functions, run_once
 from probe_effect.measure.request import Work
 from probe_effect.model import Metric, Sample
-from probe_effect.store.event_paths import EventPath
+from probe_effect.store.further_tables import EventPath
 from probe_effect.store.machine_file import Machine, System
 from probe_effect.tracers.tool import SHARED_MEMORY
 from probe_effect.workloads.loop import WorkloadTask, build, clock_read_ns

@@ -19,20 +19,30 @@ from probe_effect.store.beside_files import (
     Change,
     Claim,
     Explanation,
+    Figure,
     Reference,
+    SourceFile,
     changed_ids,
     read_changes,
     read_claims,
     read_explanations,
+    read_figures,
     read_references,
+    read_source,
 )
 from probe_effect.store.kept import NOWHERE, Kept
-from probe_effect.store.mechanisms_file import KernelMechanisms, read_mechanisms
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.release_file import Release, data_version, folders_digest, read_releases
-from probe_effect.store.source_file import Figure, SourceFile, read_figures, read_source
 from probe_effect.store.suite_file import Case, Suite, read_suite, script_paths
-from probe_effect.store.transcripts import Shown, ToolPackage, read_tools, read_transcripts, tool_files
+from probe_effect.store.transcripts import (
+    KernelMechanisms,
+    Shown,
+    ToolPackage,
+    read_mechanisms,
+    read_tools,
+    read_transcripts,
+    tool_files,
+)
 from probe_effect.tools.record import TOOLS
 
 T = TypeVar("T")

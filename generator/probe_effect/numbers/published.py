@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from probe_effect import units
 from probe_effect.model import AgreementVerdict
-from probe_effect.store.source_file import UNIT_SCALE, Figure, Finding
+from probe_effect.store.beside_files import UNIT_SCALE, Figure, Finding
 
 MAX_LENGTH = 2000
 MAX_NODES = 500

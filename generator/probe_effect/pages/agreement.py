@@ -8,7 +8,7 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.published import DERIVED_MARK, PUBLISHED_MARK
 from probe_effect.stats.trends import MIN_PAIRS, Correlation
-from probe_effect.store.source_file import Figure
+from probe_effect.store.beside_files import Figure
 
 
 def published(pairing: Pairing) -> str:

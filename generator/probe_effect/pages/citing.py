@@ -15,8 +15,8 @@ from probe_effect.numbers.published import figure_text
 from probe_effect.pages import addresses, wording
 from probe_effect.pages.results import view_of_submission
 from probe_effect.reduce.submission import Number, Submission
+from probe_effect.store.beside_files import Figure
 from probe_effect.store.release_file import Release
-from probe_effect.store.source_file import Figure
 from probe_effect.store.suite_file import Case, Suite
 
 DATA = "data"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from probe_effect import units
 from probe_effect.compare.paths import OTHER, AddedPath, differences, paths_of, plain, purpose_of
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.store.event_paths import Classes, Stack
+from probe_effect.store.further_tables import Classes, Stack
 
 MOST_FUNCTIONS = 24
 """Rows of a table of functions; the others are one row, and whole in the CSV."""

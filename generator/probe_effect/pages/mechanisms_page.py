@@ -9,7 +9,7 @@ from probe_effect.numbers.shown import FIRST_SUITE
 from probe_effect.pages.architecture_page import plain_tracer
 from probe_effect.pages.markdown import page
 from probe_effect.reduce.submission import Number
-from probe_effect.store.mechanisms_file import MECHANISMS
+from probe_effect.store.transcripts import MECHANISMS
 
 ADDRESS = "kernels/mechanisms.md"
 

@@ -13,7 +13,7 @@ from probe_effect.numbers.index import grouped_by, once
 from probe_effect.numbers.published import Recomputed, with_unit
 from probe_effect.pages import addresses, citing, wording
 from probe_effect.pages.markdown import page
-from probe_effect.store.source_file import GRADES, Figure
+from probe_effect.store.beside_files import GRADES, Figure
 from probe_effect.toml import beside
 
 _FILE = beside(__file__)

@@ -8,7 +8,7 @@ from probe_effect.costs.instructions import mechanism_of
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource
 from probe_effect.numbers.names import tool_of
 from probe_effect.reduce.submission import Number
-from probe_effect.store.source_file import Figure
+from probe_effect.store.beside_files import Figure
 from probe_effect.toml import beside
 
 FACTS = beside(__file__)

@@ -11,8 +11,8 @@ from probe_effect import units
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.reduce.submission import Number
+from probe_effect.store.beside_files import SourceFile
 from probe_effect.store.machine_file import MachineFile
-from probe_effect.store.source_file import SourceFile
 from probe_effect.toml import beside
 
 NOT_STATED = "not stated"

@@ -15,8 +15,7 @@ from probe_effect.model import Bucket, Estimate, Key, Problem, Sample
 from probe_effect.reduce.reduce import reduce
 from probe_effect.reduce.rows import Block, BlockTable, Tail
 from probe_effect.reduce.submission import Number, Submission
-from probe_effect.store.event_paths import read_paths
-from probe_effect.store.further_tables import read_calibration, read_histogram, with_histograms
+from probe_effect.store.further_tables import read_calibration, read_histogram, read_paths, with_histograms
 from probe_effect.store.kept import Kept, code_version, library_version
 from probe_effect.store.machine_file import MachineFile, read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder

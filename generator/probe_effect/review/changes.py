@@ -16,10 +16,9 @@ from probe_effect.reduce.submission import Number, Submission
 from probe_effect.review import report
 from probe_effect.review.report import MAX_FEW, MAX_LINE, D, Listed, ReviewReport, grouped, is_writable
 from probe_effect.review.shows import Flag, Shows, over_releases, review_flags, shows
-from probe_effect.store.beside_files import Change, changed_ids, read_changes
+from probe_effect.store.beside_files import Change, Figure, changed_ids, read_changes
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.release_file import TreeDifference
-from probe_effect.store.source_file import Figure
 from probe_effect.store.tables import printable
 
 NumberValue = Estimate | Figure

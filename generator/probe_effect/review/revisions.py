@@ -19,8 +19,7 @@ from typing import IO
 from probe_effect.errors import BadData, ProbeEffectError, UsageError
 from probe_effect.model import Problem
 from probe_effect.store.kept import Kept
-from probe_effect.store.known_files import BELONGS, GIT, STEERS, is_known_file
-from probe_effect.store.places import DataFolder
+from probe_effect.store.places import BELONGS, GIT, STEERS, DataFolder, is_known_file
 from probe_effect.store.tables import MAX_FILE_BYTES, printable
 
 DATA = "data"

@@ -4,11 +4,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from probe_effect.store.event_paths import PATH_COLUMNS
-from probe_effect.store.further_tables import CALIBRATION_COLUMNS, HISTOGRAM_COLUMNS
+from probe_effect.store.beside_files import FIGURE_COLUMNS
+from probe_effect.store.further_tables import CALIBRATION_COLUMNS, HISTOGRAM_COLUMNS, PATH_COLUMNS
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.samples import SAMPLE_COLUMNS
-from probe_effect.store.source_file import FIGURE_COLUMNS
 from probe_effect.toml import beside
 
 TABLES = {

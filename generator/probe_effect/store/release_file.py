@@ -15,8 +15,7 @@ from pydantic import AfterValidator, Field
 from probe_effect.model import Problem
 from probe_effect.store.beside_files import CHANGES_FILE, Change, ChangesFile, Day, read_changes
 from probe_effect.store.documents import Document, Text, read_document
-from probe_effect.store.known_files import is_known_file
-from probe_effect.store.places import DataFolder, sha256, walk
+from probe_effect.store.places import DataFolder, is_known_file, sha256, walk
 from probe_effect.store.tables import printable
 
 PARTS = ("results", "published", "suites")
