@@ -33,9 +33,8 @@ from probe_effect.errors import BadData, HostNotReady, ProbeEffectError, UsageEr
 from probe_effect.reduce.submission import OF_SUBMISSION, RULES
 from probe_effect.store.machine_file import Submitter, read_machine_file
 from probe_effect.store.places import OWN_FOLDER, SubmissionFolder
-from probe_effect.submit.branch import Refused, checkout_of
 from probe_effect.submit.bundle import Mark, marks_of_host
-from probe_effect.submit.github import Repository, repository_of
+from probe_effect.submit.pull_request import Refused, Repository, checkout_of, repository_of
 
 if TYPE_CHECKING:
     from probe_effect.model import Sample
@@ -592,7 +591,7 @@ def test_outside_a_clone_the_folder_is_ready_and_the_steps_are_named(
     elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "probe_effect.submit.github.installed_from", lambda: Repository("github.com", "them", "probe-effect")
+        "probe_effect.submit.pull_request.installed_from", lambda: Repository("github.com", "them", "probe-effect")
     )
     outcome = run("--name", "Ada")
     root = elsewhere / OWN_FOLDER

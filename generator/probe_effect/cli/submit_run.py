@@ -18,8 +18,7 @@ from probe_effect.host import typed
 from probe_effect.measure.submission import command_to_go_on
 from probe_effect.pages.machine_page import facts
 from probe_effect.store.places import OWN_FOLDER, DataFolder, SubmissionFolder
-from probe_effect.submit import branch as branches
-from probe_effect.submit import github
+from probe_effect.submit import pull_request as branches
 from probe_effect.submit.bundle import (
     IN_REPOSITORY,
     SubmissionBundle,
@@ -28,7 +27,7 @@ from probe_effect.submit.bundle import (
     marks_of_host,
     read_bundles,
 )
-from probe_effect.submit.github import Step
+from probe_effect.submit.pull_request import Step
 
 
 def send(
@@ -43,22 +42,22 @@ def send(
     if checkout is None:
         root = Path.cwd() / OWN_FOLDER
         lay_out([item for bundle in bundles for item in bundle.items], root)
-        _show_steps(github.steps_from_folder(root, github.installed_from()))
+        _show_steps(branches.steps_from_folder(root, branches.installed_from()))
         output.product(str(root))
         return
-    cloned = None if remote else github.origin(checkout)
+    cloned = None if remote else branches.origin(checkout)
     upstream = None
-    if cloned and github.is_logged_in(cloned, checkout):  # else the pull request is made by hand
-        upstream = cloned if here else github.upstream_of(cloned, checkout)
+    if cloned and branches.is_logged_in(cloned, checkout):  # else the pull request is made by hand
+        upstream = cloned if here else branches.upstream_of(cloned, checkout)
     for bundle in bundles:
         branch = _branch(bundle, checkout, upstream.git if upstream else remote)
         if upstream:
-            output.product(github.send(bundle, branch, upstream, checkout, _body(bundle, data)))
+            output.product(branches.send(bundle, branch, upstream, checkout, _body(bundle, data)))
             continue
         if remote:
             branches.push(checkout, remote, branch)
         else:
-            _show_steps(github.steps_from_branch(branch, cloned))
+            _show_steps(branches.steps_from_branch(branch, cloned))
         output.product(branch.name)
 
 
