@@ -42,8 +42,7 @@ from probe_effect.measure.calibrate import QUICK, THOROUGH
 from probe_effect.measure.interrupt import Interrupted, interruptible
 from probe_effect.measure.request import choose_suites, choose_tracers, resolve
 from probe_effect.processes import Child
-from probe_effect.tracers.registry import known_tracers
-from probe_effect.tracers.tool import WORK_PREFIX, absent, version_line
+from probe_effect.tracers.tool import WORK_PREFIX, absent, known_tracers, version_line
 from probe_effect.workloads.loop import build, clock_read_ns
 
 if TYPE_CHECKING:

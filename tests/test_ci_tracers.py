@@ -10,7 +10,7 @@ import pytest
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import MAY_NOT_MOUNT, tracefs_missing
 from probe_effect.tracers.proc import may_trace
-from probe_effect.tracers.registry import known_tracers
+from probe_effect.tracers.tool import known_tracers
 
 INSTALLED = (
     *("bpftrace", "libbpf", "perf-stat", "perf-record", "perf-trace", "ftrace", "trace-cmd", "strace"),

@@ -20,7 +20,7 @@ from probe_effect.measure.diagnosis import Diagnosis, diagnose
 from probe_effect.measure.request import choose_suites
 from probe_effect.tools.record import TOOLS
 from probe_effect.tracers.bpftrace import Bpftrace
-from probe_effect.tracers.packages import install_line, missing_packages
+from probe_effect.tracers.protocol import install_line, missing_packages
 
 if TYPE_CHECKING:
     from probe_effect.model import Need
@@ -270,7 +270,7 @@ def test_words_of_tools_are_not_taken_for_styles(project: FakeProject) -> None:
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A root without any file, and nothing on the PATH."""
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
-    monkeypatch.setattr("probe_effect.tracers.packages.SBIN", str(tmp_path / "nowhere"))
+    monkeypatch.setattr("probe_effect.tracers.protocol.SBIN", str(tmp_path / "nowhere"))
     return tmp_path
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from builders import PROJECT
 from probe_effect.tools.record import TOOLS
-from probe_effect.tracers.packages import missing_packages
+from probe_effect.tracers.protocol import missing_packages
 
 IMAGE = (PROJECT / "Containerfile").read_text(encoding="utf-8")
 LEFT_OUT = (PROJECT / ".containerignore").read_text(encoding="utf-8").split()
@@ -14,7 +14,7 @@ LEFT_OUT = (PROJECT / ".containerignore").read_text(encoding="utf-8").split()
 
 def test_it_installs_the_package_of_every_tracer_and_workload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr("probe_effect.tracers.packages.SBIN", "")
+    monkeypatch.setattr("probe_effect.tracers.protocol.SBIN", "")
     wanted = missing_packages(TOOLS, tmp_path)
     assert len(wanted) > 20
     assert set(wanted) <= set(IMAGE.split())

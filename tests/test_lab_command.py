@@ -16,7 +16,7 @@ from probe_effect.cli.measure_settings import LABORATORIES, Laboratory
 from probe_effect.errors import HostNotReady
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.store.places import DataFolder, SubmissionFolder
-from probe_effect.tracers.registry import known_tracers
+from probe_effect.tracers.tool import known_tracers
 
 if TYPE_CHECKING:
     from pathlib import Path

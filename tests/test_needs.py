@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from needs import INSTALLED, is_fault_in_ci, lacking
-from probe_effect.tracers.registry import known_tracers
+from probe_effect.tracers.tool import known_tracers
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -21,7 +21,7 @@ from probe_effect.pages.results import tracer as own_use
 from probe_effect.reduce.rows import tracer_cpu_ns
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import read_suite
-from probe_effect.tracers.registry import known_tracers
+from probe_effect.tracers.tool import known_tracers
 from submission_patches import good_data
 from written_pages import split, written
 

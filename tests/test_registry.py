@@ -12,8 +12,7 @@ from probe_effect.cli.measure import measure as command
 from probe_effect.errors import UsageError
 from probe_effect.tools.record import TOOLS, known_tool, plain_tools
 from probe_effect.tracers.ftrace import Ftrace
-from probe_effect.tracers.registry import at_path, known_tracers, with_paths
-from probe_effect.tracers.tool import Tool
+from probe_effect.tracers.tool import Tool, at_path, known_tracers, with_paths
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -34,7 +34,7 @@ from probe_effect.model import GIVE_UP_AFTER, Estimate
 from probe_effect.store.documents import write_document
 from probe_effect.store.machine_file import read_plan_file
 from probe_effect.tracers.bpftrace import Bpftrace
-from probe_effect.tracers.registry import with_paths
+from probe_effect.tracers.tool import with_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 
 from fakes.project import as_root
 from probe_effect.tracers import dynamic_events, ftrace
-from probe_effect.tracers.dynamic_events import DynamicEvents, tracefs
-from probe_effect.tracers.ftrace import Ftrace
-from probe_effect.tracers.ftrace_script import Event, parse_script
+from probe_effect.tracers.dynamic_events import DynamicEvents, Event, parse_script, tracefs
+from probe_effect.tracers.ftrace import Ftrace, TraceCmd
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.tracers.trace_cmd import TraceCmd
 from probe_effect.workloads.loop import NOT_PINNED, WorkloadProcess, WorkloadTask, build
 from site_build import absent
 

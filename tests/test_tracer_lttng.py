@@ -15,7 +15,7 @@ from fakes.project import as_root
 from probe_effect.errors import ProbeEffectError
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
-from probe_effect.tracers.lttng_ust import LttngSession, LttngUst, count_recorded, read_commands
+from probe_effect.tracers.in_process import LttngSession, LttngUst, count_recorded, read_commands
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.workloads.loop import NOT_PINNED, WorkloadTask, build
 

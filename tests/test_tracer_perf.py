@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fakes.project import as_root
-from probe_effect.tracers import perf_output
-from probe_effect.tracers.arguments import read_arguments
-from probe_effect.tracers.dynamic_events import GROUP_PREFIX
+from probe_effect.tracers import perf
+from probe_effect.tracers.dynamic_events import GROUP_PREFIX, read_arguments
 from probe_effect.tracers.perf import SESSIONS, Perf, sleeps_over_events
 from probe_effect.tracers.proc import status
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.tracers.registry import known_tracers
+from probe_effect.tracers.tool import known_tracers
 from probe_effect.workloads.loop import WorkloadProcess, WorkloadTask, build
 from site_build import absent
 
@@ -43,11 +42,11 @@ def recorded(name: str) -> str:
 
 
 def test_recorded_counters_of_two_events_are_added() -> None:
-    assert perf_output.count_counters(recorded("stat-two-events.csv")) == 10_001
+    assert perf.count_counters(recorded("stat-two-events.csv")) == 10_001
 
 
 def test_each_recorded_counter_is_a_probe_that_perf_opened() -> None:
-    assert len(perf_output.counters(recorded("stat-two-events.csv"))) == 2
+    assert len(perf.counters(recorded("stat-two-events.csv"))) == 2
 
 
 @pytest.mark.parametrize(
@@ -59,29 +58,29 @@ def test_each_recorded_counter_is_a_probe_that_perf_opened() -> None:
 )
 def test_a_counter_that_did_not_count_is_a_failure_in_the_words_of_perf(name: str, words: str) -> None:
     with pytest.raises(TracerFailed, match=words):
-        perf_output.count_counters(recorded(name))
+        perf.count_counters(recorded(name))
 
 
 def test_a_counter_that_shared_its_time_is_an_estimate_and_a_failure() -> None:
     with pytest.raises(TracerFailed, match=r"53\.20 % of the time"):
-        perf_output.count_counters("900,,cycles,600,53.20,,\n")
+        perf.count_counters("900,,cycles,600,53.20,,\n")
 
 
 @pytest.mark.parametrize("text", ["", "# started on some day\n\n", "5000 syscalls:sys_enter_read\n", "a,,b,c,100.00\n"])
 def test_counters_of_another_form_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"no counter|expected a value|invalid literal"):
-        perf_output.count_counters(text)
+        perf.count_counters(text)
 
 
 def test_a_record_that_perf_wrote_twice_is_one_event() -> None:
     lines = recorded("script-with-loss.txt").splitlines(keepends=True)
-    assert perf_output.count_records(lines) == (20, 11 + 117)
+    assert perf.count_records(lines) == (20, 11 + 117)
     assert len(lines) == 20 + 2 + 1
 
 
 def test_a_record_of_loss_and_an_event_that_were_written_twice_together_are_one_each() -> None:
     twice = [" 7  1.000000001: PERF_RECORD_LOST lost 5\n", " 7  1.000000001: syscalls:sys_enter_read: \n"] * 2
-    assert perf_output.count_records(twice) == (1, 5)
+    assert perf.count_records(twice) == (1, 5)
 
 
 def test_a_sample_of_an_idle_cpu_is_no_event() -> None:
@@ -90,33 +89,33 @@ def test_a_sample_of_an_idle_cpu_is_no_event() -> None:
         " 1076 29494.537640424: cpu-clock: \n",
         "   10 29494.537840100: cpu-clock: \n",
     ]
-    assert perf_output.count_records(lines) == (2, 0)
+    assert perf.count_records(lines) == (2, 0)
 
 
 def test_nothing_recorded_is_nothing_seen() -> None:
-    assert perf_output.count_records([]) == (0, 0)
+    assert perf.count_records([]) == (0, 0)
 
 
 def test_the_kernels_own_count_of_losses_leaves_out_the_event_of_perf_itself() -> None:
-    assert perf_output.kernels_loss(recorded("report-with-loss.txt")) == 75_416 + 75_422
+    assert perf.kernels_loss(recorded("report-with-loss.txt")) == 75_416 + 75_422
 
 
 def test_statistics_without_losses_do_not_say_whether_the_kernel_counts_them() -> None:
-    assert perf_output.kernels_loss(recorded("report-without-loss.txt")) is None
+    assert perf.kernels_loss(recorded("report-without-loss.txt")) is None
 
 
 def test_statistics_of_another_form_are_refused() -> None:
     with pytest.raises(ValueError, match="no statistics"):
-        perf_output.kernels_loss("nothing\n")
+        perf.kernels_loss("nothing\n")
 
 
 def test_recorded_system_calls_are_lines_and_two_lost_records_are_one_of_them() -> None:
     lines = recorded("trace-with-loss.txt").splitlines()
-    assert perf_output.count_calls(lines) == (12, (14_612 + 3_462) // 2)
+    assert perf.count_calls(lines) == (12, (14_612 + 3_462) // 2)
 
 
 def test_a_complaint_leaves_out_the_manual() -> None:
-    words = perf_output.complaint("Events disabled\n" + recorded("unknown-event.err"))
+    words = perf.complaint("Events disabled\n" + recorded("unknown-event.err"))
     assert words.startswith("event syntax error: 'syscalls:sys_enter_nope'")
     assert "not found" in words
     assert "Usage" not in words

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
-from probe_effect.tracers import proc, strace
+from probe_effect.tracers import attaching, proc
+from probe_effect.tracers.attaching import Strace, count_calls, count_table
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.tracers.strace import Strace, count_calls, count_table
 from probe_effect.workloads.loop import NOT_PINNED, WorkloadProcess, WorkloadTask, build
 from site_build import absent
 
@@ -119,7 +119,7 @@ def test_whether_a_process_may_be_traced_is_read_from_the_kernel(
     (tmp_path / "proc/self/status").write_text(f"Name:\tx\nCapEff:\t{capabilities}\n", encoding="utf-8")
     (tmp_path / "proc/sys/kernel/yama").mkdir(parents=True)
     if scope is not None:
-        (tmp_path / strace.SCOPE).write_text(f"{scope}\n", encoding="utf-8")
+        (tmp_path / attaching.SCOPE).write_text(f"{scope}\n", encoding="utf-8")
     tracers = [replace(one, program="sh", root=tmp_path) for one in (Strace(), SECCOMP)]
     refusals = [tracer.available() for tracer in tracers]
     assert [refusal is None for refusal in refusals] == [attaches, starts]
@@ -250,16 +250,16 @@ def test_a_filter_that_never_comes_is_a_timeout(program: Path, tmp_path: Path) -
 def test_a_workload_is_live_only_under_a_filter_that_strace_itself_does_not_have() -> None:
     child = {"TracerPid": "7", "Seccomp": "2", "Seccomp_filters": "2", "State": "S (sleeping)"}
     container = {"Seccomp_filters": "1"}
-    assert strace._is_filtered(child, 7, container)
-    assert strace._is_filtered({**child, "Seccomp_filters": "1"}, 7, {"Seccomp_filters": "0"})
+    assert attaching._is_filtered(child, 7, container)
+    assert attaching._is_filtered({**child, "Seccomp_filters": "1"}, 7, {"Seccomp_filters": "0"})
     for fault in (
         {"TracerPid": "8"},
         {"Seccomp": "0"},
         {"Seccomp_filters": "1"},
         {"State": "t (tracing stop)"},
     ):
-        assert not strace._is_filtered({**child, **fault}, 7, container)
-    assert not strace._is_filtered({}, 7, container)
+        assert not attaching._is_filtered({**child, **fault}, 7, container)
+    assert not attaching._is_filtered({}, 7, container)
 
 
 def test_where_the_kernel_lists_no_children_every_process_is_looked_at(

@@ -12,8 +12,8 @@ import pytest
 
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
+from probe_effect.tracers.in_process import Uftrace
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.tracers.uftrace import Uftrace
 from probe_effect.workloads.loop import NOT_PINNED, WorkloadTask, build
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pytest
 from fakes.project import wait_until
 from needs import lacking
 from probe_effect.host import typed
-from probe_effect.tracers.strace import Strace
+from probe_effect.tracers.attaching import Strace
 
 PROGRAM = Path(sys.executable).with_name("probe-effect")
 LONG_S = 600.0

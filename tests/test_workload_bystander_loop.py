@@ -23,10 +23,10 @@ from probe_effect.measure.request import choose_suites, resolve
 from probe_effect.measure.run import measure
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import read_suite
+from probe_effect.tracers.attaching import scope_refuses
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.proc import processes, state, status, wait_for_workload
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.tracers.strace import scope_refuses
 from probe_effect.workloads.loop import WorkloadFailed, WorkloadProcess, WorkloadTask, build
 
 if TYPE_CHECKING:

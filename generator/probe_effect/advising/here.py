@@ -45,7 +45,7 @@ from probe_effect.stats import estimates
 from probe_effect.stats.estimates import multiplied
 from probe_effect.store.machine_file import HOSTED, as_author
 from probe_effect.store.suite_file import script_path
-from probe_effect.tracers.registry import known_tracers
+from probe_effect.tracers.tool import known_tracers
 
 COMPILE_S = 60.0
 

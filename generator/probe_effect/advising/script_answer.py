@@ -41,7 +41,7 @@ from probe_effect.scripts.changed import CheaperScript, cheaper
 from probe_effect.scripts.form import BY_USER_STACK
 from probe_effect.scripts.script import Script, read_script
 from probe_effect.store.places import DataFolder
-from probe_effect.tracers.registry import known_tracers
+from probe_effect.tracers.tool import known_tracers
 
 USUAL_S, COMMAND_S = 2.0, 60.0
 """How long is counted where nobody says: of a command until it ends, but no longer than the second."""

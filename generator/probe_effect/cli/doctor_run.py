@@ -27,9 +27,8 @@ from probe_effect.measure.diagnosis import NEEDS, Availability, Diagnosis, Suite
 from probe_effect.measure.request import choose_suites
 from probe_effect.numbers import names
 from probe_effect.store.places import DataFolder
-from probe_effect.tracers.packages import install_line
-from probe_effect.tracers.protocol import TracerState
-from probe_effect.tracers.registry import known_tracers
+from probe_effect.tracers.protocol import TracerState, install_line
+from probe_effect.tracers.tool import known_tracers
 
 
 def run(data: DataFolder, output_format: str) -> bool:

@@ -28,7 +28,7 @@ from probe_effect.reduce.reading import read_submissions
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import Suite
-from probe_effect.tracers.registry import known_tracers
+from probe_effect.tracers.tool import known_tracers
 
 COLUMNS = 88
 

@@ -16,9 +16,8 @@ from probe_effect.measure.request import Work, choose_suites, resolve
 from probe_effect.numbers.catalogue import Catalogue, read_numbers
 from probe_effect.numbers.shown import facts_of, kind_of
 from probe_effect.store.places import PACKAGED, DataFolder, submissions_in
-from probe_effect.tracers.packages import install_line
-from probe_effect.tracers.protocol import Tracer
-from probe_effect.tracers.registry import known_tracers
+from probe_effect.tracers.protocol import Tracer, install_line
+from probe_effect.tracers.tool import known_tracers
 from probe_effect.wanted.lacking import SuiteTurn, by_want, new_here, run_s
 
 USUAL_RUN_S = 0.8

@@ -27,7 +27,7 @@ from probe_effect.measure.testbed import Testbed
 from probe_effect.measure.tree import Tree, kernel_build, named_tree
 from probe_effect.store.suite_file import Suite
 from probe_effect.tracers.protocol import Tracer
-from probe_effect.tracers.registry import known_tracers, with_paths
+from probe_effect.tracers.tool import known_tracers, with_paths
 
 CACHE = "emulated"
 

@@ -60,7 +60,7 @@ def suites(data_path: Path | None, output_format: str) -> None:
 
     from probe_effect.host.kernel import mount_for_our_time
     from probe_effect.measure.request import choose_suites
-    from probe_effect.tracers.registry import known_tracers
+    from probe_effect.tracers.tool import known_tracers
 
     mount_for_our_time()
     # Many start their tool to find out, and are asked once, not once for each suite.
@@ -82,7 +82,7 @@ def _rows(folder: Path, suite: "Suite", absent: Mapping[str, str | None]) -> lis
     from probe_effect.machine.system import architecture
     from probe_effect.numbers import names
     from probe_effect.store.suite_file import script_paths
-    from probe_effect.tracers.registry import known_tracers
+    from probe_effect.tracers.tool import known_tracers
 
     here = architecture()
     rows: list[dict[str, Any]] = []

@@ -33,8 +33,7 @@ from probe_effect.tracers.dormant import Audit
 from probe_effect.tracers.libbpf import Libbpf
 from probe_effect.tracers.proc import count_runs, program_runs
 from probe_effect.tracers.protocol import Tracer, state_of
-from probe_effect.tracers.registry import known_tracers, with_paths
-from probe_effect.tracers.tool import ToolSession
+from probe_effect.tracers.tool import ToolSession, known_tracers, with_paths
 from probe_effect.workloads.loop import clock_read_ns
 
 RUN_TIME = 7

@@ -18,9 +18,8 @@ from probe_effect.measure.request import Work, resolve
 from probe_effect.model import Need
 from probe_effect.store.machine_file import Machine, System
 from probe_effect.store.suite_file import Suite, script_paths
-from probe_effect.tracers.packages import missing_packages
 from probe_effect.tracers.proc import may_trace
-from probe_effect.tracers.protocol import Tracer, TracerState, state_of
+from probe_effect.tracers.protocol import Tracer, TracerState, missing_packages, state_of
 from probe_effect.workloads.loop import build, clock_read_ns
 
 SIGNS = (".dockerenv", "run/.containerenv", "run/systemd/container")

@@ -31,7 +31,7 @@ from probe_effect.store.machine_file import (
 from probe_effect.store.places import SubmissionFolder, submissions_in
 from probe_effect.store.suite_file import Suite
 from probe_effect.tracers.protocol import Tracer
-from probe_effect.tracers.registry import at_path
+from probe_effect.tracers.tool import at_path
 
 
 class SteadyClock:

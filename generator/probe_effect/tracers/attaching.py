@@ -1,4 +1,12 @@
-"""Debuggers and profilers that are told all on their command line, and that end with the program that they watch.
+"""strace, and debuggers and profilers that are told all on their command line.
+
+strace (Linux, ptrace): stops the traced process at system calls, decodes them and prints a line for each.
+
+Two ways, as two tracers. `strace` attaches to the workload (`-p`), which then stops at every system call, whatever is
+printed. `strace-seccomp` starts the workload (`-f --seccomp-bpf`), which then stops only at the calls that are asked
+for: a filter in the kernel lets the others pass. A script holds strace's arguments.
+
+Source: strace(1); ptrace(2); proc(5) for TracerPid, Seccomp and Seccomp_filters.
 
 What differs between them is data, in `tools/tools.toml`: the words of the command, the proof, and where their output
 has the count. A script is what the tool reads (`{script}`) or holds more words for it (`{words}`). What a debugger does
@@ -16,12 +24,169 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from probe_effect.host import ROOT
-from probe_effect.tracers.arguments import read_arguments
-from probe_effect.tracers.proc import children, has_loaded, status, wait_for_workload, waits_for_go
+from probe_effect.host import ROOT, read_text
+from probe_effect.tracers.dynamic_events import read_arguments
+from probe_effect.tracers.proc import (
+    children,
+    has_capability,
+    has_loaded,
+    processes,
+    status,
+    wait_for_workload,
+    waits_for_go,
+)
 from probe_effect.tracers.protocol import Counting, Report, TracerFailed
-from probe_effect.tracers.strace import scope_refuses
 from probe_effect.tracers.tool import Tool, ToolSession, absent
+
+SCOPE = "proc/sys/kernel/yama/ptrace_scope"
+CALL = re.compile(rb"(?:\d+ +)?(?!syscall_0x)[a-z_]\w*\((?!0,)")
+"""The begin of a line that tells a call; with -f the process id comes before it.
+
+Not those on standard input: the read in which the workload waits is the harness's doing. And not `syscall_0x14f`, a
+call that strace does not know, and prints whatever was asked for. That one is how the kernel, since Linux 6.11, comes
+back from a function whose return is probed, by somebody else.
+"""
+
+NOTHING = "trace=none"
+"""The word of a script that asks for no call."""
+
+TABLE = "-c"
+"""The word of a script that asks for a table of calls in place of a line for each."""
+TABLE_HEAD = b"% time "
+TABLE_ROW = re.compile(rb"^ *[\d.]+ +[\d.]+ +\d+ +(\d+)(?: +\d+)? +(?!total$|syscall_0x)\w+$", re.MULTILINE)
+"""A call in the table: its share of the time, the time, the time of one, how many, how many failed, its name.
+
+Source: strace(1), "-c"; call_summary_pers in src/count.c. With -f the calls of all processes are in one table.
+"""
+
+CAP_SYS_PTRACE = 19
+"""Its bit in CapEff. Source: capabilities(7), linux/capability.h."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strace(Tool):
+    """The tracer."""
+
+    program: str = "strace"
+    id: str = "strace"
+    tool: str = "strace"
+    attaches: bool = True
+    """Whether it attaches to the workload, or starts it with a filter in the kernel, which it sets up there."""
+    sees: ClassVar[str] = "it sees system calls and signals"
+
+    def available(self) -> str | None:
+        """None when it can run here, else why not and what to do."""
+        return self.absent(self.program) or scope_refuses(self.root, attaching=self.attaches)
+
+    def session(self, script: Path, counting: Counting, program: Path) -> "StraceSession":
+        """One run. Raises: TracerFailed when the script is not understood."""
+        return (StraceSession if self.attaches else SeccompSession)(self.program, script, counting, program)
+
+
+def scope_refuses(root: Path, *, attaching: bool) -> str | None:
+    """None when a process of ours may be traced, else why not and what to do.
+
+    Source: Documentation/admin-guide/LSM/Yama.rst: 1 allows to trace one's own children and what asks for it; 2 takes
+    the capability CAP_SYS_PTRACE, which allows the rest too; 3 is for nobody. Root in a container may lack it.
+    """
+    scope = read_text(root, SCOPE) or "0"
+    if scope == "3":
+        return f"/{SCOPE} is 3: tracing by ptrace is off until the next start of the machine"
+    if (scope == "2" or (scope == "1" and attaching)) and not has_capability(CAP_SYS_PTRACE, root):
+        return (
+            f"/{SCOPE} is {scope}, and this process lacks CAP_SYS_PTRACE: run this command with sudo, "
+            "or as root: sysctl kernel.yama.ptrace_scope=0"
+        )
+    return None
+
+
+class StraceSession(ToolSession):
+    """One strace that attaches to the workload."""
+
+    name = "strace"
+    always_counts = True
+    _before = 0
+    """Calls printed before the workload waited for its go."""
+
+    def __init__(self, tool: str, script: Path, counting: Counting, program: Path) -> None:
+        self.arguments = read_arguments(script)
+        super().__init__(tool, script, counting, program)
+
+    def attach(self, pid: int) -> None:
+        """Start strace on the workload once it waits: what its loader reads is no event. Raises: TracerFailed."""
+        if not self.prefix:
+            wait_for_workload(pid)
+        super().attach(pid)
+
+    def command(self, pid: int) -> Sequence[str]:
+        """The command that attaches to the workload."""
+        return (self.tool, "-o", str(self.written), *self.arguments, "-p", processes(pid))
+
+    def is_live(self) -> bool:
+        """Whether strace says that it is attached, and the kernel that the workload is traced by it."""
+        said = self.work.err.read_text(encoding="utf-8", errors="replace")
+        is_ours = self.child is not None and status(self.pid).get("TracerPid") == str(self.child.pid)
+        return is_ours and f"Process {self.pid} attached" in said
+
+    def ask_to_stop(self) -> None:
+        """Nothing: strace ends with the workload, and has all on disk by then."""
+
+    def stop(self, timeout_s: float) -> Report:
+        """Wait for its end, and count. There is no detaching, so it takes no time. Raises: TracerFailed."""
+        return replace(super().stop(timeout_s), detach_ns=None)
+
+    def count(self) -> tuple[int | None, int | None]:
+        """(calls printed or in the table, 0): the traced process stands still meanwhile, so that none can be lost."""
+        if NOTHING in self.arguments:
+            return None, None
+        if TABLE in self.arguments:
+            return count_table(self.written.read_bytes()), 0
+        return count_calls(self.written) - self._before, 0
+
+
+class SeccompSession(StraceSession):
+    """One strace that starts the workload. What the loader does before the workload waits is not counted.
+
+    A table has it in it, because strace writes that once, at the end.
+    """
+
+    def __init__(self, tool: str, script: Path, counting: Counting, program: Path) -> None:
+        super().__init__(tool, script, counting, program)
+        self.prefix = (tool, "-f", "--seccomp-bpf", "-o", str(self.written), *self.arguments)
+
+    def ready(self, timeout_s: float) -> None:
+        """Return when the workload is traced, filtered, and waits. Raises: TracerFailed."""
+        super().ready(timeout_s)
+        self._before = count_calls(self.written)
+
+    def is_live(self) -> bool:
+        """Whether strace traces a child that has a filter which strace lacks, and that waits for its go."""
+        own = status(self.pid)
+        return any(_is_filtered(status(child), self.pid, own) for child in children(self.pid))
+
+
+def count_calls(path: Path) -> int:
+    """Lines of strace's output that tell a system call, but for those on standard input."""
+    with path.open("rb") as lines:
+        return sum(CALL.match(line) is not None for line in lines)
+
+
+def count_table(text: bytes) -> int:
+    """Calls in the table of `strace -c`, of which strace writes one for each size of words that the processes have.
+
+    The read in which the workload waits for its go is one of them. Raises: ValueError when there is no table.
+    """
+    if TABLE_HEAD not in text:
+        raise ValueError(f"`{text[:100].decode(errors='replace')}`, expected a table of calls")
+    return sum(map(int, TABLE_ROW.findall(text)))
+
+
+def _is_filtered(child: dict[str, str], tracer: int, own: dict[str, str]) -> bool:
+    """A container may have filters of its own, so that it is their number which tells; Linux before 5.9 has none."""
+    filters = int(child.get("Seccomp_filters", "1")) > int(own.get("Seccomp_filters", "0"))
+    is_waiting = child.get("State", "").startswith("S")
+    return child.get("TracerPid") == str(tracer) and child.get("Seccomp") == "2" and filters and is_waiting
+
 
 STOP_AND_SLEEP = 2
 """Sleeps of a program that ptrace stops and lets go again: the stop, and then the wait for its go once more."""

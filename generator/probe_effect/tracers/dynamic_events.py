@@ -1,4 +1,5 @@
-"""Probes on functions, defined as events in tracefs, from one readable line each in scripts of ftrace and of perf.
+"""Scripts of tracers: probes on functions, defined as events in tracefs, from one readable line each; the settings of
+ftrace, and words of a command line.
 
 - `probe p:read libc:read`: entry of `read` in the library `libc` that the workload has loaded
 - `probe r:nop5 ./user-loop:nop5`: return of `nop5` in a file, named from the folder of the workload
@@ -11,23 +12,42 @@ by our process id, `probe_effect_<pid>`: no run takes another's for its own, and
 Scripts call the group `probes`: `event probes/read`, or `-e probes:read`.
 
 Source: Documentation/trace/uprobetracer.rst and kprobetrace.rst of the Linux kernel.
+
+Scripts of ftrace.
+
+One setting per line, named after the file in tracefs that it fills:
+
+- `probe p:read libc:read`: an event of our own; its group is called `probes`
+- `event syscalls/sys_enter_read`: enables an event
+- `event syscalls/sys_enter_*`: enables each event of the group that matches
+- `filter count == 1`: of the event above
+- `buffer_size_kb 65536`: of each CPU on which the workload may run; the kernel's own choice by default
+- `set_event_pid workload`: only events of the workload; of every process by default
+- `current_tracer function_graph`: records functions, without any event; `function` or `function_graph`
+- `set_ftrace_filter vfs_read`: the one function that it records
+
+`#` begins a comment.
 """
 
 import errno
 import os
 import re
+import shlex
+import signal
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Literal
 
 from probe_effect.host import ROOT, read_text
-from probe_effect.host.kernel import no_tracefs, tracefs_folder
+from probe_effect.host.kernel import FTRACE_TRACERS, no_tracefs, tracefs_folder
 from probe_effect.host.symbols import find_function, library_of, matching_functions
 from probe_effect.tracers.proc import LOOK_EVERY_S, PATIENCE_S, wait_for_workload
-from probe_effect.tracers.protocol import TracerFailed
+from probe_effect.tracers.protocol import Counting, Report, TracerFailed
+from probe_effect.tracers.tool import ToolSession
 
 EXPECTED = "expected `probe KIND:NAME FILE:FUNCTION` or `probe KIND:NAME FUNCTION`, with p or r as KIND"
 PROBE = re.compile(
@@ -239,3 +259,145 @@ def kernels_words(command: str, folder: Path) -> str | None:
     log = read_text(folder, "error_log") or ""
     said = re.findall(rf"error: (?!error: )(.+)\n\s*Command: {re.escape(command)}$", log, re.MULTILINE)
     return said[-1] if said else None
+
+
+FORMS = {
+    "event": "`event GROUP/NAME`, with `*` in NAME for any letters",
+    "filter": "`filter EXPRESSION` below an event",
+    "buffer_size_kb": "`buffer_size_kb KIB`, a whole number above 0",
+    "set_event_pid": "`set_event_pid workload`",
+    "current_tracer": "`current_tracer function` or `current_tracer function_graph`",
+    "set_ftrace_filter": "`set_ftrace_filter FUNCTION`",
+}
+EXPECTED_SETTING = f"expected {', '.join(FORMS)} or probe"
+
+RECORDS = {"function": 1, "function_graph": 2}
+"""Tracer to the records that it makes of one call: function_graph has one for entry and one for return.
+
+Source: kernel/trace/trace_functions_graph.c, trace_graph_entry and trace_graph_return.
+"""
+
+
+@dataclass(slots=True)
+class Event:
+    """An event to enable, or those that match a `*`: `GROUP/NAME`, and its filter."""
+
+    name: str
+    filter: str | None = None
+
+
+@dataclass(slots=True)
+class FtraceScript:
+    """What a script asks for."""
+
+    probes: tuple[DynamicProbe, ...] = ()
+    events: list[Event] = field(default_factory=list)
+    buffer_size_kb: int | None = None
+    only_workload: bool = False
+    tracer: str | None = None
+    function: str | None = None
+
+    @property
+    def records_per_event(self) -> int | None:
+        """How many records of the ring buffer stand for one event; None when nothing is recorded."""
+        if self.tracer is not None:
+            return RECORDS[self.tracer]
+        return 1 if self.events else None
+
+
+def parse_script(text: str, name: str) -> FtraceScript:
+    """The script `name`. Raises: TracerFailed with its name, the line, and what was expected there."""
+    probes, rest = split_probes(text, name)
+    script = FtraceScript(probes)
+    for number, line in enumerate(rest.splitlines(), 1):
+        words = re.sub(r"(^|\s)#.*", "", line).split(maxsplit=1)
+        try:
+            if words:
+                _take(script, words[0], words[1].strip() if len(words) > 1 else "")
+        except ValueError as error:
+            raise TracerFailed(f"{name}:{number}: {error}") from error
+    if (script.tracer is None) != (script.function is None):  # all functions at once would stop the machine
+        raise TracerFailed(f"{name}: expected current_tracer and set_ftrace_filter together")
+    if script.tracer is not None and (script.events or script.only_workload):  # their records could not be told apart
+        raise TracerFailed(f"{name}: expected no event and no set_event_pid beside current_tracer")
+    return script
+
+
+def _take(script: FtraceScript, word: str, value: str) -> None:
+    """Add one line to the script. Raises: ValueError."""
+    if word == "event" and re.fullmatch(r"[\w-]+/[\w*-]+", value):
+        script.events.append(Event(value))
+    elif word == "filter" and value and script.events:
+        script.events[-1].filter = value
+    elif word == "buffer_size_kb" and re.fullmatch(r"[1-9]\d{0,8}", value, re.ASCII):
+        script.buffer_size_kb = int(value)
+    elif word == "set_event_pid" and value == "workload":
+        script.only_workload = True
+    elif word == "current_tracer" and value in FTRACE_TRACERS.values():
+        script.tracer = value
+    elif word == "set_ftrace_filter" and re.fullmatch(r"[A-Za-z_][\w.]*", value, re.ASCII):
+        script.function = value
+    else:
+        raise ValueError(f"`{word} {value}`: " + (f"expected {FORMS[word]}" if word in FORMS else EXPECTED_SETTING))
+
+
+def read_arguments(script: Path) -> list[str]:
+    """The words in `script`, split as a shell splits them; `#` begins a comment. Raises: TracerFailed."""
+    return split_arguments(read_script(script), script.name)
+
+
+def read_script(script: Path) -> str:
+    """The text of `script`. Raises: TracerFailed."""
+    try:
+        return script.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise TracerFailed(f"{script.name}: expected text in UTF-8: {error}") from error
+
+
+def split_arguments(text: str, name: str) -> list[str]:
+    """The words in `text`, which is of the script `name`, likewise. Raises: TracerFailed."""
+    try:
+        return shlex.split(text, comments=True)
+    except ValueError as error:
+        raise TracerFailed(f"{name}: expected words as on a command line, with # comments: {error}") from error
+
+
+class ProbingSession(ToolSession):
+    """A session with a tool whose script may define probes beside its words.
+
+    Its buffers count whatever the script does.
+    """
+
+    stop_signal = signal.SIGINT
+    always_counts = True
+
+    def __init__(self, tool: str, script: Path, counting: Counting, program: Path, root: Path) -> None:
+        self.root = root
+        self._probes, words = split_probes(read_script(script), script.name)
+        self._events = DynamicEvents(root)
+        self.words = split_arguments(self._events.in_group(words), script.name)
+        super().__init__(tool, script, counting, program)  # last: what fails before leaves no folder behind
+
+    def attach(self, pid: int) -> None:
+        """Define the script's probes and start the tool. Raises: TracerFailed."""
+        wait_for_workload(pid)
+        if self._probes:
+            self._events.define(self._probes, pid, self.program)
+        super().attach(pid)
+
+    def stop(self, timeout_s: float) -> Report:
+        """Have the tool flush and exit, count, and remove the script's probes. Raises: TracerFailed."""
+        report = super().stop(timeout_s)
+        self.clear()
+        return report
+
+    def end(self) -> None:
+        """Leave no process, no probe and no file behind."""
+        super().end()
+        with suppress(TracerFailed):  # `stop` says so where there is a row to say it in
+            self.clear()
+
+    def clear(self) -> None:
+        """Remove the script's probes. Raises: TracerFailed while something uses them."""
+        if self._probes:
+            self._events.remove()

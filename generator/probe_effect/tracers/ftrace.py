@@ -1,17 +1,26 @@
-"""ftrace through tracefs alone: events go to a ring buffer of our own, which nobody reads, and are counted at the end.
+"""ftrace through tracefs alone, and trace-cmd, its front end: events go to a ring buffer of our own.
 
-There is no process beside the workload. What a script may say is in `ftrace_script.py`.
+There is no process beside the workload. What a script may say is in `dynamic_events.py`.
 
 Everything happens in an instance (`instances/probe-effect-<pid>`), so that nobody else's tracing is touched. A full
 buffer overwrites its oldest events, as a flight recorder does; those are counted as lost.
 
 Source: Documentation/trace/ftrace.rst and events.rst of the Linux kernel.
+
+trace-cmd: the front end of ftrace that records to a file.
+
+It records in an instance of our own (`-B`) and leaves all else alone: without `-d` it switches the function tracer on,
+and without `-k` it resets files of the function tracer at the end. Kernels that keep that tracer to themselves refuse
+both ("Can't enable ftrace", "opening to set_ftrace_filter"). A script holds arguments of `trace-cmd record`, and lines
+`probe ...` (dynamic_events.py) for events of the group `probes`.
+
+Source: trace-cmd-record(1); the order of its steps: tracecmd/trace-record.c, record_trace.
 """
 
 import os
 import re
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +28,21 @@ from pathlib import Path
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import FTRACE_TRACERS, ftrace_tracers, missing, tracefs_folder, tracefs_missing
 from probe_effect.model import Need
-from probe_effect.tracers.arguments import read_script
-from probe_effect.tracers.dynamic_events import DynamicEvents, is_orphan, kernels_words, remove, tracefs
-from probe_effect.tracers.ftrace_script import Event, FtraceScript, parse_script
+from probe_effect.tracers.dynamic_events import (
+    DynamicEvents,
+    Event,
+    FtraceScript,
+    ProbingSession,
+    is_orphan,
+    kernels_words,
+    parse_script,
+    read_script,
+    remove,
+    tracefs,
+)
 from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import Counting, Report, Session, Tracer, TracerFailed
-from probe_effect.tracers.tool import not_root
+from probe_effect.tracers.tool import Tool, not_root
 
 INSTANCE_PREFIX = "probe-effect-"
 
@@ -241,3 +259,60 @@ def remove_instance(name: str, root: Path = ROOT) -> None:
     """Remove an instance, with all that is enabled in it. Raises: TracerFailed while somebody uses it."""
     folder = tracefs(root) / "instances" / name
     remove(folder.rmdir, f"{folder} cannot be removed", f"end what uses it, then: rmdir {folder}")
+
+
+@dataclass(frozen=True, slots=True)
+class TraceCmd(Tool):
+    """The tracer."""
+
+    program: str = "trace-cmd"
+    id: str = "trace-cmd"
+    tool: str = "trace-cmd"
+
+    def available(self) -> str | None:
+        """None when it can run here, else why not and what to do."""
+        return self.absent(self.program) or instances_missing(self.root)
+
+    def session(self, script: Path, counting: Counting, program: Path) -> "TraceCmdSession":
+        """One recording. Raises: TracerFailed when the script is not understood."""
+        return TraceCmdSession(self.program, script, counting, program, self.root)
+
+
+class TraceCmdSession(ProbingSession):
+    """One trace-cmd at work. What it recorded is known from its instance, which outlives it."""
+
+    name = "trace-cmd"
+
+    def __init__(self, tool: str, script: Path, counting: Counting, program: Path, root: Path) -> None:
+        super().__init__(tool, script, counting, program, root)
+        self._instance = Instance(root)
+        self._cpus: Collection[int] = ()
+
+    def attach(self, pid: int) -> None:
+        """Define the probes and start trace-cmd. Raises: TracerFailed."""
+        wait_for_workload(pid)  # it is on its CPU by then
+        self._cpus = os.sched_getaffinity(pid)
+        self._instance.remove()  # of a run with the same process id, long ago
+        super().attach(pid)
+
+    def command(self, pid: int) -> Sequence[str]:
+        """Record until the signal."""
+        del pid
+        record = (self.tool, "record", "-d", "-k", "-o", str(self.written), "-B", self._instance.name)
+        return (*record, *self.words)
+
+    def is_live(self) -> bool:
+        """Whether events are enabled and the buffer is open: trace-cmd opens it last."""
+        return bool(self._instance.read("set_event")) and self._instance.read("tracing_on") == "1"
+
+    def count(self) -> tuple[int, int]:
+        """(events that the ring buffer handed out, events that it lost), of the workload's CPUs."""
+        kept, lost, _ = self._instance.counts(self._cpus)
+        return kept, lost
+
+    def clear(self) -> None:
+        """Remove the instance, and after it the probes that it uses. Raises: TracerFailed when one is in use."""
+        try:
+            self._instance.remove()
+        finally:
+            super().clear()

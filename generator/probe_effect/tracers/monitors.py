@@ -26,8 +26,8 @@ from probe_effect.compilers import c_compiler, compiled
 from probe_effect.errors import ProbeEffectError
 from probe_effect.model import Need
 from probe_effect.processes import Child, Ended, is_readable
-from probe_effect.tracers import perf_output
-from probe_effect.tracers.arguments import read_arguments
+from probe_effect.tracers import perf
+from probe_effect.tracers.dynamic_events import read_arguments
 from probe_effect.tracers.proc import peak_rss_bytes, processes, wait_for_workload
 from probe_effect.tracers.protocol import Counting, Report, Tracer, TracerFailed
 from probe_effect.tracers.tool import Tool, ToolSession, version_line
@@ -150,7 +150,7 @@ class MonitorSession(ToolSession):
     def count(self) -> tuple[int | None, int | None]:
         """(its system calls, none lost: a counter drops nothing)."""
         text = self.written.read_text(encoding="utf-8") if self.written.exists() else ""
-        return perf_output.count_counters(text), 0
+        return perf.count_counters(text), 0
 
     def output_bytes(self) -> int:
         """Bytes that it drew."""
