@@ -25,8 +25,7 @@ from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError
 from probe_effect.live.target import stopped
 from probe_effect.model import Estimate
 from probe_effect.trial.result import SaidBefore, TrialResult, said, trial_csv, trial_json, trial_spec
-from probe_effect.trial.runs import TrialRun, TrialSettings
-from probe_effect.trial.tracer import CommandTree, TrialScript
+from probe_effect.trial.runs import CommandTree, TrialRun, TrialScript, TrialSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,7 +150,7 @@ def test_the_cpu_time_of_a_process_that_outlives_its_parent_is_waited_for(
     *, has_cgroup: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not has_cgroup:
-        monkeypatch.setattr("probe_effect.trial.tracer._cgroup", lambda: None)
+        monkeypatch.setattr("probe_effect.trial.runs._cgroup", lambda: None)
     with closing(CommandTree(tmp_path / "of-this-test")) as tree:
         if has_cgroup and tree.way != "a cgroup":
             pytest.skip("no cgroup v2 that we may write to is mounted here, as in a container without --privileged")

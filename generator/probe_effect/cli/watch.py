@@ -104,8 +104,7 @@ def try_script(
     data = data_folder(data_path, only_asks=True)
 
     from probe_effect.cli.watch_run import run_trial
-    from probe_effect.trial.runs import TrialSettings
-    from probe_effect.trial.tracer import TrialScript
+    from probe_effect.trial.runs import TrialScript, TrialSettings
 
     texts = [*((text, text) for text in programs), *((str(path), script_text(path)) for path in files)]
     if not 1 <= len(texts) <= MOST_SCRIPTS:

@@ -27,8 +27,7 @@ from probe_effect.live.count import Target
 from probe_effect.model import Estimate, interval_json
 from probe_effect.stats.estimates import MIN_BLOCKS, estimate
 from probe_effect.store.places import DataFolder
-from probe_effect.trial.runs import TrialRun, TrialSettings
-from probe_effect.trial.tracer import PID
+from probe_effect.trial.runs import PID, TrialRun, TrialSettings
 
 UNEVEN = 2.0
 """Runs of one kind that differ by this factor do not repeat each other."""
