@@ -15,7 +15,7 @@ from probe_effect.checks.run import check_all
 from probe_effect.cli.build import transcripts as command
 from probe_effect.errors import UsageError
 from probe_effect.exports.labels import transcript_values
-from probe_effect.guide.commands import faults, run, unmet
+from probe_effect.guide import faults, run, unmet
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.numbers.shown import by_likeness, facts_of_submission
 from probe_effect.store.places import DataFolder
@@ -219,7 +219,7 @@ def test_an_output_that_cannot_be_shown_is_told_with_the_reason(run: str, says: 
 
 
 def test_a_command_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("probe_effect.guide.commands.LIMIT_S", 0.2)
+    monkeypatch.setattr("probe_effect.guide.LIMIT_S", 0.2)
     assert faults_here("echo begun; sleep 999")[-1] == "did not end within 0 s"
 
 

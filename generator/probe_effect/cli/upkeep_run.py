@@ -8,7 +8,7 @@ from pathlib import Path
 
 from probe_effect.cli import output
 from probe_effect.errors import BadData, HostNotReady, UsageError
-from probe_effect.guide.commands import CommandOutput, faults, run, unmet, version
+from probe_effect.guide import CommandOutput, faults, run, unmet, version
 from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.host.ownership import MAKE_OURS, demand
 from probe_effect.machine import collect

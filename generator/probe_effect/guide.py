@@ -17,7 +17,7 @@ from probe_effect.store.tables import FORBIDDEN_TEXT
 from probe_effect.store.transcripts import MOST_COLUMNS, MOST_LINES, ROOT_NEED, TRACEFS_NEED, Transcript
 from probe_effect.tracers.proc import may_trace
 
-PACKAGE = Path(__file__).parents[1]
+PACKAGE = Path(__file__).parent
 WORK_PREFIX = "transcript-"
 
 LIMIT_S = 180.0

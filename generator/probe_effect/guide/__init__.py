@@ -1,1 +1,0 @@
-"""The commands that the guide shows, run as a reader would run them."""
