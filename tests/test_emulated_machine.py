@@ -38,7 +38,7 @@ from probe_effect.measure.run import measure, resume
 from probe_effect.measure.submission import reopen, unfinished, work_of
 from probe_effect.numbers.names import tier
 from probe_effect.store.machine_file import read_machine_file
-from probe_effect.tools.record import TOOLS
+from probe_effect.tools import TOOLS
 from probe_effect.workloads.loop import build
 from tiers import deep_but
 

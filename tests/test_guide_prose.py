@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from builders import PROJECT
-from probe_effect.tools.record import TOOLS
+from probe_effect.tools import TOOLS
 
 if TYPE_CHECKING:
     from pathlib import Path

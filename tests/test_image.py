@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from builders import PROJECT
-from probe_effect.tools.record import TOOLS
+from probe_effect.tools import TOOLS
 from probe_effect.tracers.protocol import missing_packages
 
 IMAGE = (PROJECT / "Containerfile").read_text(encoding="utf-8")

@@ -29,7 +29,7 @@ from probe_effect.pages.results import cost, measured_range
 from probe_effect.pages.results.view import CaseResults, Range
 from probe_effect.pages.tracer_page import write_plain
 from probe_effect.store.places import DataFolder
-from probe_effect.tools.record import TOOLS
+from probe_effect.tools import TOOLS
 from written_pages import split, written
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.store.suite_file import read_suite
-from probe_effect.tools.record import TOOLS
+from probe_effect.tools import TOOLS
 from probe_effect.tracers.attaching import Attaching, AttachingSession
 from probe_effect.tracers.tool import known_tracers
 from probe_effect.workloads.loop import NOT_PINNED, WorkloadTask, build

@@ -25,7 +25,7 @@ from probe_effect.scripts.script import read_script
 from probe_effect.stats import estimates
 from probe_effect.stats.estimates import multiplied
 from probe_effect.store.places import DataFolder
-from probe_effect.tools.record import plain_tools
+from probe_effect.tools import plain_tools
 from probe_effect.tracers.tool import known_tracers
 from probe_effect.units import NS_PER_SECOND
 

@@ -38,7 +38,7 @@ from probe_effect.stats.estimates import INTERVAL_WIDTHS, MeasuredRatio
 from probe_effect.stats.trends import Correlation, kendall
 from probe_effect.store.further_tables import ProbeCalibration
 from probe_effect.store.suite_file import Case, Suite, script_path
-from probe_effect.tools.record import known_tool
+from probe_effect.tools import known_tool
 
 VISIBLE_RATIO = 0.01
 """A slowdown from which on it is asked whether the prediction is near: below, noise is as large as the thing itself."""

@@ -28,7 +28,7 @@ from probe_effect.reduce.submission import Number
 from probe_effect.scripts.form import PRINT
 from probe_effect.stats.estimates import multiplied, next_ratio
 from probe_effect.store.suite_file import Case, Suite
-from probe_effect.tools.record import TOOLS, known_tool
+from probe_effect.tools import TOOLS, known_tool
 
 ScriptKind = Literal["plain", "stack", "print", "stop", "sample"]
 """What a script does that programs may bear otherwise than loops do; `plain`: count, store and filter."""

@@ -21,7 +21,7 @@ from zlib import crc32
 
 from probe_effect import units
 from probe_effect.toml import beside
-from probe_effect.tools.record import TOOLS
+from probe_effect.tools import TOOLS
 
 Spec = dict[str, Any]
 Datum = dict[str, str | float | bool | None]

@@ -39,7 +39,7 @@ from probe_effect.store.transcripts import (
     tool_files,
     written,
 )
-from probe_effect.tools.record import TOOLS
+from probe_effect.tools import TOOLS
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from probe_effect.store.further_tables import HistogramRow, bucket_around
 from probe_effect.store.samples import TIMES
 from probe_effect.store.suite_file import script_path
 from probe_effect.store.tables import printable
-from probe_effect.tools.record import TOOLS, known_tool
+from probe_effect.tools import TOOLS, known_tool
 
 BASELINES_PER_BLOCK = 2
 

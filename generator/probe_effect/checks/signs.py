@@ -21,7 +21,7 @@ from probe_effect.stats.estimates import is_below
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.suite_file import Case, Suite
 from probe_effect.toml import beside
-from probe_effect.tools.record import known_tool
+from probe_effect.tools import known_tool
 
 FILE = "samples.csv"
 

@@ -26,7 +26,7 @@ from probe_effect.reduce.submission import Number, Submission
 from probe_effect.stats import estimates
 from probe_effect.store.machine_file import KVM_GUEST
 from probe_effect.store.suite_file import Case, Suite
-from probe_effect.tools.record import known_tool
+from probe_effect.tools import known_tool
 
 AWAY_FROM_CALLS = ("tracepoint", "software", "profile", "hardware")
 """Kinds that are on no system call: like the tracepoints that are, without the longer way into the kernel."""

@@ -20,7 +20,7 @@ from probe_effect.emulated.messages import CONFIG, LIBRARY, PLACE, PREBUILT, WOR
 from probe_effect.emulated.qemu import Emulator, Image, find_emulator
 from probe_effect.emulated.tracers import Wanted
 from probe_effect.measure.request import Work
-from probe_effect.tools.record import TOOLS
+from probe_effect.tools import TOOLS
 from probe_effect.tracers.libbpf import prebuild
 from probe_effect.workloads.loop import build
 

@@ -19,7 +19,7 @@ from probe_effect.emulated.kernel import newest
 from probe_effect.emulated.qemu import CPUS
 from probe_effect.emulated.tracers import can_bring
 from probe_effect.store.machine_file import MachineFile
-from probe_effect.tools.record import TOOLS
+from probe_effect.tools import TOOLS
 
 RELEASES = ("bullseye", "bookworm", "trixie", "trixie-backports", "sid")
 """The releases of Debian whose kernel is followed."""

@@ -32,7 +32,7 @@ from probe_effect.store.further_tables import EventPath
 from probe_effect.store.machine_file import KVM_GUEST, TCG_GUEST, Machine, System, runs_add_up, with_id
 from probe_effect.store.samples import TIMES, as_note
 from probe_effect.store.tables import printable
-from probe_effect.tools.record import TOOLS
+from probe_effect.tools import TOOLS
 from probe_effect.tracers.protocol import TracerState
 from probe_effect.workloads.loop import WorkloadTask
 

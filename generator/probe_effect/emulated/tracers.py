@@ -13,7 +13,7 @@ from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.measure.tree import INSTEAD, Tree
 from probe_effect.model import Need
 from probe_effect.store.suite_file import Project, tools_of
-from probe_effect.tools.record import TOOLS
+from probe_effect.tools import TOOLS
 from probe_effect.tracers.libbpf import CLANG
 from probe_effect.tracers.protocol import Tracer, TracerState
 

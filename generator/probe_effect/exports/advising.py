@@ -27,7 +27,7 @@ from probe_effect.pages.wording import from_to
 from probe_effect.reduce.submission import THRESHOLDS, Number, Submission
 from probe_effect.scripts.form import tables
 from probe_effect.toml import beside
-from probe_effect.tools.record import known_tool
+from probe_effect.tools import known_tool
 
 ADVISING = "advise.json"
 

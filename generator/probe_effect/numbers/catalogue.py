@@ -43,7 +43,7 @@ from probe_effect.store.transcripts import (
     read_transcripts,
     tool_files,
 )
-from probe_effect.tools.record import TOOLS
+from probe_effect.tools import TOOLS
 
 T = TypeVar("T")
 

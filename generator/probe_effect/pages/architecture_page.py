@@ -15,7 +15,7 @@ from probe_effect.pages.instructions import listed
 from probe_effect.pages.kernel_changes import WAYS, charts_of, short_names
 from probe_effect.pages.markdown import page
 from probe_effect.reduce.submission import Number
-from probe_effect.tools.record import plain_tools
+from probe_effect.tools import plain_tools
 
 MOST_SAID = 3
 """Changes of a suite that the page begins with."""

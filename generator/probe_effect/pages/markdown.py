@@ -19,7 +19,7 @@ from probe_effect.pages import addresses, agreement, comparison, instructions, w
 from probe_effect.pages.results import EXPLAINED
 from probe_effect.reduce.reading import code
 from probe_effect.store.kept import code_version, library_version
-from probe_effect.tools.record import TOOLS
+from probe_effect.tools import TOOLS
 
 # Plain are letters, digits, blanks, `"%'(),./;?` and hyphens inside words. "1." and "1)" at a line's start would begin
 # a list, and four blanks there would begin code; the rest is syntax somewhere.

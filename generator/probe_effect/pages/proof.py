@@ -22,7 +22,7 @@ from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import grouped_by
 from probe_effect.pages.markdown import render
 from probe_effect.store.suite_file import Case
-from probe_effect.tools.record import known_tool
+from probe_effect.tools import known_tool
 
 CHART, SCRIPTS_CHART, SAMPLES_CHART = "does-it-hold", "scripts-hold", "samples-hold"
 TITLES = {

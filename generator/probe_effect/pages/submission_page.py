@@ -19,7 +19,7 @@ from probe_effect.pages.source_page import FigureGroup, groups, shown
 from probe_effect.reduce.submission import Number, Submission
 from probe_effect.store.places import own_headers
 from probe_effect.store.suite_file import Case, Suite, tools_of, workload_source
-from probe_effect.tools.record import TOOLS
+from probe_effect.tools import TOOLS
 
 
 def write(submission: Submission, catalogue: Catalogue) -> str:

@@ -19,7 +19,7 @@ from probe_effect.pages.results import view_of
 from probe_effect.pages.results.cells import NumberColumn
 from probe_effect.reduce.submission import Number, threshold
 from probe_effect.store.suite_file import Case, Suite
-from probe_effect.tools.record import TOOLS
+from probe_effect.tools import TOOLS
 
 CaseNumbers = dict[str, "Number"]
 """Tracer id to what is current of a case."""

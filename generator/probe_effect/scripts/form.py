@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from probe_effect.errors import UsageError
 from probe_effect.toml import beside
-from probe_effect.tools.record import TOOLS
+from probe_effect.tools import TOOLS
 
 Language = Literal["bpftrace", "d", "perf", "strace", "ftrace", "py-spy", "tool"]
 Timing = Literal["start", "end"]

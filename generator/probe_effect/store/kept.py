@@ -100,7 +100,7 @@ def code_version(*parts: str) -> str:
     digest = hashlib.sha256()
     for part in parts:
         path = PACKAGE / part
-        found = sorted(path.rglob("*")) if path.is_dir() else [path.with_suffix(".py")]
+        found = sorted(path.rglob("*")) if path.is_dir() else sorted(path.parent.glob(f"{path.name}.*"))
         for file in (one for one in found if one.suffix in CODE):
             digest.update(hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()

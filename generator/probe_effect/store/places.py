@@ -11,7 +11,7 @@ from pathlib import Path
 from probe_effect.errors import UsageError
 from probe_effect.store.kept import NOWHERE, PACKAGE, Kept
 from probe_effect.store.tables import printable
-from probe_effect.tools.record import TOOLS
+from probe_effect.tools import TOOLS
 
 PACKAGED = next(
     (data for data in (PACKAGE / "data", PACKAGE.parents[1] / "data") if (data / "suites").is_dir()), PACKAGE / "data"

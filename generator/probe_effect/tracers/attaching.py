@@ -8,7 +8,7 @@ for: a filter in the kernel lets the others pass. A script holds strace's argume
 
 Source: strace(1); ptrace(2); proc(5) for TracerPid, Seccomp and Seccomp_filters.
 
-What differs between them is data, in `tools/tools.toml`: the words of the command, the proof, and where their output
+What differs between them is data, in `tools.toml`: the words of the command, the proof, and where their output
 has the count. A script is what the tool reads (`{script}`) or holds more words for it (`{words}`). What a debugger does
 at a breakpoint, and what a profiler that stops its target does, is done in that tool's process: the workload waits.
 

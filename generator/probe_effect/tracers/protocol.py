@@ -14,7 +14,7 @@ from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import missing
 from probe_effect.model import Need
-from probe_effect.tools.record import TOOLS, Package
+from probe_effect.tools import TOOLS, Package
 
 Counting = Literal["maps", "lines", "nothing", "itself", "calls"]
 """Where a script's own count of events is: in its map `@`, in its printed lines, or nowhere.

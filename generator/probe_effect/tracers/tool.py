@@ -27,7 +27,7 @@ from probe_effect.host import ROOT
 from probe_effect.host.kernel import missing
 from probe_effect.model import Need
 from probe_effect.processes import Child, Ended
-from probe_effect.tools.record import TOOLS, TracingTool
+from probe_effect.tools import TOOLS, TracingTool
 from probe_effect.tracers.proc import is_gone, may_trace, peak_rss_bytes
 from probe_effect.tracers.protocol import Counting, Report, Session, Tracer, TracerFailed, install_advice
 

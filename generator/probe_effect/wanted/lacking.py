@@ -16,7 +16,7 @@ from probe_effect.numbers.shown import machine_kind
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.suite_file import Case
 from probe_effect.toml import beside
-from probe_effect.tools.record import TOOLS
+from probe_effect.tools import TOOLS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,6 @@
-"""The record of each tool that is measured as a tracer, read from `tools.toml`."""
+"""What is known of each tool that is measured as a tracer, in one record that all other packages read, from
+`tools.toml`; nothing is started or looked for.
+"""
 
 import tomllib
 from collections.abc import Mapping
