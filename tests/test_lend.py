@@ -22,7 +22,7 @@ from probe_effect.measure.bench import Bench
 from probe_effect.measure.interrupt import Interrupted, state_file
 from probe_effect.model import Problem
 from probe_effect.store.places import submissions_in
-from probe_effect.wanted import lacking
+from probe_effect.wanted import FEWEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     made = asked_by(monkeypatch, tmp_path, "measure_target")
     monkeypatch.setattr("probe_effect.cli.lend_look.known_tracers", lambda: made.tracers)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(lacking, "MOST", lacking.FEWEST)  # more blocks prove nothing more
+    monkeypatch.setattr("probe_effect.wanted.MOST", FEWEST)  # more blocks prove nothing more
     monkeypatch.setattr(checks, "check", lambda *_: [])  # it sees that the times of our fakes are made up
     made.case("01-plain")
     made.case("02-kernel-function", needs="kprobe")

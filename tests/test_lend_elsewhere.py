@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from builders import PROJECT, machine_document
 from fakes.project import FAKES, FakeProject, as_root, asked_by, document, on_the_path, rows
 from needs import needs
+from probe_effect import wanted
 from probe_effect.cli import lend_look
 from probe_effect.cli.lend import lend
 from probe_effect.cli.lend_look import tracers_here, works_here
@@ -21,7 +22,6 @@ from probe_effect.numbers import names
 from probe_effect.store.places import PACKAGED, DataFolder
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.dtrace import Dtrace
-from probe_effect.wanted import lacking
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,7 +88,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     (root / "etc" / "os-release").write_text('NAME=FreeBSD\nPRETTY_NAME="FreeBSD 12.0-RELEASE"\n', encoding="utf-8")
     monkeypatch.setattr(collect, "collect_machine", lambda *_: machine(root))
     monkeypatch.setattr(collect, "collect_system", lambda clock_read_ns, *_, **__: system(clock_read_ns, root))
-    monkeypatch.setattr(lacking, "MOST", lacking.FEWEST)
+    monkeypatch.setattr(wanted, "MOST", wanted.FEWEST)
     made = FakeProject(tmp_path)
     suites = PROJECT / "data" / "suites"
     made.header.write_bytes((suites / "loop.h").read_bytes())

@@ -21,7 +21,7 @@ from builders import (
 from probe_effect.numbers.catalogue import Catalogue, read_numbers
 from probe_effect.pages import fragments
 from probe_effect.store.places import PACKAGED, DataFolder
-from probe_effect.wanted.lacking import (
+from probe_effect.wanted import (
     FEWEST,
     MOST,
     LackingCases,

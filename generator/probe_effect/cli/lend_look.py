@@ -18,7 +18,7 @@ from probe_effect.numbers.shown import facts_of, kind_of
 from probe_effect.store.places import PACKAGED, DataFolder, submissions_in
 from probe_effect.tracers.protocol import Tracer, install_line
 from probe_effect.tracers.tool import known_tracers
-from probe_effect.wanted.lacking import SuiteTurn, by_want, new_here, run_s
+from probe_effect.wanted import SuiteTurn, by_want, new_here, run_s
 
 USUAL_RUN_S = 0.8
 """Of a run with its tracer's start and end, in a suite that nobody has measured."""

@@ -23,7 +23,7 @@ from probe_effect.measure.interrupt import Interrupted, TimeIsOver, interruptibl
 from probe_effect.measure.submission import cut_short, ids_of, read_unfinished
 from probe_effect.measure.testbed import Testbed
 from probe_effect.store.places import DataFolder, submissions_in
-from probe_effect.wanted.lacking import SuiteTurn, fitted
+from probe_effect.wanted import SuiteTurn, fitted
 
 TOLD = ("battery", "throttled")
 """What may begin while a suite is measured, and can be mended before the next."""

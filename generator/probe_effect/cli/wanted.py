@@ -1,7 +1,7 @@
 """`probe-effect doctor`, `suites` and `wanted`: what this machine can measure, and what the site lacks.
 
 The JSON has `machines`: `machine`, `cases`, `first` and `suite` of each kind that lacks cases; `kernels`; `uncounted`;
-and `here`: each suite that this machine can measure as `wanted/lacking.py` has it, the most wanted first.
+and `here`: each suite that this machine can measure as `wanted.py` has it, the most wanted first.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ from probe_effect.emulated.architecture import ARCHITECTURES, DEFAULT
 
 if TYPE_CHECKING:
     from probe_effect.store.suite_file import Suite
-    from probe_effect.wanted.lacking import SuiteTurn
+    from probe_effect.wanted import SuiteTurn
 
 
 @click.command()
@@ -112,7 +112,7 @@ def wanted(*, minutes: int | None, data_path: Path | None, output_format: str) -
 
     from probe_effect.cli.lend_look import known_numbers, turns_here, works_here
     from probe_effect.host.kernel import mount_for_our_time
-    from probe_effect.wanted.lacking import fitted, lacking, uncounted, untimed_kernels
+    from probe_effect.wanted import fitted, lacking, uncounted, untimed_kernels
 
     mount_for_our_time()
     catalogue = known_numbers(data, data.results)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from probe_effect import wanted
 from probe_effect.answer.prediction import BANDS
 from probe_effect.costs.evidence import evidence
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
@@ -16,7 +17,6 @@ from probe_effect.pages.results import EXPLAINED, measured_range
 from probe_effect.pages.source_page import READ, baselines
 from probe_effect.reduce.submission import OF_CASE, OF_SUBMISSION
 from probe_effect.store.dictionary import TABLES, document_keys
-from probe_effect.wanted import lacking
 
 PER_PAGE = 100
 
@@ -82,7 +82,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
         "published-costs": {},
         "sources": {"sources": best_known_first(catalogue), "read": READ, "baselines": baselines},
         "suites": {"suites": suites},
-        "wanted": {"lacking": lacking},
+        "wanted": {"lacking": wanted},
         "grades": {"rules": {"a submission": OF_SUBMISSION, "a case": OF_CASE}},
         "distances": {
             "distances": distances(catalogue.numbers),

@@ -21,7 +21,7 @@ from probe_effect.tools import TOOLS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedKind:
-    """A kind of machine, as `kinds.toml` describes it; a condition that is not given holds for all."""
+    """A kind of machine, as `wanted.toml` describes it; a condition that is not given holds for all."""
 
     words: str
     physical: bool | None = None
@@ -51,7 +51,7 @@ class WantedKind:
         )
 
 
-KINDS = [WantedKind(**one) for one in beside(__file__, "kinds")["kind"]]
+KINDS = [WantedKind(**one) for one in beside(__file__)["kind"]]
 
 
 def can_be_timed(folder: SuiteFolder, case: Case) -> bool:
@@ -100,7 +100,7 @@ def measured(catalogue: Catalogue, metric: Metric = "time") -> Mapping[str, Sequ
 
 @once
 def lacking(catalogue: Catalogue) -> list[LackingCases]:
-    """Each kind that lacks a case, in the order of `kinds.toml`."""
+    """Each kind that lacks a case, in the order of `wanted.toml`."""
     known, found = measured(catalogue), []
     for kind in KINDS:
         own = {case for case, timed in known.items() if any(map(kind.is_kind_of, timed))}
