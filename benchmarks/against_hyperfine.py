@@ -43,7 +43,7 @@ from probe_effect.measure.interrupt import Interrupted, interruptible
 from probe_effect.measure.request import choose_suites, choose_tracers, resolve
 from probe_effect.processes import Child
 from probe_effect.tracers.tool import WORK_PREFIX, absent, known_tracers, version_line
-from probe_effect.workloads.loop import build, clock_read_ns
+from probe_effect.workloads import build, clock_read_ns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -26,7 +26,7 @@ from probe_effect.processes import Child
 from probe_effect.reduce.reading import read_submission
 from probe_effect.stats.estimates import MIN_BLOCKS
 from probe_effect.store.places import DataFolder
-from probe_effect.workloads.loop import build
+from probe_effect.workloads import build
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ import pytest
 
 from probe_effect.compilers import MACHINE, CompiledProgram, Compiler, Sysroot, compiled
 from probe_effect.errors import HostNotReady
-from probe_effect.workloads.loop import build
+from probe_effect.workloads import build
 
 PRINTS_ITS_WORDS = """#!/bin/sh
 [ "$1" = --version ] && { echo "words 1.0"; exit 0; }

@@ -19,7 +19,7 @@ from probe_effect.emulated.guest import GuestRequests, serve
 from probe_effect.emulated.messages import load_message, run_request
 from probe_effect.measure.one_run import Limits, PlannedRun
 from probe_effect.model import Key
-from probe_effect.workloads.loop import WorkloadTask, build
+from probe_effect.workloads import WorkloadTask, build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -39,7 +39,7 @@ from probe_effect.measure.submission import reopen, unfinished, work_of
 from probe_effect.numbers.names import tier
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.tools import TOOLS
-from probe_effect.workloads.loop import build
+from probe_effect.workloads import build
 from tiers import deep_but
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from probe_effect.measure.request import Work
     from probe_effect.model import Sample
     from probe_effect.store.machine_file import Machine, MachineFile
-    from probe_effect.workloads.loop import WorkloadTask
+    from probe_effect.workloads import WorkloadTask
 
 RELEASE = "6.1.0-50-arm64"
 SHORT = Patience(boot_s=20.0, answer_s=2.0)

@@ -21,7 +21,7 @@ from probe_effect.emulated.testbed import ROW
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row
 from probe_effect.model import Bucket, Key
 from probe_effect.tracers.bpftrace import Bpftrace
-from probe_effect.workloads.loop import WorkloadTask
+from probe_effect.workloads import WorkloadTask
 
 TEXTS = st.text(min_size=1, max_size=30)
 RUNS = st.builds(

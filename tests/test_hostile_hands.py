@@ -42,7 +42,7 @@ from probe_effect.measure.interrupt import Interrupted, leftovers, put_back, sta
 from probe_effect.measure.testbed import LOCK, measurement_lock
 from probe_effect.processes import STARTED_AS, STARTED_BY, mark
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
-from probe_effect.workloads.loop import build
+from probe_effect.workloads import build
 from test_compilers import PRINTS_ITS_WORDS
 from test_emulated_machine import FakeMachine
 

@@ -40,7 +40,7 @@ from probe_effect.store.further_tables import RunWriter
 from probe_effect.store.samples import as_note, read_samples
 from probe_effect.tracers import tool
 from probe_effect.tracers.bpftrace import Bpftrace, BpftraceSession
-from probe_effect.workloads.loop import WorkloadFailed, parse
+from probe_effect.workloads import WorkloadFailed, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

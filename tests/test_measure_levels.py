@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from probe_effect.measure.bench import Progress
     from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask
     from probe_effect.model import Sample
-    from probe_effect.workloads.loop import WorkloadTask
+    from probe_effect.workloads import WorkloadTask
 
 TWIN = 'print: {"type": "map", "data": {"@": 41}}'
 

@@ -10,7 +10,7 @@ import pytest
 
 from needs import needs
 from probe_effect.errors import HostNotReady, ProbeEffectError
-from probe_effect.workloads.loop import (
+from probe_effect.workloads import (
     NOT_PINNED,
     WorkloadFailed,
     WorkloadProcess,

@@ -17,7 +17,7 @@ from probe_effect.host.symbols import find_function
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.tracers.bpftrace import Bpftrace
-from probe_effect.workloads.loop import NOT_PINNED, WorkloadTask, build, parse
+from probe_effect.workloads import NOT_PINNED, WorkloadTask, build, parse
 
 SUITE = Path(__file__).parent.parent / "data" / "suites" / "usdt"
 SOURCE = SUITE / "workload" / "usdt-loop.c"

@@ -15,7 +15,7 @@ from probe_effect.store.suite_file import read_suite
 from probe_effect.tools import TOOLS
 from probe_effect.tracers.attaching import Attaching, AttachingSession
 from probe_effect.tracers.tool import known_tracers
-from probe_effect.workloads.loop import NOT_PINNED, WorkloadTask, build
+from probe_effect.workloads import NOT_PINNED, WorkloadTask, build
 
 if TYPE_CHECKING:
     from probe_effect.model import Sample

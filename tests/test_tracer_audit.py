@@ -18,7 +18,7 @@ from probe_effect.tools import TOOLS
 from probe_effect.tracers.dormant import ONLY_INSIDE, Audit
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.tool import at_path, known_tracers
-from probe_effect.workloads.loop import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask, build
+from probe_effect.workloads import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask, build
 
 HERE = Path(__file__).parent
 SUITE = HERE.parent / "data" / "suites" / "audit"

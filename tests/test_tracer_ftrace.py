@@ -17,7 +17,7 @@ from probe_effect.tracers import dynamic_events, ftrace
 from probe_effect.tracers.dynamic_events import DynamicEvents, Event, parse_script, tracefs
 from probe_effect.tracers.ftrace import Ftrace, TraceCmd
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.workloads.loop import NOT_PINNED, WorkloadProcess, WorkloadTask, build
+from probe_effect.workloads import NOT_PINNED, WorkloadProcess, WorkloadTask, build
 from site_build import absent
 
 if TYPE_CHECKING:

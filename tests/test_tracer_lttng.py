@@ -17,7 +17,7 @@ from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_onc
 from probe_effect.model import Key
 from probe_effect.tracers.in_process import LttngSession, LttngUst, count_recorded, read_commands
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.workloads.loop import NOT_PINNED, WorkloadTask, build
+from probe_effect.workloads import NOT_PINNED, WorkloadTask, build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,7 @@ from probe_effect.tracers.perf import SESSIONS, Perf, sleeps_over_events
 from probe_effect.tracers.proc import status
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.tool import known_tracers
-from probe_effect.workloads.loop import WorkloadProcess, WorkloadTask, build
+from probe_effect.workloads import WorkloadProcess, WorkloadTask, build
 from site_build import absent
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from probe_effect.model import Key
 from probe_effect.tracers import attaching, proc
 from probe_effect.tracers.attaching import Strace, count_calls, count_table
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.workloads.loop import NOT_PINNED, WorkloadProcess, WorkloadTask, build
+from probe_effect.workloads import NOT_PINNED, WorkloadProcess, WorkloadTask, build
 from site_build import absent
 
 if TYPE_CHECKING:

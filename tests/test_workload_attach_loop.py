@@ -16,7 +16,7 @@ from probe_effect.store.suite_file import read_suite, script_path
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.ftrace import Ftrace
 from probe_effect.tracers.perf import Perf
-from probe_effect.workloads.loop import NOT_PINNED, WorkloadProcess, WorkloadTask, build
+from probe_effect.workloads import NOT_PINNED, WorkloadProcess, WorkloadTask, build
 
 if TYPE_CHECKING:
     from probe_effect.tracers.protocol import Tracer

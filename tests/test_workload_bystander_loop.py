@@ -27,7 +27,7 @@ from probe_effect.tracers.attaching import scope_refuses
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.proc import processes, state, status, wait_for_workload
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.workloads.loop import WorkloadFailed, WorkloadProcess, WorkloadTask, build
+from probe_effect.workloads import WorkloadFailed, WorkloadProcess, WorkloadTask, build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

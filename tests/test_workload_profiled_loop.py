@@ -16,7 +16,7 @@ from probe_effect.store.suite_file import read_suite
 from probe_effect.tools import TOOLS
 from probe_effect.tracers.proc import children, wait_for_workload, waits_for_go
 from probe_effect.tracers.tool import known_tracers
-from probe_effect.workloads.loop import SYSTEM_PATH, WorkloadFailed, WorkloadProcess, WorkloadTask, build
+from probe_effect.workloads import SYSTEM_PATH, WorkloadFailed, WorkloadProcess, WorkloadTask, build
 from tiers import deep_but
 
 SUITE = Path(__file__).parent.parent / "data" / "suites" / "language-profilers"

@@ -16,7 +16,7 @@ from probe_effect.model import Key
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import known_suites
 from probe_effect.tracers.bpftrace import Bpftrace
-from probe_effect.workloads.loop import SYSTEM_PATH, WorkloadFailed, WorkloadProcess, WorkloadTask, build
+from probe_effect.workloads import SYSTEM_PATH, WorkloadFailed, WorkloadProcess, WorkloadTask, build
 
 SUITES = Path(__file__).parent.parent / "data" / "suites"
 SOURCE = SUITES / "programs" / "workload" / "program-loop.c"

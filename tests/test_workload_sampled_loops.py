@@ -13,7 +13,7 @@ import pytest
 from needs import needs
 from probe_effect.tracers.libbpf import Libbpf
 from probe_effect.tracers.perf import Perf
-from probe_effect.workloads.loop import WorkloadProcess, WorkloadRun, WorkloadTask, build
+from probe_effect.workloads import WorkloadProcess, WorkloadRun, WorkloadTask, build
 
 SUITES = Path(__file__).parent.parent / "data" / "suites"
 LOOPS = {

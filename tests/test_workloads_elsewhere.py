@@ -10,9 +10,9 @@ import pytest
 
 from builders import PROJECT
 from needs import needs
+from probe_effect import workloads
 from probe_effect.store.places import DataFolder, own_headers
 from probe_effect.store.suite_file import read_suite, workload_source
-from probe_effect.workloads import loop
 
 pytestmark = [needs("cc")]
 
@@ -55,7 +55,7 @@ def elsewhere(path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     for source, target in ((path, copy), *headers):
         text = source.read_text(encoding="utf-8").replace("_GNU_SOURCE", "_NO_SOURCE")
         target.write_text(text, encoding="utf-8")
-    command = ["cc", *loop.FLAGS, "-U__linux__", "-D_XOPEN_SOURCE=700", "-Werror", "-fsyntax-only", str(copy)]
+    command = ["cc", *workloads.FLAGS, "-U__linux__", "-D_XOPEN_SOURCE=700", "-Werror", "-fsyntax-only", str(copy)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

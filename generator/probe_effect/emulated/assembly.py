@@ -22,7 +22,7 @@ from probe_effect.emulated.tracers import Wanted
 from probe_effect.measure.request import Work
 from probe_effect.tools import TOOLS
 from probe_effect.tracers.libbpf import prebuild
-from probe_effect.workloads.loop import build
+from probe_effect.workloads import build
 
 METADATA = "probe_effect.dist-info/METADATA"
 """Files by which a package knows its version."""

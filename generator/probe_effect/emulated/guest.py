@@ -34,7 +34,7 @@ from probe_effect.tracers.libbpf import Libbpf
 from probe_effect.tracers.proc import count_runs, program_runs
 from probe_effect.tracers.protocol import Tracer, state_of
 from probe_effect.tracers.tool import ToolSession, known_tracers, with_paths
-from probe_effect.workloads.loop import clock_read_ns
+from probe_effect.workloads import clock_read_ns
 
 RUN_TIME = 7
 """The place of `rq_cpu_time` among the words of a CPU's line; version 15 of the format and later."""

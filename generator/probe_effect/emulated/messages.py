@@ -7,7 +7,7 @@ from typing import Any
 
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask
 from probe_effect.model import Key
-from probe_effect.workloads.loop import WorkloadTask
+from probe_effect.workloads import WorkloadTask
 
 Message = dict[str, Any]
 

@@ -34,7 +34,7 @@ from probe_effect.store.samples import TIMES, as_note
 from probe_effect.store.tables import printable
 from probe_effect.tools import TOOLS
 from probe_effect.tracers.protocol import TracerState
-from probe_effect.workloads.loop import WorkloadTask
+from probe_effect.workloads import WorkloadTask
 
 LOSSES = 3
 """Guests that may be lost one after the other, without a run between that ends, before we give up."""

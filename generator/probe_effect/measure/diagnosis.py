@@ -20,7 +20,7 @@ from probe_effect.store.machine_file import Machine, System
 from probe_effect.store.suite_file import Suite, script_paths
 from probe_effect.tracers.proc import may_trace
 from probe_effect.tracers.protocol import Tracer, TracerState, missing_packages, state_of
-from probe_effect.workloads.loop import build, clock_read_ns
+from probe_effect.workloads import build, clock_read_ns
 
 SIGNS = (".dockerenv", "run/.containerenv", "run/systemd/container")
 """Files that Docker, Podman and systemd make in a container."""

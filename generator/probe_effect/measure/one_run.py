@@ -16,7 +16,7 @@ from probe_effect.model import Arm, Key, Sample
 from probe_effect.store.samples import as_note
 from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import OF_ITSELF, Counting, Tracer, TracerFailed
-from probe_effect.workloads.loop import WorkloadFailed, WorkloadProcess, WorkloadRun, WorkloadTask
+from probe_effect.workloads import WorkloadFailed, WorkloadProcess, WorkloadRun, WorkloadTask
 
 
 @dataclass(frozen=True, slots=True)

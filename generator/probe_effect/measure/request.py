@@ -24,7 +24,7 @@ from probe_effect.store.suite_file import (
 )
 from probe_effect.tracers.perf import calls_uncounted
 from probe_effect.tracers.protocol import Tracer
-from probe_effect.workloads.loop import NOT_PINNED, SYSTEM_PATH, WorkloadTask
+from probe_effect.workloads import NOT_PINNED, SYSTEM_PATH, WorkloadTask
 
 DORMANT = "dormant"
 

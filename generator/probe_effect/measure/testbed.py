@@ -19,7 +19,7 @@ from probe_effect.model import Metric, Sample
 from probe_effect.store.further_tables import EventPath
 from probe_effect.store.machine_file import Machine, System
 from probe_effect.tracers.tool import SHARED_MEMORY
-from probe_effect.workloads.loop import WorkloadTask, build, clock_read_ns
+from probe_effect.workloads import WorkloadTask, build, clock_read_ns
 
 
 @dataclass(frozen=True, slots=True)

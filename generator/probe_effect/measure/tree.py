@@ -17,7 +17,7 @@ from pathlib import Path
 from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.processes import mark
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
-from probe_effect.workloads.loop import SYSTEM_PATH
+from probe_effect.workloads import SYSTEM_PATH
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 """The files that make(1) looks for."""

@@ -1,4 +1,6 @@
-"""Running a workload: started early, told to go when the tracer is live, timed by itself."""
+"""Running a workload, which performs a known number of events: started early, told to go when the tracer is live,
+timed by itself.
+"""
 
 import json
 import platform

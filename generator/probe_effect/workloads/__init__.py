@@ -1,1 +1,0 @@
-"""Programs that perform a known number of events: compiled, started, timed."""
