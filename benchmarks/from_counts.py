@@ -38,6 +38,9 @@ CALL = from_counts.CALL_INSTRUCTIONS
 SLOW = 20
 """An atomic instruction in plain ones: 19 cycles on Alder Lake (https://uops.info/html-instr/CMPXCHG_LOCK_M64_R64.html);
 one that masks interrupts or exchanges the base of `gs` is taken as the same."""
+FEWEST = 10
+"""Cases of a kind of probe that has a row; fewer are in the rows of all alone."""
+
 CALLS: tuple[float, ...] = (0, 5, 10, 20, 40, 80, 160)
 RETPOLINES = "Retpolines"
 
@@ -152,6 +155,8 @@ def tables(own: Evidence, newest: Evidence) -> Iterator[str]:
     yield "| | Cases | before: within 1.25 | within 1.5 | ratios | now: within 1.25 | within 1.5 | ratios |"
     yield f"|:--|{'--:|' * 7}"
     for name, was in _grouped(before).items():
+        if len(was) < FEWEST:
+            continue
         yield f"| {' | '.join([name, *_cells(was), *_cells(_grouped(now)[name])[1:]])} |"
     yield ""
     yield from _free_ratios(some)

@@ -58,8 +58,8 @@ def test_elsewhere_the_range_over_all_machines_of_the_kind_answers() -> None:
     far = measured("probe", Estimate(90.0, 80.0, 95.0), machine="far", document={"machine__cpu_model": "Another CPU"})
     said = answer(known(far, measured("probe", COST)), asked("probe"), HERE)
     assert said.headline is not None
-    assert said.headline.forecast.cost == Estimate(90.0, 80.0, 1100.0)
-    assert said.headline.forecast.machines == ("far", MACHINE)
+    assert said.headline.forecast.cost == Estimate(COST.value, 80.0, 1100.0)
+    assert said.headline.forecast.machines == (MACHINE, "far")
     assert "same CPU name, Example CPU 9000" in said.headline.likeness.reasons
     assert [one.forecast.facts.machine for one in said.comparable] == [MACHINE, "far"]
 

@@ -26,7 +26,7 @@ def test_a_number_whose_events_do_not_add_up_is_not_drawn(data: Path) -> None:
     write_submission(data, rows_of("05-tracepoint-return", seen=10), folder="2026-11-22-per-event")
     (chart,) = ladder_page.explore_charts(read_catalogue(DataFolder(data)))
     assert len(chart.rows) == 1
-    assert chart.note == "Left out: 1 not distinguishable from 0, or whose events do not add up."
+    assert chart.note == "Left out: 1 not distinguishable from 0, or whose events do not add up or were lost."
 
 
 def test_the_chart_has_a_colour_for_each_machine_and_one_tracer(data: Path) -> None:

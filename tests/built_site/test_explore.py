@@ -121,10 +121,11 @@ def test_what_the_reader_ticked_stays_ticked_before_its_numbers_arrive(page: Pag
     offered = page.locator('#explore input[name="machine"][data-metric="time"]:not(:checked)')
     chosen = next(name for one in offered.all() if (name := one.get_attribute("value")) not in usual.values())
     page.get_by_text("Machines:").click()
-    page.check(f"#explore [value={chosen}]")
-    page.select_option("#explore-suite", "per-event")
-    assert held
+    with page.expect_request(f"**/explore/{chosen}.json"):
+        page.check(f"#explore [value={chosen}]")
+        page.select_option("#explore-suite", "per-event")
     assert chosen in page.evaluate(CHOSEN)["machine"]
+    assert held
     for route in held:
         route.continue_()
 
