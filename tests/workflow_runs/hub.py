@@ -220,7 +220,8 @@ def copy_project(to: Path) -> None:
 
 def _quotes(path: Path) -> bool:
     """Whether it is a page with a number of ours."""
-    return path.suffix == ".md" and "{{< number" in path.read_text(encoding="utf-8")
+    asked = ("{{< number", "{{< question")
+    return path.suffix == ".md" and any(one in path.read_text(encoding="utf-8") for one in asked)
 
 
 def _write(path: Path, values: object) -> None:
