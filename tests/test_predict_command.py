@@ -29,7 +29,7 @@ KEYS = (
     "cpu_s_per_s cpu_low_s_per_s cpu_high_s_per_s delay_ratio delay_low_ratio delay_high_ratio event_hz event_low_hz "
     "event_high_hz threshold_1_hz threshold_1_low_hz threshold_1_high_hz threshold_5_hz threshold_5_low_hz "
     "threshold_5_high_hz threshold_30_hz threshold_30_low_hz threshold_30_high_hz distinguishable loss_ratio grade "
-    "grade_reasons probes sentence recommendation deed programs_ratio programs_low_ratio programs_high_ratio "
+    "grade_reasons probes sentence recommendation programs_ratio programs_low_ratio programs_high_ratio "
     "assumptions line combinations alternatives composed comparable others"
 ).split()
 

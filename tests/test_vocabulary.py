@@ -17,8 +17,8 @@ from test_predict_command import KEYS as KEYS_OF_PREDICT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PUBLISHED = {"deed", "band-deed", "stands_in"}
-"""Names that others may use already; `deed` is there for one more version, beside `recommendation`."""
+PUBLISHED = {"band-deed", "stands_in"}
+"""Names that others may use already."""
 
 SCHEMAS = sorted((PROJECT / "data" / "schema").glob("*.json"))
 

@@ -61,7 +61,7 @@ def answer_json(found: Evidence, said: Answer) -> dict[str, Any]:
 def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
     """What is known only where there is a machine."""
     letter, reasons = one.grade
-    known, recommendation = tried(found, one), sentences.recommendation(one)
+    known = tried(found, one)
     return {
         "machine": one.facts.machine,
         "tier": one.facts.tier,
@@ -75,8 +75,7 @@ def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
         "grade_reasons": list(reasons),
         "probes": [_part_json(part) for part in one.parts],
         "sentence": sentences.headline(one),
-        "recommendation": recommendation,
-        "deed": recommendation,
+        "recommendation": sentences.recommendation(one),
         **interval_json(next((apart.ratio for apart in one.spreads if apart), None), "programs", "ratio"),
         "assumptions": sentences.assumptions(one, known),
         "line": [_point_json(point) for point in known.line],

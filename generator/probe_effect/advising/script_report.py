@@ -199,7 +199,7 @@ def assumptions(answer: ScriptAnswer) -> list[str]:
 def advice_json(answer: ScriptAnswer) -> dict[str, Any]:
     """An answer as JSON values."""
     advice, counted, starting = answer.advice, answer.counted, answer.starting
-    busiest, recommended = advice.busiest, recommendation(advice)
+    busiest = advice.busiest
     return {
         "probes": [_probe_json(one) for one in advice.probes],
         "busiest_thread": {
@@ -212,8 +212,7 @@ def advice_json(answer: ScriptAnswer) -> dict[str, Any]:
             for one in advice.threads[:MOST_THREADS]
         ],
         **interval_json(advice.cpu_s_per_s, "cpu", "s_per_s"),
-        "recommendation": recommended,
-        "deed": recommended,
+        "recommendation": recommendation(advice),
         "limits": limits(advice),
         "loss_ratio": busiest.forecast.loss_ratio if busiest else None,
         "counting_cost_ratio": counted.counting_cpu_s / counted.elapsed_s if counted and counted.elapsed_s else None,
