@@ -121,7 +121,7 @@ def _virtual_facts(checked: CheckedSubmission) -> Iterator[Fault]:
     named = (document.machine.cpu_model, document.machine.virtualization, document.run.packages.get("emulator"))
     if document.run.metric == "time" and any("TCG" in (name or "").upper() for name in named):
         found = "times of an emulated CPU, which say nothing of any machine"
-        yield checked.fault("run.metric", found, "leave it out: it was a rehearsal", "error")
+        yield checked.fault("run.metric", found, "leave it out, and take times by KVM", "error")
     if document.run.metric == "instructions" and "emulator" not in document.run.packages:
         yield checked.fault("run.packages", "instructions of an emulated machine, but no emulator is named")
 

@@ -67,8 +67,7 @@ FLEET_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
     "accelerator",
     type=click.Choice(get_args(Accelerator)),
     default="tcg",
-    help="kvm: take times instead, in a guest that this machine's own CPU runs; rehearsal: the same emulated, whose "
-    "times say nothing and are never published.",
+    help="kvm: take times instead, in a guest that this machine's own CPU runs.",
 )
 @click.option("--paths", is_flag=True, help="With --vm: record too what one event executes, by function (paths.csv).")
 @click.option(

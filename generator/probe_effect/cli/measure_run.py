@@ -108,7 +108,7 @@ def _measure(on: MeasurementTarget, data: DataFolder, results: Path, options: Me
         show_skipped(work)
         with display(progress) as tell, interruptible():
             submission = measure_suite(built, settings, on.testbed, tell)
-        _show_product(submission, data_words(data), settings.command)
+        _show_product(submission, data_words(data))
 
 
 def _settings(work: Work, data: DataFolder, results: Path, options: MeasureOptions, submitter: Submitter) -> Settings:
@@ -147,7 +147,7 @@ def _resume(on: MeasurementTarget, data: DataFolder, results: Path, options: Mea
         )
         with display(progress) as tell, interruptible():
             submission = resume_suite(opened, work, settings, on.testbed, tell)
-        _show_product(submission, data_words(data), run.command)
+        _show_product(submission, data_words(data))
 
 
 def _tree_of(plan: PlanFile) -> Tree | None:
@@ -158,12 +158,11 @@ def _tree_of(plan: PlanFile) -> Tree | None:
     return named_tree(Path(plan.tree))
 
 
-def _show_product(submission: SubmissionFolder, where: Sequence[str], command: Sequence[str]) -> None:
+def _show_product(submission: SubmissionFolder, where: Sequence[str]) -> None:
     hand_to_sudo_user(submission.folder)
     output.product(str(submission.folder))
     output.say(f"to read it: {typed('summarise', submission.folder, *where)}")
-    publish = f"to publish it: {typed('submit', submission.folder, *where)}"
-    output.say("not to be published: the times of a rehearsal say nothing" if "rehearsal" in command else publish)
+    output.say(f"to publish it: {typed('submit', submission.folder, *where)}")
 
 
 HOUR_MIN = 60

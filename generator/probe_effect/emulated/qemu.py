@@ -34,7 +34,7 @@ RELEASE = "trixie"
 FIRMWARE = ("usr/share/qemu", "usr/share/seabios")
 """Where its packages keep what a board has in its memory from the start."""
 
-Accelerator = Literal["tcg", "kvm", "rehearsal"]
+Accelerator = Literal["tcg", "kvm"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,39 @@
+"""Times from a guest where KVM does not work: `--vm-accel kvm` with an emulated CPU in place of the host's.
+
+Such times say nothing, and `check` refuses them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probe_effect.cli import measure_target
+from probe_effect.emulated.qemu import MODES, Mode
+from probe_effect.emulated.testbed import PATIENCE, EmulatedMachine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pytest
+
+    from probe_effect.emulated.assembly import Assembly
+    from probe_effect.emulated.qemu import Accelerator
+    from probe_effect.emulated.testbed import Patience
+    from probe_effect.emulated.tracers import Wanted
+
+MEMORY = MODES["kvm"].options[2:]
+TIMED = Mode(options=("-accel", "tcg,thread=multi", *MEMORY), boot_words="", boot_s=600, counts=False)
+
+
+def rehearse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every guest emulated as KVM would run it, and have KVM pass for usable."""
+
+    def emulated(
+        assembly: Assembly, wanted: Sequence[Wanted], tell: Callable[[str], None], _: Accelerator, patience: Patience
+    ) -> EmulatedMachine:
+        return EmulatedMachine(assembly, wanted, tell, patience=patience)
+
+    monkeypatch.setitem(MODES, "tcg", TIMED)
+    monkeypatch.setitem(PATIENCE, "kvm", PATIENCE["tcg"])
+    monkeypatch.setattr(measure_target, "trouble", lambda: None)
+    monkeypatch.setattr(measure_target, "EmulatedMachine", emulated)
