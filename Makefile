@@ -84,8 +84,7 @@ setup-all: $(ALL) ## everything, for tests and tools
 measure: $(SETUP) ## measure this machine (as root)
 	$(BIN)/probe-effect measure
 
-bench: $(ALL) ## our own speed, the truth of our intervals, and ours against hyperfine (as root, 15 minutes)
-	$(BIN)/python benchmarks/build_time.py
+bench: $(ALL) ## the truth of our intervals, and our method against hyperfine (as root, 15 minutes)
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.against_hyperfine
 

@@ -10,6 +10,7 @@ status 1 where there is one. Needs bpftrace, a C compiler, bpftool, git, and for
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -21,12 +22,14 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.kill_and_resume import PROGRAM, PROJECT, SEED, attached, loaded, probes
-
-from builders import write_data
+from builders import PROJECT, write_data
 from probe_effect.host import read_text
 from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.measure.interrupt import leftovers
+from probe_effect.tracers.dynamic_events import LISTS, tracefs
+
+PROGRAM = Path(sys.executable).with_name("probe-effect")
+SEED = 20261120
 
 KILLS = 11
 SETTLE_S = 10.0
@@ -54,6 +57,23 @@ def marked(mark: str) -> list[str]:
         except OSError:
             continue
     return found
+
+
+def loaded() -> dict[int, set[int]]:
+    """Program in the kernel (its id) to the processes that hold it, as bpftool lists them."""
+    text = subprocess.run(["bpftool", "--json", "prog", "show"], check=True, capture_output=True).stdout  # noqa: S607
+    return {one["id"]: {holder["pid"] for holder in one.get("pids", ())} for one in json.loads(text)}
+
+
+def attached(before: dict[int, set[int]]) -> list[int]:
+    """Programs that are new in the kernel and that no living process holds."""
+    return [one for one, holders in loaded().items() if one not in before and not holders]
+
+
+def probes() -> set[str]:
+    """Probes on functions that are defined, and instances, in tracefs."""
+    lines = [line for name in LISTS if (file := tracefs() / name).exists() for line in file.read_text().splitlines()]
+    return {*lines, *(path.name for path in (tracefs() / "instances").glob("*"))}
 
 
 @dataclass

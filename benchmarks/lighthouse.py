@@ -17,7 +17,12 @@ import subprocess
 import sys
 import tempfile
 import threading
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PROJECT = Path(__file__).resolve().parent.parent
 PROGRAM = PROJECT / "benchmarks/lighthouse/node_modules/lighthouse/cli/index.js"
@@ -60,6 +65,18 @@ class Compressing(http.server.SimpleHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address of a folder on a server of its own."""
+    handler = functools.partial(Compressing, directory=str(folder))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
 
 
 def lighthouse(address: str, form: str, report: Path) -> dict[str, object]:
@@ -118,20 +135,17 @@ def main() -> None:
         sys.exit("Needed: build/site (make site), Lighthouse (make lighthouse installs it), and chromium.")
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "sub").symlink_to(site)
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Compressing, directory=folder))
-        threading.Thread(target=server.serve_forever, daemon=True).start()
         print(f"Load before: {os.getloadavg()[0]:.1f}\n")
         print("| Page | Form | Performance | Accessibility | Best practices | SEO | LCP, s | Blocked, ms | CLS | KiB |")
         print("|:--|:--|--:|--:|--:|--:|--:|--:|--:|--:|")
         notes: list[str] = []
-        for kind, path in KINDS.items():
-            address = f"http://127.0.0.1:{server.server_port}/sub/{first(site, path)}"
-            for form in FORMS:
-                found = lighthouse(address, form, Path(folder) / "report.json")
-                print(row(kind, form, found), flush=True)
-                notes += [f"- {kind}, {form}: {name}" for name in failed(found)]
+        with served(Path(folder)) as base:
+            for kind, path in KINDS.items():
+                for form in FORMS:
+                    found = lighthouse(f"{base}sub/{first(site, path)}", form, Path(folder) / "report.json")
+                    print(row(kind, form, found), flush=True)
+                    notes += [f"- {kind}, {form}: {name}" for name in failed(found)]
         print("\nFailed audits:", *(notes or ["none"]), sep="\n")
-        server.shutdown()
 
 
 if __name__ == "__main__":

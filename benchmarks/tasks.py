@@ -31,8 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from benchmarks.first_visit import served
-from benchmarks.lighthouse import CHROMIUM_OPTIONS, PROJECT
+from benchmarks.lighthouse import CHROMIUM_OPTIONS, PROJECT, served
 from benchmarks.tasks_reader import Reader, Way, pattern
 from playwright.sync_api import Error, sync_playwright
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from benchmarks.honest import write
-from benchmarks.the_day import the_day
 
 from builders import REAL_DATA
 from probe_effect.model import Estimate, Key
@@ -17,6 +16,7 @@ from probe_effect.reduce.reading import read_submissions
 from probe_effect.review.shows import Beside, Shows, _named, shows
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from site_build import OWN_KEPT
+from the_day import the_day
 
 if TYPE_CHECKING:
     from probe_effect.reduce.submission import Submission

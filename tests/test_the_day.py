@@ -10,7 +10,6 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from benchmarks.the_day import MADE_UP, write_the_day
 
 from builders import REAL_DATA
 from probe_effect.checks.run import check_all
@@ -20,6 +19,7 @@ from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.numbers.names import tier
 from probe_effect.store.places import DataFolder
 from site_build import PROJECT
+from the_day import MADE_UP, write_the_day
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,29 +1,21 @@
 """The day on which machines send times that no guest of ours can take: kprobes, fentry, bare metal, arm64, a runner.
 
-Usage: .venv/bin/python -m benchmarks.the_day DIR [--project]
-
-DIR gets the checkout's data, and beside them what three machines would send that nobody has. Each case that an emulated
-machine counted takes its instructions and exceptions at the machine's own times, each kind of probe with a factor that
-no estimate knows. The submissions say of themselves that they are made up, and pass `check`. With `--project` DIR is a
-copy of the whole project with these data, in which `probe-effect build` makes the site of that day, guide and all.
+Each case that an emulated machine counted takes its instructions and exceptions at the machine's own times, each kind
+of probe with a factor that no estimate knows. The submissions say of themselves that they are made up, and pass `check`.
 """
 
 from __future__ import annotations
 
 import re
-import shutil
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
 import numpy as np
 from benchmarks.honest import DATA, Given, elsewhere, in_order, key, refuse_own, stepped, suites, write
 from benchmarks.made_machines import Hardware, MadeMachine, made_machine
-from benchmarks.scale_run import copy_project
 
 from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.from_counts import counted_as
@@ -39,7 +31,7 @@ if TYPE_CHECKING:
     from probe_effect.model import Key, Sample
     from probe_effect.reduce.submission import Submission
 
-MADE_UP = "Made up by benchmarks/the_day.py"
+MADE_UP = "Made up by tests/the_day.py"
 SEED = 20261201
 BEGAN = datetime(2026, 11, 26, 1, tzinfo=UTC)
 """When the first of them begins; each next one so much later."""
@@ -176,7 +168,7 @@ def _given(
         "run": run,
         "system": system,
         "submitter": Submitter(name=MADE_UP, url=None),
-        "provenance": Provenance(tool="benchmarks/the_day.py", kind="third-party"),
+        "provenance": Provenance(tool="tests/the_day.py", kind="third-party"),
     }
     name = f"{made.machine.id}/{began:%Y-%m-%d}-{suite}"
     given = in_order(Given(document.model_copy(update=changes), rows), int(random.integers(2**32)))
@@ -260,24 +252,3 @@ def write_the_day(data: DataFolder) -> list[SubmissionFolder]:
         write(given, files)
         made.append(files)
     return made
-
-
-@click.command()
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--project", "is_project", is_flag=True, help="Make it a copy of the project, to build the whole site.")
-def main(*, folder: Path, is_project: bool) -> None:
-    """Write the data of that day into FOLDER, which must be empty or not there yet."""
-    if folder.exists() and any(folder.iterdir()):
-        msg = f"{folder}: is not empty. Expected an empty folder, or none yet."
-        raise click.BadParameter(msg)
-    data = DataFolder(folder / "data" if is_project else folder)
-    if is_project:
-        copy_project(folder)
-    else:
-        shutil.copytree(DATA.root, data.root, dirs_exist_ok=True)
-    for files in write_the_day(data):
-        print(files.id)
-
-
-if __name__ == "__main__":
-    main()
