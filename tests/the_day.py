@@ -1,7 +1,7 @@
 """The day on which machines send times that no guest of ours can take: kprobes, fentry, bare metal, arm64, a runner.
 
-Each case that an emulated machine counted takes its instructions and exceptions at the machine's own times, each kind
-of probe with a factor that no estimate knows. The submissions say of themselves that they are made up, and pass `check`.
+Each case that an emulated machine counted takes its instructions and exceptions at the machine's own times, and each
+kind of probe has a factor that no estimate knows. The submissions say that they are made up, and pass `check`.
 """
 
 from __future__ import annotations
