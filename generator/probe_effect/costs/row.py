@@ -232,10 +232,10 @@ class CostRow:
     where it is known. It is that of the measurements `added`, less those of `less`: of one measurement alone where
     `basis` is `measured`. Where it is `estimated`, the estimate from the instructions of `counted` is added,
     by the model of `calibrated`, which are cases with a count and a time. Where it is `published`, it is what others
-    `printed`. `hardware`: what others measured without the hypervisor that the cost includes (`hardware.py`). `note`:
-    what was assumed to get there, in sentences. `machines`: those whose range the cost is, the median one first, whose
-    row it is otherwise. `stops`: whether the tool stops the program by its own clock. `mechanism`: what the kernel does
-    at the probe. `order`: of how many measurements it is made, or how wide an estimate is.
+    `printed`. `hardware`: what others measured without the hypervisor that the cost includes. `note`: what was assumed
+    to get there, in sentences. `machines`: those whose range the cost is, the median one first, whose row it is
+    otherwise. `stops`: whether the tool stops the program by its own clock. `mechanism`: what the kernel does at the
+    probe. `order`: of how many measurements it is made, or how wide an estimate is.
     """
 
     name: str

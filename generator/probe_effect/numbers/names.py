@@ -96,7 +96,7 @@ def tier(machine: Machine, metric: Metric = "time") -> str:
 def tier_words(tier: str, number: int = 1) -> str:
     """A tier as readers see it: `2 virtual machines, believed nested`; one machine without its number.
 
-    That a machine is nested is a guess, which the data file has in one word (`machine.virtual.nested`).
+    That a machine is nested is a guess, which the data file has in one word (`machine.nested`).
     """
     kind, belief = ("virtual machine", ", believed nested") if tier == NESTED else (tier, "")
     if number == 1:

@@ -56,7 +56,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
 NOT_RECORDED = "not recorded"
 
 BELIEVED = "believed, by the boot parameter nested_pvm alone"
-"""What `machine.virtual.nested` goes by."""
+"""What `machine.system.nested` goes by."""
 
 
 def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:

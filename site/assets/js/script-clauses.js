@@ -1,4 +1,4 @@
-// The parts of a program: attach points, predicates and blocks, as the generator's scripts/clauses.py and kinds.py.
+// The parts of a program: attach points, predicates and blocks, as scripts/clauses.py of the generator reads them.
 import { Tokens, failed, foundAt, reader, theEnd } from "./script-tokens.js";
 
 const empty = new Tokens("", [], new Map());
