@@ -102,7 +102,7 @@ class Key(NamedTuple):
 
     @property
     def order(self) -> tuple[str, str, tuple[float, str]]:
-        """By which they are sorted: case, tracer, level."""
+        """The key that sorts subjects: case, tracer, level."""
         return self.case, self.tracer, level_order(self.level)
 
     @property
@@ -112,7 +112,7 @@ class Key(NamedTuple):
 
 
 def level_order(level: str | None) -> tuple[float, str]:
-    """By which levels are sorted: numbers by their size, other words after them."""
+    """The key that sorts levels: numbers by their size, other words after them."""
     text = level or ""
     return (float(text) if text.isdecimal() else math.inf, text)
 

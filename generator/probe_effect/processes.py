@@ -51,6 +51,10 @@ class Child:
     ) -> None:
         """Start it. A command of the user's is not `is_ours`: what it leaves running is wanted, and bears no mark."""
         unmarked = {name: value for name, value in os.environ.items() if name not in {STARTED_BY, STARTED_AS}}
+        # A program inherits signals that are ignored or held back: a shell without job control starts what it puts into
+        # the background with SIGINT ignored, `nohup` ignores SIGHUP, and we hold signals back while we tidy up. A tool
+        # that is to end at SIGINT would never end.
+        is_usual = not _ignored() and not signal.pthread_sigmask(signal.SIG_BLOCK, ())
         self._popen = subprocess.Popen(
             [*_dying_with_us(), *command],
             cwd=folder,
@@ -58,7 +62,7 @@ class Child:
             stdout=stdout,
             stderr=stderr,
             process_group=0,
-            preexec_fn=_as_usual if _is_unusual() else None,  # noqa: PLW1509 (it calls nothing that takes a lock)
+            preexec_fn=None if is_usual else _as_usual,  # noqa: PLW1509 (it calls nothing that takes a lock)
             # Messages go to notes and are searched for words: one language.
             env={**unmarked, "LC_ALL": "C", **(mark(command) if is_ours else {}), **(environment or {})},
         )
@@ -183,15 +187,6 @@ def _began_ticks(process: Path) -> int:
 STILL_HERE = '[ "$PPID" = "$0" ] && exec "$@"'
 """Have the shell run a command if its parent is the process named first: one that is gone before `setpriv` has asked
 for the signal is gone unnoticed."""
-
-
-def _is_unusual() -> bool:
-    """Whether a program that we start would inherit a signal that is ignored or held back.
-
-    A shell without job control starts what it puts into the background with SIGINT ignored, `nohup` ignores SIGHUP,
-    and we ourselves hold signals back while we tidy up. A tool that is to end at SIGINT would never end.
-    """
-    return bool(_ignored()) or bool(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
 
 def _ignored() -> set[signal.Signals]:

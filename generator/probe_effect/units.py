@@ -215,7 +215,7 @@ def _named(text: str, unit: Unit) -> str:
 
 
 def _unit(value: float, scale: Scale, digits: int) -> Unit:
-    """So that 999.9996 µs is not written as 1000 µs."""
+    """The unit for a value that is rounded to `digits`: 999.9996 µs is 1 ms, and never 1000 µs."""
     return next(unit for unit in scale.units if abs(value) < unit.below * (1 - 0.5 * 10**-digits))
 
 

@@ -87,7 +87,7 @@ class PredictedHere(NamedTuple):
     slowdown: Estimate
 
     def as_json(self) -> dict[str, Any]:
-        """As JSON values, with both intervals."""
+        """The case with its cost and its slowdown as JSON values, each with its interval."""
         return {
             "case": self.case,
             **interval_json(self.cost, "cost", "ns"),
@@ -116,7 +116,11 @@ def _timed(found: Evidence, case: str, rate_hz: float) -> PredictedHere:
     how = mechanisms.pop() if len(mechanisms) == 1 else None
     task = CalibrationTask(
         script=script,
-        probes=[AskedProbe(at, (one.attach, how), one.kind, (_place(one.attach, one.kind),)) for at, one in events],
+        probes=[
+            # A static probe is at its name; a function is one of a workload that does not run.
+            AskedProbe(at, (one.attach, how), one.kind, (Place(kind=one.kind, name=one.attach.partition(":")[2]),))
+            for at, one in events
+        ],
         tool=known_tracers()[TOOL],
     )
     costs = calibrated(task)
@@ -125,11 +129,6 @@ def _timed(found: Evidence, case: str, rate_hz: float) -> PredictedHere:
     cost = estimates.total([one.on({}) for one in costs.costs.values()])
     apart = spread_of(found, TOOL, events[0][1].kind, [known.action])
     return PredictedHere(case, cost, slowdown_at(multiplied(cost, apart.factor) if apart else cost, rate_hz))
-
-
-def _place(attach: str, kind: str) -> Place:
-    """Where a probe of a suite is: a static probe by its name; functions are those of a workload that does not run."""
-    return Place(kind=kind, name=attach.partition(":")[2])
 
 
 BRANCH = re.compile(
@@ -324,7 +323,7 @@ def _sum(rates: Iterable[Mapping[int, float]]) -> dict[int, float]:
 
 
 def _all(values: Iterable[float | None]) -> float | None:
-    """Their sum; None if one of them is not known, or without any."""
+    """The sum of values; None without any, or if one of them is not known."""
     found = list(values)
     known = [one for one in found if one is not None]
     return sum(known) if found and len(known) == len(found) else None

@@ -59,7 +59,7 @@ def answer_json(found: Evidence, said: Answer) -> dict[str, Any]:
 
 
 def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
-    """What is known only where there is a machine."""
+    """A forecast for one machine as JSON values."""
     letter, reasons = one.grade
     known = tried(found, one)
     return {

@@ -58,7 +58,7 @@ class TracingCost:
 
     @property
     def cpu_s_per_s(self) -> Estimate | None:
-        """Both together; None where neither is known."""
+        """CPU seconds per second of the program and of its probes; None where neither is known."""
         program_s = self.active.program_s_per_s
         return total([None if program_s is None else Estimate(program_s, program_s, program_s), self.probe_s_per_s])
 
@@ -84,7 +84,7 @@ class Watched:
 
     @property
     def cpu_s_per_s(self) -> Estimate | None:
-        """Both together, in CPU seconds per second."""
+        """CPU seconds per second of everything that traced."""
         return total(one.cpu_s_per_s for one in self.costs)
 
 
@@ -177,19 +177,16 @@ class ProbeCosts:
         return CostRow(name=attach, basis="calibrated", cost=cost, is_clear=True, note=found.note)
 
     def _look_up(self, sort: Sort, kind: str, how: str | None) -> CostRow | None:
-        """Of the machines of this one's kind, by the plainest tracer that has it there.
+        """The row of a probe on machines like this one, by the plainest tracer that has it there.
 
         Where it is known how a probe fires, only of machines that are known to have measured such: the one way takes
         many times as long as the other.
         """
-        tables = (cost_table(self._evidence, self._scope, one) for one in self._plain(sort))
+        names = sorted(self._evidence.tracers)
+        plain = [one for word in plain_tools(sort) for one in names if one == word or one.startswith(f"{word}-")]
+        tables = (cost_table(self._evidence, self._scope, one) for one in plain)
         known = (table.row(RowKey(kind, how)) for table in tables if how is None or how in table.mechanisms(kind))
         return next((row for row in known if row is not None), None)
-
-    def _plain(self, sort: Sort) -> list[str]:
-        """The tracers whose plain probe stands for this sort."""
-        known = sorted(self._evidence.tracers)
-        return [one for word in plain_tools(sort) for one in known if one == word or one.startswith(f"{word}-")]
 
 
 def _whose(row: CostRow) -> str:

@@ -111,11 +111,11 @@ class Advice:
 
     @property
     def slowdown(self) -> Estimate | None:
-        """That of the headline, as a ratio; 0 where everything was counted and nothing fired."""
+        """The slowdown of the headline's thread, as a ratio; 0 where everything was counted and nothing fired."""
         return self.slowdown_of(self.headline)
 
     def slowdown_of(self, of: Slowed | None) -> Estimate | None:
-        """That of a thread, or of none where none pays, likewise."""
+        """The slowdown of a thread, as a ratio; of None 0 where everything was counted and nothing fired."""
         if of is not None:
             return of.forecast.prediction.slowdown
         counted = [one for one in self.probes if one.group.rate_hz is not None]

@@ -129,12 +129,12 @@ class Forecast:
 
     @property
     def machines(self) -> tuple[str, ...]:
-        """Those whose costs it is of."""
+        """The machines from which its costs are."""
         return tuple(dict.fromkeys(machine for part in self.parts for machine in part.machines))
 
     @property
     def document(self) -> MachineFile | None:
-        """What its machine was, at its first measurement; None where no part is from the data's measurements."""
+        """The record of its machine at the first measurement; None where no part is from the data's measurements."""
         return next((source.submission.document for source in self.sources), None)
 
     @property
@@ -206,7 +206,7 @@ class Answer:
 
     @property
     def comparable(self) -> list[Neighbour]:
-        """Those of the asker's tier and instruction set; where some were measured, none that are estimated."""
+        """Neighbours of the asker's tier and instruction set: the measured ones, or else the estimated ones."""
         alike = [one for one in self.neighbours if one.likeness.comparable]
         return [one for one in alike if one.forecast.is_measured] or alike
 
@@ -263,7 +263,7 @@ def answer(found: Evidence, question: Question, here: Facts) -> Answer:
 
 @once
 def _facts(found: Evidence) -> dict[str, Facts]:
-    """Each machine with a usable cost."""
+    """The facts of each machine with a usable cost."""
     return {one: facts_of_submission(found.costs[found.keys_of(one)[0]].submission) for one in found.machines}
 
 
@@ -333,7 +333,7 @@ def accounts(found: Evidence, machine: str, known: Sequence[CostRow]) -> Iterato
 
 
 def _usual_tracer(found: Evidence, question: Question, scope: Scope) -> str:
-    """Of the tracers that have guidance for the question, the one with most cases; without any, simply that one."""
+    """The tracer with most cases among those that answer the question; the one with most cases if none does."""
     if not found.tracers:
         msg = "nothing has been measured yet that could guide; measure this machine with `probe-effect measure`"
         raise ProbeEffectError(msg)
@@ -347,7 +347,7 @@ def _usual_tracer(found: Evidence, question: Question, scope: Scope) -> str:
 
 
 def _tracers(found: Evidence) -> Iterator[str]:
-    """Ours, and then those of others, which are read only when it comes to them."""
+    """The tracers that we measured, then those of published figures, which are read only when it comes to them."""
     yield from found.tracers
     yield from dict.fromkeys(tracer for _, tracer, _ in found.printed)
 

@@ -98,7 +98,7 @@ class ToolCost:
 
     @property
     def usual_slowdown(self) -> Estimate | None:
-        """Of a thread that makes all events of the greatest usual rate; None where none is stated."""
+        """The slowdown of a thread that makes all events of the greatest usual rate; None without a stated rate."""
         rate_hz = self.tool.usual_to_hz
         return None if self.cost is None or rate_hz is None else slowdown_at(self.cost, rate_hz)
 
@@ -192,7 +192,7 @@ def _tool_cost(found: Evidence, machine: str, package: ToolPackage, tool: Standa
 
 
 def _together(parts: Sequence[CostRow], calls_per_event: float | None = None) -> Estimate:
-    """One event of each: where several are on system calls, the longer way into the kernel is paid once."""
+    """The cost of one event of each part, ns; several probes on system calls share the longer way into the kernel."""
     return estimates.total([one.cost for one in with_calls(parts, calls_per_event)])
 
 

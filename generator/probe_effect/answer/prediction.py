@@ -220,7 +220,7 @@ class Starting(NamedTuple):
 
 
 def starting(catalogue: Catalogue, machines: Sequence[str], tracer: str, kind: str, probes: int) -> Starting | None:
-    """That of the first of `machines` where it was measured at two numbers of probes or more; None without any."""
+    """How long a tracer takes to start on the first of `machines` with two numbers of probes or more, or None."""
     wanted = KINDS.get(kind, STATIC)
     suites = [folder.suite for folder in catalogue.suites if folder.suite.result_type.of_starts and folder.suite.factor]
     cases = [case.id for suite in suites for case in suite.cases if case.probe == wanted]
@@ -262,7 +262,7 @@ def sentences(found: Evidence, numbers: Iterable[Number]) -> list[str]:
 
 
 def said(called: str, one: PublishedCost) -> str:
-    """That the cost of what is called so includes an exit from the guest, and what it is without a hypervisor."""
+    """The sentence that a cost includes an exit from the guest, and what the cost is without a hypervisor."""
     return WORDS["hardware"].format(what=called, one=one)
 
 

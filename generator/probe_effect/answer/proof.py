@@ -170,7 +170,7 @@ def share(answers: Iterable[bool]) -> float | None:
 
 
 def _width(one: Estimate) -> float:
-    """From end to end; 0 without ends."""
+    """The width of an interval; 0 without ends."""
     return 0.0 if one.low is None or one.high is None else one.high - one.low
 
 

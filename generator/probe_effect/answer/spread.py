@@ -119,7 +119,7 @@ def program_pairs(found: Evidence, *kinds: ScriptKind) -> list[ProgramPair]:
 
 
 def left_out(found: Evidence) -> list[LeftOut]:
-    """What is in no row."""
+    """The programs that are in no row, each with the reason."""
     return [one for _, one in program_runs(found) if isinstance(one, LeftOut)]
 
 
@@ -195,7 +195,7 @@ def _run(found: Evidence, suite: Suite, case: Case, measured: Number) -> Program
 
 
 def _kind(found: Evidence, suite: Suite, case: Case, measured: Number) -> ScriptKind:
-    """By the probes of its script; of a tool without one by the probe and the action of its case."""
+    """The kind of script, by its probes; of a tool without a script, by the probe and the action of its case."""
     script = script_of(found, suite, measured)
     probes = [(one.kind, one.actions) for one in event_probes(script, case)[0]] if script else []
     kinds = {kind_of(measured.tracer, *one) for one in probes or [(case.probe, (case.action,))]}

@@ -157,7 +157,7 @@ class _Calibration:
         self._move = partial(moved, task.script, task.probes, loop.process)
 
     def costs(self) -> HereCosts:
-        """What was measured; `seconds`, and who else traced, are not filled in."""
+        """The measured costs of the script; `seconds`, and who else traced, are not filled in."""
         try:
             return self._costs_of(self._move)
         except HostNotReady:
@@ -367,7 +367,7 @@ def calibrated(task: CalibrationTask) -> HereCosts:
 
 
 def _written(found: HereCosts) -> dict[str, Any]:
-    """As JSON values; keys that are no text become pairs."""
+    """The costs as JSON values; keys that are no text become pairs."""
     return {
         "seconds": found.seconds,
         "others": found.others,

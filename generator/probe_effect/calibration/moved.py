@@ -124,7 +124,7 @@ class _Mover:
         return self._result
 
     def _move(self, probe: AskedProbe, clause: Clause) -> _Move | str:
-        """Where a probe goes, or why it cannot be moved."""
+        """The probe moved to where the loop fires it, or why it cannot be moved."""
         if not probe.places:
             return "nothing here that it fires at" if probe.kind != "profile" else WORDS["samples"]
         if probe.kind in {"uprobe", "uretprobe", "usdt"}:
@@ -144,7 +144,7 @@ class _Mover:
         return _Move(f"{provider}:{self._loop.path}:{sort}_{slot}", f"function_{sort}_{slot}")
 
     def _in_kernel(self, probe: AskedProbe, clause: Clause) -> _Move | str:
-        """To the function behind a system call, which begins as most functions do."""
+        """The probe moved to the function behind a system call, which begins as most functions do."""
         prefix = KERNEL_PREFIX.get(os.uname().machine)
         if prefix is None or (uses_arguments(clause) and probe.kind in {"fentry", "fexit"}):
             return WORDS["no-way-in-loop"]

@@ -213,11 +213,10 @@ def panels_chart(
     specs = in_layouts(lambda layout: _panels_spec(layout, points, every, places, seen), title, sentence)
     columns = ("Row", "Series", "At", "Added instructions per event")
     table = tuple((one.panel, one.series, one.at, _written(one)) for one in points)
-    return Chart(name, title, sentence, tuple(map(_count_row, points)), specs, note, TextForm(columns, table), page)
-
-
-def _count_row(one: CountPoint) -> dict[str, str | float | None]:
-    return {"label": one.panel, "series": one.series, "at": one.at, **spread_json(one.cost, "cost")}
+    rows = tuple(
+        {"label": one.panel, "series": one.series, "at": one.at, **spread_json(one.cost, "cost")} for one in points
+    )
+    return Chart(name, title, sentence, rows, specs, note, TextForm(columns, table), page)
 
 
 def _written(one: CountPoint) -> str:

@@ -172,7 +172,7 @@ class TracerLook:
 
     @property
     def shape(self) -> str:
-        """As Vega calls it."""
+        """The shape of its marks, as Vega calls it."""
         return SHAPES[self.form % len(SHAPES)]
 
     @property

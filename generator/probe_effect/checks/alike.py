@@ -60,7 +60,7 @@ class Sign(NamedTuple):
 
     @property
     def overall(self) -> float:
-        """The same chance between the later one and any of those before it."""
+        """The chance that the later one has so much in common with any of those before it."""
         return min(1.0, self.chance * self.later)
 
     def beside(self, other: str) -> str:
@@ -151,7 +151,7 @@ def _is_cut(signs: Sequence[Sequence[object]]) -> bool:
 
 
 def sure(found: Iterable[Sign]) -> Iterator[Sign]:
-    """Those that no chance gives, over all submissions of the suite."""
+    """The signs that chance does not explain, over all submissions of the suite."""
     return (sign for sign in found if sign.overall < LEAST_CHANCE)
 
 

@@ -99,7 +99,7 @@ def row_index(submissions: Iterable[SubmissionFolder]) -> RowIndex:
 
 
 def copied_rows(submission: SubmissionFolder, index: RowIndex) -> CopiedRows:
-    """Those with which a submission shares more rows than two measurements do."""
+    """The submissions that share more rows with this one than two measurements do."""
     own, here = set(_rows(submission.samples)), submission.folder.resolve()
     shared = Counter(folder for row in own for folder in index.get(row, ()) if folder != here)
     least = max(FEWEST_ROWS, MOST_SHARED_RATIO * len(own))
@@ -188,7 +188,7 @@ def traces_of(document: MachineFile, rows: Sequence[Sample]) -> Traces:
 
 
 def _noise(rows: Sequence[Sample], columns: Sequence[str], blocks: int) -> NoiseTable:
-    """That of some columns; nothing of a run that is refused because it has too many blocks."""
+    """The noise of some columns; nothing of a run that is refused because it has too many blocks."""
     values: dict[Hashable, dict[int, float]] = defaultdict(dict)
     for row in rows if blocks <= MAX_BLOCKS else ():
         if row.block >= blocks:

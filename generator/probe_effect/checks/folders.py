@@ -42,7 +42,7 @@ MAX_SUBJECTS = 2000
 
 
 def _known_files(folder: Path, known: frozenset[str]) -> Iterator[Fault]:
-    """Nothing that runs or points elsewhere."""
+    """A fault for each file that is unknown, can be executed or points elsewhere."""
     found = list(islice(folder.iterdir(), MAX_FILES + 1))
     if len(found) > MAX_FILES:
         return  # told by `sizes`, once

@@ -151,7 +151,7 @@ def parts_below(folders: Iterable[Path]) -> list[tuple[Path, str]]:
 
 
 def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataContext:
-    """With the rows of every submission only where some are `checked` beside the others: there may be many."""
+    """What the data know of themselves; the rows of every submission are read only if some are `checked`."""
     every = [*data.submissions(), *checked] if checked else []
     suites_here, known, index = known_suites(data), alike.known_machines(every), copies.row_index(every)
     copied = {one.folder.resolve(): copies.copied_rows(one, index) for one in checked}
@@ -305,7 +305,7 @@ def new_problems(files: TreeDifference) -> tuple[tuple[Problem, ...], list[Probl
 
 
 def _of_what_changed(problems: Sequence[Problem], files: TreeDifference) -> tuple[Problem, ...]:
-    """Those of folders that changed first; where two do not go together, what was published before is not blamed."""
+    """The problems of folders that changed, and those of others whose rule names none of these."""
     changed = {PurePosixPath(path).parent for path in files.all}
     own = [one for one in problems if PurePosixPath(_inside(one)).parent in changed]
     told = {one.rule for one in own}
@@ -360,20 +360,18 @@ def _fix_file(path: Path) -> Iterator[str]:
         return
 
 
-def _without_trailing_blanks(text: bytes, suffix: str) -> bytes:
-    """In JSON only, where no string goes over a line's end; elsewhere a blank may be a value's."""
-    return re.sub(rb"[ \t]+(?=\n|\Z)", b"", text) if suffix == ".json" else text
-
-
-def _with_last_line_feed(text: bytes, suffix: str) -> bytes:
-    """A table's last line may be torn, and only a person can see that."""
-    return text if suffix == ".csv" or not text or text.endswith(b"\n") else text + b"\n"
-
-
 FORMS: tuple[tuple[str, Callable[[bytes, str], bytes]], ...] = (
     ("has no byte order mark any more", lambda text, _: text.removeprefix(b"\xef\xbb\xbf")),
     ("ends its lines with LF", lambda text, _: text.replace(b"\r\n", b"\n")),
-    ("has no blanks at the ends of lines", _without_trailing_blanks),
-    ("ends with a line feed", _with_last_line_feed),
+    # In JSON only, where no string goes over a line's end; elsewhere a blank may be a value's.
+    (
+        "has no blanks at the ends of lines",
+        lambda text, suffix: re.sub(rb"[ \t]+(?=\n|\Z)", b"", text) if suffix == ".json" else text,
+    ),
+    # A table's last line may be torn, and only a person can see that.
+    (
+        "ends with a line feed",
+        lambda text, suffix: text if suffix == ".csv" or not text or text.endswith(b"\n") else text + b"\n",
+    ),
 )
 """What was done, and how; in an order in which each leaves nothing for one before it."""

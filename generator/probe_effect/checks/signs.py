@@ -64,7 +64,7 @@ def _clock_digits(checked: CheckedSubmission) -> Iterator[Fault]:
 
 
 def _digits_chance(values: list[int]) -> float:
-    """Of last digits at least so uneven, by the chi-squared statistic with 9 degrees of freedom (Wilson-Hilferty)."""
+    """The chance of last digits at least so uneven, by chi-squared with 9 degrees of freedom (Wilson-Hilferty)."""
     expected = len(values) / 10
     counts = [sum(value % 10 == digit for value in values) for digit in range(10)]
     squared = sum((count - expected) ** 2 for count in counts) / expected

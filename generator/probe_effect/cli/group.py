@@ -35,7 +35,7 @@ class Unread(click.Command):
         self.module, self.of_site = module or name, of_site
 
     def missing(self) -> str | None:
-        """The first of what it needs that is not installed."""
+        """The first library that the command needs and that is not installed."""
         return next((part for part in SITE_PART if self.of_site and find_spec(part) is None), None)
 
     def get_short_help_str(self, limit: int = 45) -> str:

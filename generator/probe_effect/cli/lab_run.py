@@ -62,7 +62,7 @@ def run(data: DataFolder, laboratory: Laboratory, blocks: int, seed: int | None,
 
 
 def _settings(laboratory: Laboratory, results: Path, blocks: int, seed: int) -> Settings:
-    """With the command that measures the same, which is what a submission records."""
+    """The settings of a laboratory, whose submission records the `measure` command that does the same."""
     words = ["probe-effect", "measure", laboratory.suite]
     words += [word for name in laboratory.tracers for word in ("--tracer", name)]
     words += [word for case in laboratory.cases for word in ("--case", case)]

@@ -128,7 +128,7 @@ def _how(turn: SuiteTurn) -> list[str]:
 
 
 def _try(words: Sequence[str], places: Sequence[str]) -> bool:
-    """Whether it was measured; else it is said why not, and the next suite may do better. Raises: Interrupted."""
+    """Measure suites; False, with the reason printed, if they could not be. Raises: Interrupted."""
     try:
         measure.main(list(words), standalone_mode=False)
     except Interrupted as stop:

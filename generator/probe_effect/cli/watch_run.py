@@ -70,7 +70,7 @@ def run(
 
 
 def _go_on(looks: Iterable[RenderableType], seconds: float) -> None:
-    """In place on a terminal, one below the other in a pipe."""
+    """Show each look in place of the one before on a terminal, and below it in a pipe."""
     own = console()
     if not own.is_terminal:
         for shown in looks:

@@ -97,7 +97,12 @@ def orders(source: PublishedSource, pairings: Iterable[Pairing]) -> list[Order]:
     for figure, case, _ in _costs(source):
         printed[figure.platform or ""].add(case)
     return [
-        Order(platform, len(printed[platform]), tuple(found.values()), _correlation(map(_pair, found.values())))
+        Order(
+            platform,
+            len(printed[platform]),
+            tuple(found.values()),
+            _correlation((float(one.figure.cost_ns or 0), one.measured.known_cost.value) for one in found.values()),
+        )
         for (platform, _, _), found in groups.items()
         if len(printed[platform]) >= MIN_PAIRS
     ]
@@ -142,10 +147,6 @@ def _correlation(pairs: Iterable[tuple[float, float]]) -> Correlation | None:
     """The rank correlation of pairs of a published cost and our number."""
     published, ours = np.array(list(pairs), dtype=np.float64).reshape(-1, 2).T
     return kendall(published, ours)
-
-
-def _pair(one: Pairing) -> tuple[float, float]:
-    return float(one.figure.cost_ns or 0), one.measured.known_cost.value
 
 
 def _costs(source: PublishedSource) -> Iterator[tuple[Figure, str, float]]:

@@ -36,7 +36,7 @@ class NamedSide:
         return f"in {self.name}" if "/" in self.name else f"on {self.name}"
 
     def in_force(self, problems: list[Problem]) -> tuple[SubmissionFolder, ...]:
-        """Its folders; of a machine without those withdrawn. What is wrong with the change log is added to `problems`.
+        """The side's folders; those of a machine without the withdrawn ones. Faults of the change log go to `problems`.
 
         Raises: UsageError where nothing is left.
         """

@@ -50,7 +50,7 @@ class Fired:
 
     @property
     def action(self) -> str:
-        """In the word by which it is asked for."""
+        """The action, in the word by which questions name it."""
         return SAME_ACTION.get(self.case.action, self.case.action)
 
     @property
@@ -68,18 +68,18 @@ class Sum(NamedTuple):
     suites: frozenset[str] = frozenset()
 
     def plus(self, other: "Sum") -> "Sum":
-        """Both together."""
+        """The sum with another one."""
         cost = estimates.total([self.cost, other.cost])
         return Sum(self.added + other.added, self.less + other.less, cost, self.suites | other.suites)
 
     def from_low(self, low: float | None) -> "Sum":
-        """The same with another low end, where both ends are known."""
+        """The sum with another low end of its cost; without ends where one is not known."""
         ends = (low, self.cost.high) if low is not None and self.cost.high is not None else (None, None)
         return self._replace(cost=Estimate(self.cost.value, *ends))
 
     @property
     def terms(self) -> tuple[int, int]:
-        """Of how many measurements it is made, and of how many suites."""
+        """The number of measurements in the sum, and of their suites."""
         return len(self.added) + len(self.less), len(self.suites)
 
     @property

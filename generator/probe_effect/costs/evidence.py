@@ -65,7 +65,7 @@ class PublishedCost:
 
     @property
     def is_physical(self) -> bool:
-        """Whether it was measured without a hypervisor."""
+        """Whether the cost was measured without a hypervisor."""
         return self.hardware in self.source.document.physical
 
     @property
@@ -76,7 +76,7 @@ class PublishedCost:
 
     @property
     def facts(self) -> Facts:
-        """Its machine as far as likeness looks at it: like no other."""
+        """The source's machine as far as likeness looks at it: like no other."""
         return Facts(
             machine=self.machine, tier=TIER, architecture="not stated", cpu_model=self.hardware, kernel_release=""
         )
@@ -168,7 +168,7 @@ class Evidence:
 
     @cached_property
     def _architectures(self) -> set[str]:
-        """Of the machines with a usable cost."""
+        """The instruction sets of the machines with a usable cost."""
         return {self.costs[keys[0]].submission.architecture for keys in self._keys_of.values()}
 
     def add(self, one: Number, refused: str | None = None) -> None:

@@ -64,7 +64,7 @@ class EventCount:
 
     @property
     def terms(self) -> tuple[float, float, float]:
-        """As often as each time of a model is spent; a fault takes the time of a breakpoint."""
+        """How often an event spends each time of the model; a fault takes the time of a breakpoint."""
         instructions = self.number.known_cost.value + CALL_INSTRUCTIONS * self.calls
         return instructions, self.breakpoints + self.faults, self.steps
 
@@ -228,7 +228,7 @@ def counted(found: Evidence, machine: str, tracer: str, case: Case) -> Number | 
 
 @once
 def _nearest_count(found: Evidence, case: str, tracer: str, architecture: str, release: str) -> Number | None:
-    """Of the tracer rather than another version of it, then on the nearest kernel, then with most CPUs.
+    """The best count: of the tracer rather than another version of it, then on the nearest kernel, then with most CPUs.
 
     Where a workload has CPU 0, as with one CPU, the kernel may do more there.
     """

@@ -191,6 +191,6 @@ def _nearest(near: Iterable[RecordedClasses], number: Number, probe: str, action
 
 
 def _total(some: Iterable[RecordedClasses]) -> Array:
-    """Of all together, without exceptions; a plain instruction where nothing was recorded."""
+    """The instructions of all together by class, without exceptions; one plain one where nothing was recorded."""
     total = np.sum([one.classes for one in some] or [Classes(1)], axis=0)
     return np.array(Classes(*total)._replace(traps=0), dtype=float)

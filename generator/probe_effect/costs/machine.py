@@ -68,7 +68,7 @@ class MachineCosts:
 
     @cached_property
     def counted(self) -> tuple[Fired, ...]:
-        """Such cases with a count that can become a time there; none where the tracer has no cost."""
+        """The cases with a count that can become a time on the machine; none where the tracer has no cost."""
         return tuple(
             Fired(suite.id, case, one, mechanism_of(case, one))
             for suite, case in (single_cases(self.found) if self.costs else ())
@@ -231,7 +231,7 @@ class MachineCosts:
         return whole._replace(less=(path.source,), cost=path.moved(cost, 0)), None
 
     def _contended(self, row: CostRow, threads: int) -> CostRow:
-        """With several threads that fire the probe, where that case was measured with threads."""
+        """The row with several threads that fire the probe, where its case was measured with threads."""
         several = nearest(contention(self.found, self.machine, self.tracer, row.name), threads) if row.title else None
         return replace(row, cost=estimates.multiplied(row.cost, several.factor), contention=several) if several else row
 
@@ -247,7 +247,7 @@ def on_hardware(found: Evidence, kind: str, mechanism: str | None, measured: Sub
 
 
 def number_on_hardware(found: Evidence, one: Number) -> PublishedCost | None:
-    """The same for the case of a measured number."""
+    """What others measured on hardware for the case of a measured number."""
     case = found.case_of[one.case]
     return on_hardware(found, case.probe, mechanism_of(case, one), one.submission)
 

@@ -158,7 +158,7 @@ def line(found: Evidence, machine: str, tracer: str, case: str) -> list[RatePoin
 
 
 def point(measured: Number, cost: Estimate) -> RatePoint | None:
-    """What was measured beside rate x `cost`; None where one of them has no interval."""
+    """The measured slowdown beside rate x `cost`; None where one of them has no interval."""
     baseline, slowdown = measured.baseline, measured.slowdown
     if baseline is None or not baseline.value or slowdown is None:
         return None
@@ -265,7 +265,7 @@ class CostRow:
 
     @property
     def known_as(self) -> str:
-        """Its basis; `derived` of a published one that was worked out from what was printed."""
+        """The basis of the row; `derived` if it was worked out from published figures."""
         return "derived" if self.printed is not None and self.printed.is_derived else self.basis
 
     @property
@@ -306,7 +306,7 @@ class CostRow:
         return low is None or high is None or (high > SMALL_NS and high > WIDEST_RATIO * low)
 
     def noted(self, *notes: str | None) -> "CostRow":
-        """The same with more notes, each once."""
+        """The row with more notes, each once."""
         return replace(self, note=" ".join(dict.fromkeys(filter(None, (self.note, *notes)))) or None)
 
 
@@ -386,5 +386,5 @@ def upper_median(ordered: Sequence[V]) -> V:
 
 
 def median_range(costs: Sequence[Estimate], median: Estimate) -> Estimate:
-    """From the least low end to the greatest high end."""
+    """The median value, with the least low end and the greatest high end."""
     return estimates.spanning(costs)._replace(value=median.value)

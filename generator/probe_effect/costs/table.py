@@ -106,7 +106,7 @@ class CostTable:
 
         `is_any`: whether it is one of several, each taken of those machines alone that measured the kind in that way.
         """
-        plain = self._plain(key, is_any=is_any)
+        plain = None if key.action == PLAIN_ACTION else self._made(key._replace(action=PLAIN_ACTION), is_any=is_any)
         levels: list[list[CostRow]] = []
         for machines in self.scope.levels:
             if not any(levels) or machines is self.scope.alike:
@@ -117,9 +117,6 @@ class CostTable:
         if row is None or (row.basis == "published" and plain is not None and row.cost.value < plain.cost.value):
             return None
         return no_less(row, plain)
-
-    def _plain(self, key: RowKey, *, is_any: bool) -> CostRow | None:
-        return None if key.action == PLAIN_ACTION else self._made(key._replace(action=PLAIN_ACTION), is_any=is_any)
 
     def _lent(self, key: RowKey, machines: Sequence[str], *, is_any: bool) -> list[CostRow]:
         """A plain probe with what its action adds on other machines, where these machines know the probe alone."""
@@ -277,7 +274,7 @@ class ProbeGroup:
 
     @classmethod
     def of(cls, probe: ScriptProbe) -> "ProbeGroup":
-        """That of one probe of a script, of which no more is known."""
+        """The group of one probe of a script, of which no more is known."""
         kind, actions, has_filter, unknown = probe.kind, probe.actions, probe.has_filter, probe.unknown
         return cls(attach=probe.attach, kind=kind, actions=actions, has_filter=has_filter, unknown=unknown)
 

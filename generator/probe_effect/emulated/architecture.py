@@ -48,7 +48,7 @@ DEFAULT = ARCHITECTURES["amd64"]
 
 
 def of_the_host() -> GuestArchitecture:
-    """That of the machine that we run on. Raises: HostNotReady where it is none of these."""
+    """The architecture of this machine. Raises: HostNotReady where it cannot be emulated here."""
     found = next((one for one in ARCHITECTURES.values() if one.machine == MACHINE), None)
     if found is None:
         able = ", ".join(one.machine for one in ARCHITECTURES.values())

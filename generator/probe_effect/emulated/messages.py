@@ -44,7 +44,7 @@ def load_message(load: WorkloadTask) -> Message:
 
 
 def load_of(message: Message) -> WorkloadTask:
-    """The same, read in the guest."""
+    """The workload of a message, read in the guest."""
     return WorkloadTask(**message | {"program": Path(message["program"])})
 
 

@@ -130,7 +130,7 @@ def _is_whole(run: MachineFile) -> bool:
 
 
 def _stands(run: MachineFile) -> bool:
-    """Whether it does so on such a machine as is emulated today."""
+    """Whether a run is whole, on such a machine as is emulated today."""
     return _is_whole(run) and run.machine.threads == CPUS
 
 

@@ -103,7 +103,7 @@ class Emulator:
     """The words that start it."""
 
     def options(self, accelerator: Accelerator) -> list[str]:
-        """Those that decide what the guest has for CPUs, and how they run."""
+        """QEMU's options that decide what CPUs the guest has, and how they run."""
         cpu, made_up = self.architecture.cpu, self.architecture.unless_hosts
         if accelerator == "kvm":
             has_it = made_up in cpuinfo(ROOT).get("flags", "").split()

@@ -111,7 +111,7 @@ class EmulatedMachine(Testbed):
 
     @contextmanager
     def held(self, cpus: tuple[int, int | None]) -> Iterator[None]:
-        """It is ours alone; where times are taken, no other measurement runs on this machine, and we keep aside."""
+        """Hold the guest, which is ours alone; while times are taken, no other measurement runs on this machine."""
         del cpus
         self._mechanisms, self._program_runs = {}, {}  # each suite has its own
         if self.recorder:

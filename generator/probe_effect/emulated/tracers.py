@@ -40,7 +40,7 @@ class Wanted:
 
     @property
     def program(self) -> str:
-        """Its program's name."""
+        """The name of the tracer's program."""
         return TOOLS[self.tracer].program if self.tracer in TOOLS else self.tracer
 
     @property
@@ -81,7 +81,7 @@ def _offered() -> list[str]:
 
 
 def can_bring(tracer: str) -> bool:
-    """Whether its scripts can be had inside: those of libbpf are compiled on this machine."""
+    """Whether a guest can have the tracer's scripts: those of libbpf are compiled on this machine."""
     return tracer != "libbpf" or shutil.which(CLANG) is not None
 
 

@@ -17,7 +17,7 @@ from probe_effect.exports.page_data import rows, whole_tables
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.names import AUTHORS, Edition, plain
 from probe_effect.pages import changes_page, series_page
-from probe_effect.pages.changes_page import Entry, entries
+from probe_effect.pages.changes_page import entries
 from probe_effect.pages.markdown import environment, render
 from probe_effect.reduce.submission import Submission
 from probe_effect.store.places import DataFolder, sha256
@@ -55,7 +55,8 @@ def feed(catalogue: Catalogue) -> str:
         FeedItem(
             entry.id,
             changes_page.heading(entry),
-            _moment(entry),
+            # When it was run, to the second; the day's beginning for what was written by hand.
+            f"{entry.date}T00:00:00Z" if entry.submission is None else _ended(entry.submission),
             changes_page.address(entry.what[0]) if len(entry.what) == 1 else changes_page.PAGE,
             entry.kind,
             changes_page.sentence(entry) or changes_page.heading(entry),
@@ -95,13 +96,6 @@ def _atom(edition: Edition, title: str, name: uuid.UUID, pages: tuple[str, str],
         pages=[_link(edition, path) for path in pages],
         entries=[(item, uuid.uuid5(name, item.name).urn, _link(edition, item.path)) for item in found],
     )
-
-
-def _moment(entry: Entry) -> str:
-    """When it was run, to the second; the day's beginning for what was written by hand."""
-    if entry.submission is not None:
-        return _ended(entry.submission)
-    return f"{entry.date}T00:00:00Z"
 
 
 def _ended(one: Submission) -> str:

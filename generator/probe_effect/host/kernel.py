@@ -165,7 +165,7 @@ def _is_offered(need: Need, root: Path) -> bool:
 
 
 def _has_types(facility: Mapping[str, Any], root: Path) -> bool:
-    """By the kernel's types (milliseconds; its list of symbols takes seconds), else by its build options."""
+    """Whether the kernel has a facility, by its types (milliseconds; symbols take seconds) or its build options."""
     try:
         names = (root / BTF).read_bytes()  # in BTF names end in 0 bytes
     except OSError:
@@ -174,7 +174,7 @@ def _has_types(facility: Mapping[str, Any], root: Path) -> bool:
 
 
 def _has_none(need: Need, root: Path) -> str:
-    """That the kernel has no such facility, with what its build options say of it, or that it cannot be asked."""
+    """Why a facility is missing: the kernel's build options say so, or the kernel cannot be asked."""
     facility, config = FACILITIES[need], kernel_config(root)
     name, option = facility["name"], facility["option"]
     may_be_there = "in_tracefs" in facility and (config is None or config.get(option) == "y")
@@ -222,7 +222,7 @@ def mount_for_good(root: Path = ROOT) -> Sequence[str]:
 
 
 def _absent(root: Path) -> list[tuple[str, str]]:
-    """Of the two, those that root could mount and nobody has."""
+    """The kinds of file system, with their places, that root could mount for tracefs and nobody has."""
     if os.geteuid() != 0 or not sys.platform.startswith("linux") or tracefs_folder(root) is not None:
         return []
     return [(kind, place) for kind, place in PLACES if is_empty(root / place)]

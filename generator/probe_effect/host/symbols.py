@@ -50,7 +50,7 @@ class _Bounded(io.BufferedReader):
     _left_reads, _left_bytes = MOST_READS, MOST_BYTES
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """As of any file. Raises: ELFError."""
+        """Read as from any file. Raises: ELFError after more reads or bytes than any program needs."""
         self._left_reads -= 1
         self._left_bytes -= MOST_BYTES if size is None or size < 0 else size
         if self._left_reads < 0 or self._left_bytes < 0:

@@ -93,7 +93,7 @@ class Countable:
 
     @property
     def calls_end(self) -> str | None:
-        """Of a tracepoint on system calls `sys_enter` or `sys_exit`, the raw tracepoint of all calls; else None."""
+        """The raw tracepoint of all calls, `sys_enter` or `sys_exit`, for a tracepoint on system calls; else None."""
         return end_of(self.name) if self.kind == "tracepoint" else None
 
     @property

@@ -88,7 +88,7 @@ def sampled_rate(
 
 
 def _local_variance(rates: np.ndarray) -> np.ndarray:
-    """Of each stratum's rate, from the differences to both neighbours."""
+    """The variance of each stratum's rate, from the differences to both neighbours."""
     if len(rates) < 2:
         return np.zeros(len(rates))
     squares = np.diff(rates) ** 2 / 2

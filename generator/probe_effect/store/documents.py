@@ -250,7 +250,7 @@ def value_line(path: Path, keys: Sequence[DocumentKey]) -> int | None:
 
 
 def _json_place(text: str, path: Sequence[DocumentKey]) -> tuple[int | None, int | None]:
-    """Where the value at `path` starts in sound JSON; where a key is missing, its parent is the place."""
+    """Line and column where the value at `path` starts in sound JSON; its parent's where a key is missing."""
     if len(text) > MAX_PLACED_CHARACTERS:
         return None, None
     places = _json_places(text)

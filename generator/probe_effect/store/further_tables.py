@@ -138,7 +138,7 @@ class ProbeCalibration(NamedTuple):
 
     @property
     def cells(self) -> tuple[object, ...]:
-        """As the file has it."""
+        """The cells of the row in the file."""
         figures = (None if end is None else f"{end:.1f}" for end in chain(self.cost or NONE, self.call or NONE))
         return *self[:5], *figures, self.note
 
@@ -322,7 +322,7 @@ def _cells(event: EventPath) -> Iterable[tuple[object, ...]]:
 
 
 def _in_order(stacks: Iterable[Stack]) -> Callable[[Stack], list[tuple[int, int]]]:
-    """By which stacks are a tree in the order of its functions: by when each caller was entered first."""
+    """A key that sorts stacks as a tree, by when each caller was entered first."""
     first: dict[Stack, int] = {}
     for place, stack in enumerate(stacks):
         for depth in range(1, len(stack) + 1):

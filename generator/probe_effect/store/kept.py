@@ -34,7 +34,7 @@ class Kept:
     folder: Path | None = None
 
     def get(self, *made_from: str) -> bytes | None:
-        """What was put there for just this; None where it was not, or is not what it was."""
+        """The bytes kept for just these words; None where there are none, or where they were altered."""
         found = _entry(PACKAGED, made_from)
         return _entry(self.folder, made_from) if found is None and self.folder else found
 

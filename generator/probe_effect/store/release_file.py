@@ -172,7 +172,7 @@ class Release:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its files, what a reader wants most first."""
+        """The names of its files, what a reader wants most first."""
         return (self.archive.name, *TABLES, MANIFEST, SUMS)
 
 
@@ -200,7 +200,7 @@ def read_releases(data: DataFolder) -> tuple[list[Release], list[Problem]]:
 
 
 def released(release: Release, part: str, depth: int) -> frozenset[str]:
-    """What it has below `part`, by the first `depth` names: of `results` by 2 its submissions, `<machine>/<folder>`."""
+    """What a release has below `part`, by the first `depth` names: `results` and 2 give `<machine>/<folder>`."""
     found = (one.path.split("/") for one in release.document.files)
     return frozenset("/".join(names[1 : depth + 1]) for names in found if names[0] == part)
 

@@ -190,7 +190,7 @@ class Recorded(Document):
     date: Day
 
     def is_of(self, transcript: Transcript) -> bool:
-        """Whether it was made by the command that the transcript has now."""
+        """Whether the record was made by the command that the transcript has now."""
         return (self.id, self.run, self.beside) == (transcript.id, transcript.run, transcript.beside)
 
 

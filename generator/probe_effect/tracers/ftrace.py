@@ -59,7 +59,7 @@ class Ftrace(Tracer):
         return instances_missing(self.root)
 
     def version(self) -> str | None:
-        """That of the kernel, of which ftrace is a part."""
+        """The kernel's release: ftrace is a part of it."""
         release = read_text(self.root, "proc/sys/kernel/osrelease")
         return f"Linux {release}" if release else None
 
@@ -177,7 +177,7 @@ class Instance:
 
     @property
     def folder(self) -> Path:
-        """Its folder. Raises: TracerFailed where tracefs is not mounted."""
+        """The instance's folder in tracefs. Raises: TracerFailed where tracefs is not mounted."""
         return tracefs(self._root) / "instances" / self.name
 
     def make(self) -> None:

@@ -127,11 +127,11 @@ class MonitorSession(ToolSession):
         self._ended = ended
 
     def is_live(self) -> bool:
-        """Whether it has made its refreshes."""
+        """Whether the tool has made its refreshes."""
         return self._ended is not None
 
     def stop(self, timeout_s: float) -> Report:
-        """What it took. It has ended already, so there is nothing to wait for. Raises: TracerFailed."""
+        """What the tool took. It has ended already, so there is nothing to wait for. Raises: TracerFailed."""
         del timeout_s
         assert self._ended is not None
         if self.counting == "calls":  # perf's own time and memory are in it
@@ -208,7 +208,7 @@ class Monitor(Tool):
     sees: ClassVar[str] = "it reads /proc"
 
     def version(self) -> str | None:
-        """What it prints first when it is asked."""
+        """The first line that the tool prints of its version."""
         return version_line(self.program, self.asks_version)
 
     def session(self, script: Path, counting: Counting, program: Path) -> MonitorSession:
@@ -234,7 +234,7 @@ class ProcReader(Tracer):
         return None if shutil.which(COMPILER.command[0]) else COMPILER.absent
 
     def version(self) -> str:
-        """Its name: it has no version, for the script is all of it."""
+        """The reader's name: it has no version, for the script is all of it."""
         return self.id
 
     def missing(self, need: Need) -> str | None:

@@ -95,17 +95,13 @@ def count_records(lines: Iterable[str]) -> tuple[int, int]:
     same nanosecond, so that equal lines are one record.
     """
     seen = lost = 0
-    for _, at_once in groupby(lines, key=_time):
+    for _, at_once in groupby(lines, key=lambda line: line.partition(": ")[0].rpartition(" ")[2]):
         for line in set(at_once):
             if match := LOST_RECORD.search(line):
                 lost += int(match[1])
             elif line.strip() and not IDLE.match(line):
                 seen += 1
     return seen, lost
-
-
-def _time(line: str) -> str:
-    return line.partition(": ")[0].rpartition(" ")[2]
 
 
 def kernels_loss(text: str) -> int | None:

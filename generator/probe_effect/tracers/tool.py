@@ -152,7 +152,7 @@ class ToolSession(Session, ABC):
             return self.spawn_with(command, subprocess.DEVNULL, out.fileno())
 
     def spawn_with(self, command: Sequence[str], stdin: int, stdout: int) -> Child:
-        """The same with other files for its input and output, as subprocess takes them. Raises: TracerFailed."""
+        """Start a command with files for its input and output, as subprocess takes them. Raises: TracerFailed."""
         with self.work.err.open("ab") as err, _many_files():
             try:
                 return Child(
@@ -330,7 +330,7 @@ def with_paths(known: Mapping[str, Tracer], words: Sequence[str]) -> tuple[dict[
 
 
 def at_path(tracer: Tracer, program: str) -> Tracer:
-    """The same tool by the path of its program, with its version in its id: `bpftrace-0-23-2`.
+    """The tool by the path of its program, with its version in its id: `bpftrace-0-23-2`.
 
     Raises: UsageError for a tool that has no program of its own, and for a program that does not say its version.
     """

@@ -55,7 +55,7 @@ class TrialResult:
 
     @property
     def labels(self) -> list[str]:
-        """Those of the scripts."""
+        """The labels of the scripts."""
         return [script.label for script in self.settings.scripts]
 
     @property
@@ -64,7 +64,7 @@ class TrialResult:
         return [run for run in self.runs if run.pair]
 
     def ratios(self, script: str, than: str | None = None, time: str = "cpu_ns") -> list[float]:
-        """Of each complete pair how many times longer the run with `script` is than that with another, or with none."""
+        """How many times longer the run with `script` is than that with `than`, or with none, in each complete pair."""
         taken = {(run.pair, run.script): max(1, getattr(run, time)) for run in self.timed}
         return [
             value / taken[pair, than]
@@ -117,7 +117,7 @@ class TrialResult:
             yield said(self.more("B", "A"), "CPU time with B, compared with A")
 
     def rows(self) -> Iterator[tuple[str, ...]]:
-        """Of each kind of run: medians of CPU, wall and the tracer's CPU time; events, and the most lost."""
+        """A row for each script: medians of CPU, wall and the tracer's CPU time; the most events, and the most lost."""
         for label in (None, *self.labels):
             times = (self.known(label, name) for name in ("cpu_ns", "wall_ns", "tracer_cpu_ns"))
             counts = (max(self.known(label, name), default=None) for name in ("events", "lost"))

@@ -88,7 +88,7 @@ class CommandLineSession(ToolSession):
         return shlex.split(self.script.read_text(encoding="utf-8"))
 
     def is_live(self) -> bool:
-        """Whether it holds as much as at the look before."""
+        """Whether the tool holds as many programs and events as at the look before."""
         pid, found, before = self.child.pid if self.child else 0, holders(), self._held
         owners = [*found.of_program.values(), *([one] * number for one, number in found.perf_events.items())]
         traced = (one for tracer, some in found.traced.items() if tracer.pid == pid for one in some)
@@ -96,7 +96,7 @@ class CommandLineSession(ToolSession):
         return 0 < before == self._held
 
     def count(self) -> tuple[int | None, int | None]:
-        """Nothing is known of its events."""
+        """No counts: nothing is known of the events of a command line."""
         return None, None
 
 
