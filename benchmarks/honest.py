@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from benchmarks.made_machines import machines
 
-from probe_effect.checks.signs import has_fixed_operations, order_of_seed
+from probe_effect.checks.signs import has_fixed_operations
 from probe_effect.errors import BadData, UsageError
 from probe_effect.model import Bucket, Key
-from probe_effect.stats.run_order import baseline
+from probe_effect.stats.run_order import baseline, blocks_in_order
 from probe_effect.store.documents import write_document
 from probe_effect.store.further_tables import HISTOGRAM_COLUMNS, bucket_around, read_histogram, with_histograms
 from probe_effect.store.machine_file import (
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from benchmarks.made_machines import Hardware, MadeMachine
 
-    from probe_effect.model import Sample
+    from probe_effect.model import Arm, Sample
     from probe_effect.store.suite_file import Suite
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -283,3 +283,27 @@ def in_order(given: Given, seed: int) -> Given:
         if (some := waiting[block, key, arm])
     ]
     return Given(document, tuple(rows))
+
+
+def order_of_seed(
+    document: MachineFile, samples: Sequence[Sample], suite: Suite
+) -> dict[tuple[int, int], tuple[Key, Arm]] | None:
+    """(block, position) to what the seed puts there; None where a case or tracer is unknown, or blocks are missing."""
+    cases, levels = [case.id for case in suite.cases], suite.levels or (None,)
+    known = [{part: place for place, part in enumerate(parts)} for parts in (cases, document.tools, levels)]
+    rows: dict[Key, list[Sample]] = defaultdict(list)
+    for sample in samples:
+        if sample.arm != "baseline":
+            rows[Key(sample.case, sample.tracer, sample.level)].append(sample)
+    blocks = 1 + max((sample.block for sample in samples), default=0)
+    if blocks > len(samples) or any(
+        part not in places for key in rows for part, places in zip(key, known, strict=True)
+    ):
+        return None
+    keys = sorted(rows, key=lambda key: [places[part] for part, places in zip(key, known, strict=True)])
+    measured = [key for key in keys if any(row.block or row.status == "ok" or row.events for row in rows[key])]
+    left_out = [key for key in keys if key not in measured]
+    left_out.sort(key=lambda key: rows[key][0].status == "skipped")  # a trial comes before what was never tried
+    counted = [key for key in keys if any(row.arm == "check" for row in rows[key])]
+    orders = blocks_in_order(measured, left_out, counted, blocks, document.run.seed)
+    return {(block, place): one for block, order in enumerate(orders) for place, one in enumerate(order)}

@@ -15,9 +15,6 @@ BASELINES = 2
 
 BASELINE_CASE = "baseline"
 
-SINCE = "2026-11-23"
-"""The day since which all runs are in this order; before, there was another. If you change the order, set the day."""
-
 
 def baseline(level: str | None = None) -> Key:
     """The baseline of a level."""
