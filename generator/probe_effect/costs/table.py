@@ -49,8 +49,7 @@ class CostTable:
         """
         if key not in self._rows:
             if key.mechanism is None:
-                rows = (self._made(key._replace(mechanism=how), is_any=True) for how in self.mechanisms(key.kind))
-                self._rows[key] = of_any([row for row in rows if row is not None])
+                self._rows[key] = self._of_any(key)
             else:
                 self._rows[key] = self._made(key)
         return self._rows[key]
@@ -117,6 +116,17 @@ class CostTable:
         if row is None or (row.basis == "published" and plain is not None and row.cost.value < plain.cost.value):
             return None
         return no_less(row, plain)
+
+    def _of_any(self, key: RowKey) -> CostRow | None:
+        """The row of any mechanism; None where one is known alone and not with the action: it may cost the most."""
+        rows: list[CostRow] = []
+        for how in self.mechanisms(key.kind):
+            one = key._replace(mechanism=how)
+            row = self._made(one, is_any=True)
+            if row is None and self._made(one._replace(action=PLAIN_ACTION), is_any=True) is not None:
+                return None
+            rows += [row] if row else []
+        return of_any(rows)
 
     def _lent(self, key: RowKey, machines: Sequence[str], *, is_any: bool) -> list[CostRow]:
         """A plain probe with what its action adds on other machines, where these machines know the probe alone."""
