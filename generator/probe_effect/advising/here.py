@@ -112,13 +112,11 @@ def _timed(found: Evidence, case: str, rate_hz: float) -> PredictedHere:
         raise HostNotReady(msg)
     script = read_script(path.read_text(encoding="utf-8"))
     events = [(at, one) for at, one in enumerate(script.probes) if one.kind not in NO_EVENTS]
-    mechanisms = {one.mechanism for (_, tracer, its), one in found.costs.items() if (tracer, its) == (TOOL, case)}
-    how = mechanisms.pop() if len(mechanisms) == 1 else None
     task = CalibrationTask(
         script=script,
         probes=[
             # A static probe is at its name; a function is one of a workload that does not run.
-            AskedProbe(at, (one.attach, how), one.kind, (Place(kind=one.kind, name=one.attach.partition(":")[2]),))
+            AskedProbe(at, (one.attach, None), one.kind, (Place(kind=one.kind, name=one.attach.partition(":")[2]),))
             for at, one in events
         ],
         tool=known_tracers()[TOOL],
