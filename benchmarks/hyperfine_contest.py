@@ -131,13 +131,13 @@ class Contest:
         if submission is None:
             raise BadData(problems)
         (case,) = submission.numbers
-        if case.cost is None or case.cost.low is None or case.baseline is None or case.fastest_ns is None:
+        if case.cost is None or case.cost.low is None or case.baseline is None or case.time.fastest_ns is None:
             msg = f"{self.case}: {case.status}, {case.blocks} blocks of {blocks}: {case.note}"
             raise ProbeEffectError(msg)
         events = self.work.case(self.work.measured[0]).events_per_operation
         return Outcome(
             cost=case.cost,
-            fastest_ns=case.fastest_ns,
+            fastest_ns=case.time.fastest_ns,
             operation_ns=(case.baseline.value + case.cost.value) * events,
             rounds=blocks,
             seconds=seconds,

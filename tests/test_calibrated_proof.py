@@ -49,7 +49,7 @@ def traced(
         )
         for probe, ns in rows
     )
-    one.submission.calibration = {found[0].key: found} if found else {}
+    vars(one.submission)["calibration"] = {found[0].key: found} if found else {}  # as if its file had been read
     return one
 
 

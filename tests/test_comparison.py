@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import baseline_row, machine_values, many_blocks, traced_row, write_submission
-from number_builder import number, submission
+from number_builder import altered, number, submission
 from probe_effect import units
 from probe_effect.compare.comparison import (
     Comparison,
@@ -78,7 +77,7 @@ def test_a_difference_within_the_larger_noise_floor_is_none_however_sure() -> No
     first = measurement(Estimate(100, 99.9, 100.1), noise_floor_ns=1.0)
     second = measurement(Estimate(108, 107.9, 108.1), noise_floor_ns=9.0)
     assert compare(first, second).outcome == "no difference"
-    assert compare(first, replace(second, noise_floor_ns=7.0)).outcome == "higher"
+    assert compare(first, altered(second, noise_floor_ns=7.0)).outcome == "higher"
 
 
 @pytest.mark.parametrize(

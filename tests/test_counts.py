@@ -102,7 +102,7 @@ def test_each_level_has_baselines_of_its_own_and_the_first_is_that_of_the_submis
 
 
 def test_a_case_knows_how_the_kernel_made_its_kprobes() -> None:
-    assert {f"{number.case} {number.tracer}": number.mechanism for number in counts(counted_rows()).numbers} == {
+    assert {f"{number.case} {number.tracer}": number.count.mechanism for number in counts(counted_rows()).numbers} == {
         KPROBE: "ftrace",
         "19-fentry bpftrace": None,
         "19-fentry libbpf": None,
@@ -117,14 +117,14 @@ def test_what_starting_and_stopping_took_is_the_middle_of_the_runs_with_their_ra
         for row in kprobe_rows()
     ]
     number = only(rows)
-    assert number.attach == Estimate(401, 400, 402)
-    assert number.detach == Estimate(50, 50, 50)
-    assert number.probes == 11
+    assert number.count.attach == Estimate(401, 400, 402)
+    assert number.count.detach == Estimate(50, 50, 50)
+    assert number.count.probes == 11
 
 
 def test_a_count_without_starts_has_none() -> None:
     number = only(kprobe_rows())
-    assert (number.attach, number.detach, number.probes) == (None, None, None)
+    assert (number.count.attach, number.count.detach, number.count.probes) == (None, None, None)
 
 
 def test_a_count_has_neither_grade_nor_noise_floor() -> None:
@@ -138,19 +138,19 @@ def test_a_count_has_neither_grade_nor_noise_floor() -> None:
 
 def test_a_case_that_lost_events_is_faulty() -> None:
     number = only(traced(kprobe_rows(), seen=EVENTS - 20, lost=20))
-    assert (number.loss_ratio, number.reconciled) == (0.02, True)
+    assert (number.count.loss_ratio, number.count.reconciled) == (0.02, True)
     (fault,) = number.faults
     assert "it lost 2.0\u00a0% of its events" in fault
 
 
 def test_a_loss_of_one_event_in_a_thousand_is_no_fault() -> None:
     number = only(traced(kprobe_rows(), seen=EVENTS - 1, lost=1))
-    assert (number.loss_ratio, number.faults) == (0.001, ())
+    assert (number.count.loss_ratio, number.faults) == (0.001, ())
 
 
 def test_a_case_whose_events_do_not_add_up_is_faulty() -> None:
     number = only(traced(kprobe_rows(), seen=EVENTS + 5))
-    assert (number.reconciled, number.faults) == (False, ("its events do not add up",))
+    assert (number.count.reconciled, number.faults) == (False, ("its events do not add up",))
 
 
 def test_what_a_counting_twin_saw_counts_for_its_case() -> None:

@@ -89,8 +89,8 @@ def test_without_any_path_all_instructions_are_plain() -> None:
 
 
 def test_paths_are_read_beside_their_counts_and_the_exception_of_the_probe_is_no_fault(tmp_path: Path) -> None:
-    own = submission("emulated", metric="instructions", document={"run__mechanisms": {f"kprobe {TRACER}": "trap"}})
-    own.files = SubmissionFolder(tmp_path)
+    document = {"run__mechanisms": {f"kprobe {TRACER}": "trap"}}
+    own = submission("emulated", metric="instructions", document=document, files=SubmissionFolder(tmp_path))
     untraced = Classes(1000, traps=0, returns=30)
     both = [
         (Key("baseline", "none", None), untraced),

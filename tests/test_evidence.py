@@ -97,7 +97,7 @@ def test_asking_for_a_case_takes_up_no_number_of_another(
     made, unpacked = set(), reading._number
     read_numbers(real_data)  # which are kept from now on
 
-    def recorded(own: Submission, values: list[Any]) -> Number:
+    def recorded(own: Submission, values: dict[str, Any]) -> Number:
         number = unpacked(own, values)
         made.add(number.case)
         return number

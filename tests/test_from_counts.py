@@ -143,8 +143,8 @@ def test_a_probe_that_could_not_be_timed_costs_what_its_instructions_do() -> Non
 
 
 def test_a_kprobe_made_by_a_breakpoint_has_that_on_top_and_says_how_it_was_counted() -> None:
-    own = submission("emulated", metric="instructions", document=DOCUMENT)
-    own.document = machine_document(**DOCUMENT, run__mechanisms={f"kprobe {TRACER}": "ftrace"})
+    document = DOCUMENT | {"run__mechanisms": {f"kprobe {TRACER}": "ftrace"}}
+    own = submission("emulated", metric="instructions", document=document)
     found = known(kprobe=[number(own, Estimate(300.0), "kprobe", TRACER, mechanism="ftrace")])
     part = cost_of(found, MACHINE, TRACER, kind="kprobe", mechanism="trap")
     assert part is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -21,7 +21,7 @@ from probe_effect.reduce.submission import OF_SUBMISSION
 from probe_effect.store.machine_file import KVM_GUEST
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from probe_effect.reduce.submission import Submission
 
@@ -39,11 +39,11 @@ def run(
     noise_floor_ns: float = 1.0,
     rules: Sequence[str] = (),
     blocks: int = 20,
+    document: Mapping[str, object] | None = None,
 ) -> Submission:
     reasons = tuple(rule.words for rule in OF_SUBMISSION if rule.fact in rules)
-    made = submission(
-        machine, started, suite, grade=grade, grade_reasons=reasons, noise_floor_ns=noise_floor_ns, baseline=BASELINE
-    )
+    judged: dict[str, Any] = {"grade": grade, "grade_reasons": reasons, "noise_floor_ns": noise_floor_ns}
+    made = submission(machine, started, suite, document, baseline=BASELINE, **judged)
     number(made, COST, blocks=blocks)
     return made
 
@@ -71,9 +71,7 @@ def test_the_reference_is_of_the_first_suite_and_of_these_the_least_disturbed(
 
 def test_a_guest_that_we_booted_stands_for_nothing_beside_a_machine_that_was_idle() -> None:
     other = run("a", noise_floor_ns=9, rules=["nested", "virtual"])
-    booted = run("b", LATE, rules=["virtual"])
-    machine = booted.document.machine.model_copy(update={"virtualization": KVM_GUEST})
-    booted.document = booted.document.model_copy(update={"machine": machine})
+    booted = run("b", LATE, rules=["virtual"], document={"machine__virtualization": KVM_GUEST})
     assert reference_submission(Numbers([booted, other])) is other
     assert reference_submission(Numbers([booted])) is booted
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,13 +28,14 @@ def machine(
     architecture: str = "x86_64",
     virtual: str | None = None,
     suite: str = "tiny",
+    measured: str = "02-kprobe",
 ) -> Submission:
     """The only submission of a machine, with one number."""
     facts = {"cpu_model": cpu, "architecture": architecture, "virtualization": virtual, "nested": virtual and False}
     document = {f"machine__{key}": value for key, value in facts.items()}
-    made = submission(name, f"2026-11-{day:02d}T10:00:00Z", suite, document, grade=grade, noise_floor_ns=1.0)
-    made.baseline = Estimate(100.0)
-    number(made, COST)
+    judged: dict[str, Any] = {"grade": grade, "noise_floor_ns": 1.0, "baseline": Estimate(100.0)}
+    made = submission(name, f"2026-11-{day:02d}T10:00:00Z", suite, document, **judged)
+    number(made, COST, measured)
     return made
 
 
@@ -113,9 +114,7 @@ def test_of_a_case_on_many_machines_some_are_left_out_and_counted() -> None:
 
 
 def test_a_home_machine_without_the_case_takes_nobodys_place() -> None:
-    home = machine("home", suite="per-event")
-    home.numbers = ()
-    number(home, COST, case="06-uprobe")
+    home = machine("home", suite="per-event", measured="06-uprobe")
     numbers = Numbers([home, *many(40)])
     found, left_out = shown(numbers.of_case("02-kprobe"), numbers)
     assert (len(found), left_out) == (MOST_MACHINES, 40 - MOST_MACHINES)

@@ -97,11 +97,14 @@ def test_an_emulated_machine_is_called_by_its_kernel(architecture: str, release:
     assert names.machine_name(submission("qemu-1c23", metric="instructions", document=document)) == name
 
 
-def test_a_core_that_one_run_recorded_is_in_the_name_of_the_machine_for_all_its_runs() -> None:
-    early = submission(document={"machine__cpu_model": "AMD EPYC"})
-    late = submission(document={"machine__cpu_model": "AMD EPYC", "machine__microarchitecture": "Zen 4"})
-    early.of_machine = late.of_machine = (late, early)
-    assert names.machine_name(early) == names.machine_name(late) == "EPYC Zen 4, machine"
+def test_a_core_that_one_run_recorded_is_in_the_name_of_the_machine_for_all_its_runs(tmp_path: Path) -> None:
+    early = changed(machine_values(), "machine.cpu_model", "AMD EPYC")
+    late = changed(early, "machine.microarchitecture", "Zen 4")
+    for values, day in ((early, "2026-11-20"), (late, "2026-11-21")):
+        write_submission(tmp_path, None, changed(values, "run.started", f"{day}T10:00:00Z"), f"{day}-tiny")
+    copy_suite(tmp_path)
+    found = read_catalogue(DataFolder(tmp_path)).timed
+    assert [names.machine_name(one) for one in found] == ["EPYC Zen 4, machine"] * 2
 
 
 def test_two_machines_whose_ids_end_alike_have_the_whole_ids_in_their_names(tmp_path: Path) -> None:

@@ -175,16 +175,20 @@ def test_a_suite_that_measures_two_things_is_refused(tmp_path: Path, old: str, n
 
 def test_a_number_is_the_time_of_the_tool_over_its_operations_with_its_interval() -> None:
     found = numbers(rows())["100"]
-    assert found.tracer_cpu == Estimate(2 * MS, 2 * MS, 2 * MS)
-    assert (found.memory, found.tracer_calls, found.blocks) == (Estimate(4_000_000, 4_000_000, 4_000_000), 100, 8)
-    assert (found.cost, found.slowdown, found.status) == (None, None, "ok")
+    assert found.own_use.cpu == Estimate(2 * MS, 2 * MS, 2 * MS)
+    assert (found.own_use.memory, found.own_use.calls, found.blocks) == (
+        Estimate(4_000_000, 4_000_000, 4_000_000),
+        100,
+        8,
+    )
+    assert (found.cost, found.time.slowdown, found.status) == (None, None, "ok")
     assert found.is_known
     assert not found.is_sound
 
 
 def test_the_interval_of_times_that_vary_holds_them() -> None:
     times_ms = (9.0, 10.0, 10.5, 11.0, 9.5, 10.2, 9.9, 10.1)
-    cpu = numbers([use(block, "100", ms) for block, ms in enumerate(times_ms)])["100"].tracer_cpu
+    cpu = numbers([use(block, "100", ms) for block, ms in enumerate(times_ms)])["100"].own_use.cpu
     assert cpu is not None
     assert cpu.low is not None
     assert cpu.high is not None
@@ -193,7 +197,7 @@ def test_the_interval_of_times_that_vary_holds_them() -> None:
 
 def test_calls_that_nobody_counted_are_none_and_said_to_be() -> None:
     found = numbers([row for row in rows() if row.arm == "traced"])["100"]
-    assert found.tracer_calls is None
+    assert found.own_use.calls is None
     assert "its system calls were not counted" in (found.note or "")
 
 
@@ -248,7 +252,7 @@ def test_guidance_refuses_it_with_the_reason(catalogue: Catalogue) -> None:
 
 def test_it_is_current_and_has_no_cost_in_tables(catalogue: Catalogue) -> None:
     (one,) = catalogue.numbers.of_case("01-show")
-    assert (one.key, one.cost, one.tracer_calls) == (Key("01-show", "top"), None, 520)
+    assert (one.key, one.cost, one.own_use.calls) == (Key("01-show", "top"), None, 520)
 
 
 def test_summarise_prints_what_the_tool_takes(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -36,7 +35,7 @@ FACTS = facts_of_submission(UPROBE.submission)
 
 
 def spied(name: str, frames: int, cost: Estimate, **values: Any) -> Any:  # noqa: ANN401
-    return replace(measured(name, cost, tracer="py-spy", level=f"python-{frames}"), **values)
+    return measured(name, cost, tracer="py-spy", level=f"python-{frames}", **values)
 
 
 SHALLOW = spied("02-stopped-often", 10, Estimate(200e3, 180e3, 220e3))

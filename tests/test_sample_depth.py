@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 import scipy
 
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, parts, suite
+from number_builder import altered
 from probe_effect.answer.question import Combination, Question
 from probe_effect.answer.spread import program_pairs
 from probe_effect.costs.actions import WALKED, may_pay_at_switches, sample_law
@@ -69,7 +69,7 @@ def test_a_question_with_a_depth_is_answered_from_the_line(frames: int | None, c
 
 
 def test_samples_tell_by_their_size_how_deep_the_stacks_of_a_program_are() -> None:
-    sized = [replace(one, event_bytes=90.0 + 8 * min(int(one.level or 0), WALKED)) for one in LEVELS]
+    sized = [altered(one, event_bytes=90.0 + 8 * min(int(one.level or 0), WALKED)) for one in LEVELS]
     programs = suite(
         "programs",
         case("01-program", SAMPLED, STACK, like="02-sample"),
@@ -82,9 +82,9 @@ def test_samples_tell_by_their_size_how_deep_the_stacks_of_a_program_are() -> No
         (90.0 + 8 * 500, sized, 23_430),
         (None, sized, 14_700),
         (500.0, LEVELS, 14_700),
-        (500.0, [replace(one, event_bytes=8452.0) for one in LEVELS], 14_700),
+        (500.0, [altered(one, event_bytes=8452.0) for one in LEVELS], 14_700),
     ):
-        found = evidence(suites, COST, *levels, replace(program, event_bytes=size_bytes))
+        found = evidence(suites, COST, *levels, altered(program, event_bytes=size_bytes))
         (pair,) = program_pairs(found, "sample")
         assert pair.point.predicted.value == pytest.approx(cost_ns / 2e5, rel=1e-3)
 

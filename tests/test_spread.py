@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from evidence_builder import TRACER, case, evidence, measured, suite
+from number_builder import altered
 from page_scripts import under_node
 from probe_effect.answer.answers import answer
 from probe_effect.answer.proof import ProgramPair
@@ -202,7 +202,7 @@ def said(*numbers: Number, rate_hz: float | None = None) -> str:
 
 def test_the_forms_say_at_which_rate_real_programs_were_slowed_and_none_below_0() -> None:
     slow, slower = traced("01-reads", 1.1), traced("01-reads", 6.0, PROGRAMS[1])
-    unclear = replace(traced("01-reads", -0.5, PROGRAMS[2], error=0.3), cost=Estimate(-50.0, -350.0, 250.0))
+    unclear = altered(traced("01-reads", -0.5, PROGRAMS[2], error=0.3), cost=Estimate(-50.0, -350.0, 250.0))
     assert said(slow) == "In 1 real program, at 100 k events/s, it took 11 % longer."
     assert said(slow, slower) == "In 2 real programs, at 100 k events/s, it took 11 % to 60 % longer."
     assert said(slow, unclear) == "In 2 real programs, at 100 k events/s, the slowdown was clear in 1 of 2: 11 %."

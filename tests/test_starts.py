@@ -21,7 +21,7 @@ from builders import (
     write_source,
     write_submission,
 )
-from number_builder import number, reduced, submission
+from number_builder import altered, number, reduced, submission
 from probe_effect import units
 from probe_effect.cli.group import commands
 from probe_effect.costs.evidence import Evidence
@@ -77,7 +77,7 @@ def test_each_more_takes_its_share_from_the_fewest_probes_to_the_most() -> None:
 
 def test_what_stopping_takes_is_said_too_where_the_tool_stops() -> None:
     first, last = started("1", 1, probes=1), started("10", 1, probes=10)
-    stopping = [replace(one, detach=Estimate(ns)) for one, ns in ((first, SECOND_NS), (last, 10.0 * SECOND_NS))]
+    stopping = [altered(one, detach=Estimate(ns)) for one, ns in ((first, SECOND_NS), (last, 10.0 * SECOND_NS))]
     assert each(*stopping) == ["—", "1.0 s"]
 
 
@@ -85,7 +85,7 @@ def test_start_and_stop_have_a_chart_each_where_they_were_measured_at_levels() -
     starting = attaching(started("1", 1), started("10", 2))
     case = starting.case.id
     assert [one.name for one in starts.charts(starting)] == [f"starts-{case}"]
-    both = starts.charts(attaching(*(replace(one, detach=one.attach) for one in starting.measured)))
+    both = starts.charts(attaching(*(altered(one, detach=one.event.attach) for one in starting.measured)))
     assert [one.name for one in both] == [f"starts-{case}", f"stops-{case}"]
     assert both[1].rows[1]["stop_s"] == 2.0
 
@@ -108,7 +108,7 @@ def test_a_tracer_that_takes_no_longer_has_nothing_for_each_more() -> None:
 
 
 def test_one_level_alone_or_no_start_has_no_row() -> None:
-    without = replace(started("10", 1), attach=None)
+    without = altered(started("10", 1), attach=None)
     assert starts.slopes([started("1", 1), without]) == starts.slopes([started(None, 1)]) == []
 
 
@@ -213,16 +213,16 @@ def test_use_and_probes_are_of_the_traced_runs_alone() -> None:
     untraced = [row for row in rows({"1": 0.5}) if row.arm != "traced"]
     check = replace(traced_row(0, 9, 0.0, CASE, level="1"), arm="check", probes=99, tracer_cpu_ns=1)
     (one,) = reduced(sorted([*with_use, *untraced, check], key=lambda row: (row.block, row.position))).numbers
-    assert one.cpu is not None
-    assert one.cpu.value == pytest.approx(2_000_000)
-    assert one.memory is not None
-    assert one.memory.value == pytest.approx(1 << 20)
-    assert one.probes == 13
+    assert one.time.cpu is not None
+    assert one.time.cpu.value == pytest.approx(2_000_000)
+    assert one.time.memory is not None
+    assert one.time.memory.value == pytest.approx(1 << 20)
+    assert one.time.probes == 13
 
 
 def test_without_what_a_tracer_says_there_is_none() -> None:
     (one,) = reduced([replace(row, probes=None, tracer_cpu_ns=None) for row in rows({"1": 0.5})]).numbers
-    assert (one.probes, one.cpu) == (None, None)
+    assert (one.time.probes, one.time.cpu) == (None, None)
 
 
 def test_what_others_printed_of_starts_stands_beside_a_case_as_they_printed_it(tmp_path: Path) -> None:

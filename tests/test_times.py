@@ -46,8 +46,8 @@ def test_a_known_cost_is_found_with_its_slowdown() -> None:
     assert number.blocks == 8
     assert number.baseline == Estimate(BASELINE_NS)
     assert number.cost == Estimate(COST_NS, COST_NS, COST_NS)
-    assert number.slowdown is not None
-    assert number.slowdown.value == pytest.approx(0.5)
+    assert number.time.slowdown is not None
+    assert number.time.slowdown.value == pytest.approx(0.5)
 
 
 def test_a_machine_that_becomes_slower_does_not_change_the_cost() -> None:
@@ -58,7 +58,7 @@ def test_a_machine_that_becomes_slower_does_not_change_the_cost() -> None:
 
 def test_the_fastest_statistic_is_least_traced_minus_least_untraced() -> None:
     number = only(drifting(8, cost_ns=50, floor_ns=2))
-    assert number.fastest_ns == pytest.approx(51)
+    assert number.time.fastest_ns == pytest.approx(51)
 
 
 def test_runs_of_different_lengths_are_compared_per_event() -> None:
@@ -184,7 +184,7 @@ def test_check_runs_count_events_and_are_never_timed() -> None:
     check = replace(traced_row(7, 9, 1e6, seen=EVENTS), arm="check")
     number = only([*rows, check])
     assert number.cost == Estimate(COST_NS, COST_NS, COST_NS)
-    assert (number.reconciled, number.loss_ratio) == (True, 0.0)
+    assert (number.time.reconciled, number.time.loss_ratio) == (True, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -201,17 +201,17 @@ def test_check_runs_count_events_and_are_never_timed() -> None:
     ],
 )
 def test_events_reconcile_within_a_thousandth(seen: int, lost: int | None, reconciled: bool) -> None:
-    assert only(many_blocks(seen=seen, lost=lost)).reconciled is reconciled
+    assert only(many_blocks(seen=seen, lost=lost)).time.reconciled is reconciled
 
 
 def test_what_was_not_counted_is_neither_reconciled_nor_lost() -> None:
     number = only(many_blocks())
-    assert (number.reconciled, number.loss_ratio) == (None, None)
+    assert (number.time.reconciled, number.time.loss_ratio) == (None, None)
 
 
 def test_loss_is_the_share_of_all_events() -> None:
     rows = [row for block in range(8) for row in block_rows(block, seen=900 if block < 4 else 1000, lost=100)]
-    assert only(rows).loss_ratio == pytest.approx(0.1)
+    assert only(rows).time.loss_ratio == pytest.approx(0.1)
 
 
 def test_an_unreconciled_case_is_flagged_left_out_of_guidance_and_lowers_the_grade() -> None:
@@ -263,7 +263,7 @@ def test_a_block_far_from_the_others_is_named_and_kept() -> None:
 
 
 def test_the_highest_rate_is_events_over_the_time_of_a_traced_run() -> None:
-    assert only(many_blocks(cost_ns=50)).rate_hz == pytest.approx(1e9 / (BASELINE_NS + 50))
+    assert only(many_blocks(cost_ns=50)).time.rate_hz == pytest.approx(1e9 / (BASELINE_NS + 50))
 
 
 def test_each_level_has_its_own_baseline_and_noise_floor() -> None:
@@ -279,14 +279,14 @@ def test_each_level_has_its_own_baseline_and_noise_floor() -> None:
     ]
     first, second = reduced(rows).numbers
     assert (first.cost, second.cost) == (Estimate(50, 50, 50), Estimate(70, 70, 70))
-    assert (first.noise_floor_ns, second.noise_floor_ns) == (1, 10)
+    assert (first.time.noise_floor_ns, second.time.noise_floor_ns) == (1, 10)
 
 
 @pytest.mark.parametrize("events", [0, None])
 def test_a_run_without_events_is_not_used(events: int | None) -> None:
     number = only([replace(row, events=events) if row.arm == "traced" else row for row in many_blocks()])
     assert number.cost is None
-    assert number.reconciled is None
+    assert number.time.reconciled is None
 
 
 def test_events_of_several_threads_at_once_cost_what_each_adds_to_its_own_thread() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evidence_builder import case, suite
-from number_builder import number, submission
+from number_builder import altered, number, submission
 from probe_effect import units
 from probe_effect.checks.rule import CheckedSubmission
 from probe_effect.checks.signs import COST_RULES, JudgedSubmission
@@ -114,7 +114,7 @@ def test_the_range_of_a_case_is_of_slowdowns() -> None:
 
 
 def test_without_a_count_of_events_no_cost_of_one_is_said() -> None:
-    first = replace(some()[0], reconciled=None)
+    first = altered(some()[0], reconciled=None)
     assert whole_work.event(first) == units.MISSING
     assert "for each event" not in number_page.sentence(first, view_of(BUILD))
     assert "for each event" in number_page.sentence(some()[0], view_of(BUILD))
@@ -122,7 +122,7 @@ def test_without_a_count_of_events_no_cost_of_one_is_said() -> None:
 
 def test_a_suite_with_levels_has_a_row_for_each_with_the_time_of_the_tracer() -> None:
     levels = Factor(name="depth", title="Frames of the stack", unit="frames", levels=(10, 200))
-    found = [replace(one, level="200") for one in some()]
+    found = [replace(one, key=one.key._replace(level="200")) for one in some()]
     table = view_of(BUILD).table(found, levels)
     assert [one.id for one in table.columns] == ["level", "tracer", "slowdown", "cost", "tracer-cpu", "grade"]
     assert "3 sets of a case, a tracer and a level" in (whole_work.sentence(found, {}) or "")

@@ -178,7 +178,7 @@ class Forecast:
             return None
         found = [
             expected_loss(self.event_hz(part), one.rate_hz, one.loss_ratio)
-            for one in part.sources
+            for one in (source.time for source in part.sources)
             if one.rate_hz is not None and one.loss_ratio is not None
         ]
         known = [loss for loss in found if loss is not None]

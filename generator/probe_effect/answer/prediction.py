@@ -226,16 +226,14 @@ def starting(catalogue: Catalogue, machines: Sequence[str], tracer: str, kind: s
     cases = [case.id for suite in suites for case in suite.cases if case.probe == wanted]
     known = [one for case in cases for one in catalogue.numbers.of_case(case) if one.tracer == tracer]
     for machine in machines:
-        own = sorted(
-            (one for one in known if one.submission.machine == machine and one.attach and one.detach and one.level),
-            key=lambda one: level_order(one.level),
-        )
+        started = (one for one in known if one.submission.machine == machine and one.event.attach and one.event.detach)
+        own = sorted((one for one in started if one.level), key=lambda one: level_order(one.level))
         if ends := list(pairwise(own)):
             # On the line between the two nearest numbers of probes; beyond the last, that line goes on.
             first, last = next((pair for pair in ends if probes <= _probes(pair[1])), ends[-1])
             share = max(0.0, (probes - _probes(first)) / max(1, _probes(last) - _probes(first)))
-            start, stop = _on_line(first.attach, last.attach, share), _on_line(first.detach, last.detach, share)
-            return Starting(start, stop, machine)
+            start = _on_line(first.event.attach, last.event.attach, share)
+            return Starting(start, _on_line(first.event.detach, last.event.detach, share), machine)
     return None
 
 
@@ -252,7 +250,7 @@ def _on_line(first: Estimate | None, last: Estimate | None, share: float) -> Est
 
 def _probes(one: Number) -> int:
     """How many the tracer says it attached; else how many were asked for."""
-    return one.probes if one.probes is not None else int(one.level or 0)
+    return one.event.probes if one.event.probes is not None else int(one.level or 0)
 
 
 def sentences(found: Evidence, numbers: Iterable[Number]) -> list[str]:

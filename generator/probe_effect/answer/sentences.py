@@ -162,7 +162,7 @@ def at_rate(rate_hz: Estimate | None, machines: Sequence[str] = ()) -> str:
 def loss(found: Forecast) -> str:
     """The share of events that the tracer will not report."""
     if found.loss_ratio is None:
-        is_counted = found.is_measured and all(source.loss_ratio is not None for source in found.sources)
+        is_counted = found.is_measured and all(source.event.loss_ratio is not None for source in found.sources)
         return WORDS["unknown-loss" if is_counted else "uncounted-loss"]
     return WORDS["some-loss"].format(loss=units.percent(found.loss_ratio)) if found.loss_ratio else WORDS["no-loss"]
 

@@ -197,6 +197,6 @@ def _remarks(found: Comparison) -> Iterator[str]:
     """Why two counts were not compared, and whether the kernel made their kprobes in another way."""
     if found.reason:
         yield f"{subject(found.second.key)}: {found.reason}"
-    ways = [one.mechanism for one in (found.first, found.second)]
+    ways = [one.count.mechanism for one in (found.first, found.second)]
     if None not in ways and ways[0] != ways[1]:
         yield f"{subject(found.second.key)}: the kernel made its kprobes by {ways[0]}, then by {ways[1]}"

@@ -202,7 +202,7 @@ def _brief(one: Number) -> str:
     if not one.is_time:
         return units.quantity(one.cost.value, units.INSTRUCTIONS)
     if one.distinguishable is False:
-        return f"< {units.duration(one.noise_floor_ns, 2)}"
+        return f"< {units.duration(one.time.noise_floor_ns, 2)}"
     return units.value(one.cost, units.DURATION)
 
 

@@ -24,25 +24,29 @@ def as_json(submission: Submission) -> dict[str, Any]:
     }
 
 
-def _named(one: Submission | Number, names: str) -> dict[str, Any]:
+def _named(one: object, names: str) -> dict[str, Any]:
     """The attributes of these names, as keys."""
     return {name: getattr(one, name) for name in names.split()}
 
 
 def _number_json(one: Number) -> dict[str, Any]:
-    cost_ns, baseline_ns = (one.cost, one.baseline) if one.is_time else (None, None)
+    time, own = one.time, one.own_use
+    memory = own.memory or time.memory
     return {
         **_named(one, "case tracer level status blocks"),
-        "baseline_ns": baseline_ns.value if baseline_ns else None,
-        **interval_json(cost_ns, "cost", "ns"),
-        **_named(one, "fastest_ns noise_floor_ns"),
-        **interval_json(one.slowdown, "slowdown", "ratio"),
+        "baseline_ns": time.baseline.value if time.baseline else None,
+        **interval_json(time.cost, "cost", "ns"),
+        **_named(time, "fastest_ns noise_floor_ns"),
+        **interval_json(time.slowdown, "slowdown", "ratio"),
         **thresholds_json({percent: one.threshold(percent) for percent in THRESHOLDS}),
-        **interval_json(one.attach if one.is_time else None, "attach", "ns"),
-        **interval_json(one.detach if one.is_time else None, "detach", "ns"),
-        **interval_json(one.tracer_cpu, "tracer_cpu", "ns"),
-        "tracer_rss_bytes": one.memory.value if one.memory else None,
-        **_named(one, "tracer_calls loss_ratio reconciled distinguishable grade grade_reasons rate_hz"),
+        **interval_json(time.attach, "attach", "ns"),
+        **interval_json(time.detach, "detach", "ns"),
+        **interval_json(own.cpu, "tracer_cpu", "ns"),
+        "tracer_rss_bytes": memory.value if memory else None,
+        "tracer_calls": own.calls,
+        **_named(one.event, "loss_ratio reconciled"),
+        **_named(one, "distinguishable grade grade_reasons"),
+        "rate_hz": time.rate_hz,
         "far_out_blocks": list(one.outlier_blocks),
         "note": one.note,
         **({} if one.is_time else _count_json(one)),
@@ -51,11 +55,12 @@ def _number_json(one: Number) -> dict[str, Any]:
 
 def _count_json(one: Number) -> dict[str, Any]:
     return {
-        **spread_json(one.baseline, "baseline"),
-        **spread_json(one.cost, "cost"),
-        **spread_json(one.attach, "attach"),
-        **spread_json(one.detach, "detach"),
-        **_named(one, "probes mechanism faults"),
+        **spread_json(one.count.baseline, "baseline"),
+        **spread_json(one.count.cost, "cost"),
+        **spread_json(one.count.attach, "attach"),
+        **spread_json(one.count.detach, "detach"),
+        **_named(one.count, "probes mechanism"),
+        "faults": one.faults,
     }
 
 
@@ -91,7 +96,7 @@ def _head(submission: Submission) -> str:
     reasons = f" ({'; '.join(submission.grade_reasons)})" if submission.grade_reasons else ""
     untraced = units.duration(submission.baseline.value if submission.baseline else None)
     floor = units.duration(submission.noise_floor_ns, 2)
-    if any(one.tracer_cpu for one in submission.numbers):
+    if any(one.own_use.cpu for one in submission.numbers):
         return f"grade {submission.grade}{reasons}"
     return f"grade {submission.grade}{reasons}; untraced operation {untraced}, noise floor {floor}"
 

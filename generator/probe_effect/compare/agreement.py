@@ -160,6 +160,6 @@ def _pairing(source: PublishedSource, figure: Figure, one: Number) -> Pairing | 
     cost, published = one.cost, figure.cost_ns
     if cost is None or published is None or published <= 0 or figure.tracer != tool_of(one.tracer):
         return None
-    if not one.distinguishable or one.reconciled is False:
+    if not one.distinguishable or one.event.reconciled is False:
         return None
     return Pairing(source, figure, one, cost.mapped(lambda cost_ns: cost_ns / float(published)))

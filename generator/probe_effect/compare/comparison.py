@@ -192,7 +192,7 @@ def _compare_times(first: Number, second: Number) -> Comparison:
     if reason is None and difference.low is None:
         reason = TOO_FEW_COMMON
     leaves_out_zero = (difference.low or 0) > 0 or (difference.high or 0) < 0
-    floor_ns = max(one.noise_floor_ns or 0.0 for one in (first, second))
+    floor_ns = max(one.time.noise_floor_ns or 0.0 for one in (first, second))
     is_clear = leaves_out_zero and abs(difference.value) > floor_ns
     return Comparison(
         first=first,
@@ -278,7 +278,7 @@ def _faults(one: Number) -> Iterator[str]:
         return
     if one.cost is None or one.cost.low is None or one.cost.high is None:
         yield "too few blocks for an interval"
-    elif one.noise_floor_ns is None:
+    elif one.time.noise_floor_ns is None:
         yield "no noise floor"
     if one.has_losses:
         yield f"events were lost with {one.tracer}, and a lost event costs less"

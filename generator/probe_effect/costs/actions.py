@@ -202,13 +202,13 @@ def sample_law(found: Evidence, machine: str, tracer: str, case: str) -> SampleL
     sound = sorted((int(level), one) for level, one in levels.items() if level.isdigit() and one.leads)
     measured = {frames: one.known_cost for frames, one in sound}
     line = straight_line([(min(frames, WALKED), cost) for frames, cost in measured.items()])
-    return SampleLaw(line, measured, {frames: one.event_bytes for frames, one in sound}) if line else None
+    return SampleLaw(line, measured, {frames: one.time.event_bytes for frames, one in sound}) if line else None
 
 
 def in_program(found: Evidence, measured: Number, cost: Number) -> Estimate:
     """The cost of a sample at the depth that those of a program have by their size; that of `cost` where none tells."""
     law = sample_law(found, measured.submission.machine, measured.tracer, cost.case)
-    frames = law.frames(measured.event_bytes) if law else None
+    frames = law.frames(measured.time.event_bytes) if law else None
     return cost.known_cost if law is None or frames is None else law.at(frames)
 
 

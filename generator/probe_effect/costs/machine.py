@@ -216,8 +216,9 @@ class MachineCosts:
             cost = models(self.found).cost(self.machine, counted_as(self.found, base.case, number, how))
             if cost is None:
                 return None
-            other = number.mechanism is not None and how not in (None, number.mechanism)
-            words = {"case": quoted(number.title), "counted": number.mechanism, "wanted": how}
+            counted = number.count.mechanism
+            other = counted is not None and how not in (None, counted)
+            words = {"case": quoted(number.title), "counted": counted, "wanted": how}
             note = NOTES["other-way"].format(**words) if other else None
             return Sum(cost=cost, suites=frozenset({base.suite})), note
         cost, path = event_cost(self.found, (self.machine, number.tracer, number.case), number.bounded_cost)

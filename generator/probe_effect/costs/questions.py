@@ -122,7 +122,7 @@ def _replies(catalogue: Catalogue, asked: NamedQuestion, machine: str) -> Iterat
 def _reply(catalogue: Catalogue, asked: NamedQuestion, measured: Number) -> Reply | None:
     one = catalogue.numbers.over_hosts(measured)
     if asked.of != "event":
-        taken = one.attach if asked.of == "start" else one.detach
+        taken = one.event.attach if asked.of == "start" else one.event.detach
         return taken and Reply(measured, taken)
     found = evidence(catalogue)
     if asked.mechanism not in (None, mechanism_of(found.case_of[one.case], one)):

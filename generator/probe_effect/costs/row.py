@@ -159,7 +159,7 @@ def line(found: Evidence, machine: str, tracer: str, case: str) -> list[RatePoin
 
 def point(measured: Number, cost: Estimate) -> RatePoint | None:
     """The measured slowdown beside rate x `cost`; None where one of them has no interval."""
-    baseline, slowdown = measured.baseline, measured.slowdown
+    baseline, slowdown = measured.baseline, measured.time.slowdown
     if baseline is None or not baseline.value or slowdown is None:
         return None
     rate_hz = NS_PER_SECOND / baseline.value
@@ -296,7 +296,7 @@ class CostRow:
         """The highest rate of events at which all that it consists of was measured; None of an estimate."""
         if not self.is_measured:
             return None
-        rates = [one.rate_hz for one in self.sources if one.rate_hz is not None]
+        rates = [one.time.rate_hz for one in self.sources if one.time.rate_hz is not None]
         return min(rates) if len(rates) == len(self.sources) else None
 
     @property

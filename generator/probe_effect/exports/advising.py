@@ -129,7 +129,7 @@ def _programs_of(found: Evidence) -> dict[str, list[Any]]:
     made: dict[str, list[Any]] = {}
     for suite, case in found.cases:
         fires = suite.has_programs and case.counted_by != "nothing"
-        some = [one for one in in_programs(found, case) if one.leads and one.slowdown] if fires else []
+        some = [one for one in in_programs(found, case) if one.leads and one.time.slowdown] if fires else []
         for tracer, own in grouped_by(some, lambda one: one.tracer).items():
             script = script_of(found, suite, own[0])
             for probe in event_probes(script, case)[0] if script else ():
@@ -144,7 +144,7 @@ def programs_said(some: Sequence[Number], rate_hz: float | None) -> str:
     """By how much some programs were slowed, and at which rates; a slowdown that is not clear has no figure."""
     rates = [units.NS_PER_SECOND / one.baseline.value for one in some if one.baseline]
     programs, machines = len({one.level for one in some}), len({one.submission.machine for one in some})
-    slowed = [one.slowdown.value for one in some if one.slowdown and one.is_clear]
+    slowed = [one.time.slowdown.value for one in some if one.time.slowdown and one.is_clear]
     key = "programs-slowed" if len(slowed) == len(some) else "programs-some" if slowed else "programs-not-slowed"
     said: str = ADVISE_WORDS[key].format(
         programs=f"{units.count(programs)} real program{'' if programs == 1 else 's'}"

@@ -125,7 +125,7 @@ def _numbers(machine: MeasuredMachine) -> list[dict[str, Any]]:
             "tracer": one.tracer,
             "tool": names.tool_with_version(one),
             "submission": one.submission.id,
-            "floor": short(one.noise_floor_ns),
+            "floor": short(one.time.noise_floor_ns),
             "clear": one.distinguishable is True or not one.is_time,
             "sound": one.leads,
             "grade": one.grade,

@@ -190,11 +190,11 @@ def _value(catalogue: Catalogue, claim: Claim, one: Number) -> Estimate | None:
     """In ns, instructions, events per second or a ratio; None where the number has none."""
     cost = partial(measured_facts.cost_of_event, catalogue)
     if claim.quantity in {"start", "stop"}:
-        return one.attach if claim.quantity == "start" else one.detach
+        return one.event.attach if claim.quantity == "start" else one.event.detach
     if claim.quantity == "times":
-        return one.slowdown and one.slowdown.mapped(lambda more: 1 + more)
+        return one.time.slowdown and one.time.slowdown.mapped(lambda more: 1 + more)
     if claim.quantity == "loss":
-        return None if one.loss_ratio is None else Estimate(*[one.loss_ratio] * 3)
+        return None if one.event.loss_ratio is None else Estimate(*[one.event.loss_ratio] * 3)
     if claim.quantity == "threshold" or one.cost is None:
         return one.threshold(claim.below or 1)
     if second := claim.over or claim.less:

@@ -128,20 +128,21 @@ def _place(submission: Submission) -> Fact:
 
 def _of_tool(one: Number) -> Iterator[tuple[str, Fact]]:
     """How long the tracer takes to start and to stop."""
-    if one.attach is not None:
-        yield "start", _fact(one, "start", one.attach, units.DURATION)
-    if one.detach is not None:
-        yield "stop", _fact(one, "stop", one.detach, units.DURATION)
+    if one.event.attach is not None:
+        yield "start", _fact(one, "start", one.event.attach, units.DURATION)
+    if one.event.detach is not None:
+        yield "stop", _fact(one, "stop", one.event.detach, units.DURATION)
 
 
 def _of_use(one: Number) -> Iterator[tuple[str, Fact]]:
     """The tracer's own CPU time, memory and system calls for an operation, where measured."""
-    if one.tracer_cpu is not None:
-        yield "cpu", _fact(one, "tracer-cpu", one.tracer_cpu, units.DURATION)
-        if one.memory is not None:
-            yield "memory", _fact(one, "tracer-memory", one.memory, units.SIZE)
-        if one.tracer_calls is not None:
-            yield "calls", _told(one, "tracer-calls", units.count(one.tracer_calls), "system calls of an operation")
+    own = one.own_use
+    if own.cpu is not None:
+        yield "cpu", _fact(one, "tracer-cpu", own.cpu, units.DURATION)
+    if own.memory is not None:
+        yield "memory", _fact(one, "tracer-memory", own.memory, units.SIZE)
+    if own.calls is not None:
+        yield "calls", _told(one, "tracer-calls", units.count(own.calls), "system calls of an operation")
 
 
 def _of_single(one: Number) -> Iterator[tuple[str, Fact]]:
@@ -175,20 +176,21 @@ def _of_event(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
         yield "cost-per-iteration", _per(cost, f"iteration of {calls} system calls")
         alone = _bounded(one, "cost", cost_of_event(catalogue, one), units.DURATION)
         yield "cost-per-system-call", _per(alone, "system call")
-    if one.fastest_ns is not None and calls is None:
-        yield "fastest", _told(one, "fastest", units.duration(one.fastest_ns), "least traced less least untraced time")
+    time = one.time
+    if time.fastest_ns is not None and calls is None:
+        yield "fastest", _told(one, "fastest", units.duration(time.fastest_ns), "least traced less least untraced time")
     if one.baseline is not None and one.baseline.value:
         untraced_hz = units.NS_PER_SECOND / one.baseline.value
         yield "untraced-rate", _told(one, "cost", units.rate(untraced_hz), "the untraced program's own rate")
-        if one.slowdown is not None:
+        if time.slowdown is not None:
             saturated = slowdown_at(one.bounded_cost, untraced_hz)
-            yield "slowdown", _bounded(one, "slowdown", one.slowdown if one.is_clear else saturated, units.SHARE)
-    if one.rate_hz is not None:
-        rate = units.rate(one.rate_hz)
+            yield "slowdown", _bounded(one, "slowdown", time.slowdown if one.is_clear else saturated, units.SHARE)
+    if time.rate_hz is not None:
+        rate = units.rate(time.rate_hz)
         told = _told(one, "cost", f"{rate} while traced", "the highest rate of events while traced")
         yield "traced-rate", told | {"cell": rate}
-    if one.loss_ratio is not None:
-        yield "loss", _told(one, "loss", units.percent(one.loss_ratio), "events lost")
+    if time.loss_ratio is not None:
+        yield "loss", _told(one, "loss", units.percent(time.loss_ratio), "events lost")
 
 
 def _per(cost: Fact, unit: str) -> Fact:

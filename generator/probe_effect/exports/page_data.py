@@ -96,26 +96,28 @@ def figure_rows(sources: Iterable[PublishedSource]) -> Iterator[TableRow]:
 def _time(one: Number) -> Cells:
     """Cells of a time that it does not have under their own names."""
     cells = {"baseline_ns": one.baseline.value if one.baseline else None}
-    cells |= interval_json(one.cost, "cost", "ns") | interval_json(one.slowdown, "slowdown", "ratio")
+    cells |= interval_json(one.cost, "cost", "ns") | interval_json(one.time.slowdown, "slowdown", "ratio")
     cells |= thresholds_json({percent: one.threshold(percent) for percent in THRESHOLDS})
-    cells |= interval_json(one.attach, "attach", "ns") | interval_json(one.detach, "detach", "ns")
-    cells |= interval_json(one.tracer_cpu or one.cpu, "tracer_cpu", "ns")
-    cells |= interval_json(one.memory, "tracer_rss", "bytes")
+    cells |= interval_json(one.event.attach, "attach", "ns") | interval_json(one.event.detach, "detach", "ns")
+    cells |= interval_json(one.own_use.cpu or one.time.cpu, "tracer_cpu", "ns")
+    cells |= interval_json(one.own_use.memory or one.time.memory, "tracer_rss", "bytes")
+    cells["tracer_calls"] = one.own_use.calls
     return {**cells, "grade_reasons": "; ".join(one.grade_reasons) or None}
 
 
 def _count(one: Number) -> Cells:
     """Cells of a count that it does not have under their own names."""
     ends = spread_json(one.baseline, "baseline") | spread_json(one.cost, "cost")
-    ends |= spread_json(one.attach, "attach") | spread_json(one.detach, "detach")
+    ends |= spread_json(one.event.attach, "attach") | spread_json(one.event.detach, "detach")
     machine = one.submission.document.machine
     place: Cells = {"architecture": names.architecture(machine.architecture), "cpus": machine.threads}
     return {**place, **ends, "faults": "; ".join(one.faults) or None}
 
 
 def _cell(one: Number, made: Cells, field: Field) -> CellValue:
-    """The cell that was made for a field, or else the number's attribute of that name."""
-    found: Any = made[field.name] if field.name in made else getattr(one, field.name)
+    """The cell that was made for a field, or else the attribute of that name of the number or of its result."""
+    holder = one if hasattr(one, field.name) else one.time if one.is_time else one.count
+    found: Any = made[field.name] if field.name in made else getattr(holder, field.name)
     cell: CellValue = short(found) if field.kind == "number" else found
     return cell
 

@@ -228,5 +228,5 @@ def compared_values(one: Number) -> dict[str, Any]:
     """The values of a number that its comparison needs."""
     untraced = one.baseline.value if one.baseline else None
     counted = {"untraced": short(untraced), "architecture": one.submission.architecture}
-    own = {"floor": short(one.noise_floor_ns)} if one.is_time else counted
+    own = {"floor": short(one.time.noise_floor_ns)} if one.is_time else counted
     return {"cost": ends(one.cost), "faults": faults(one), **own}

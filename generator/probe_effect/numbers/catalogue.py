@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from probe_effect.errors import BadData
 from probe_effect.model import Problem
 from probe_effect.numbers import names
-from probe_effect.numbers.index import Numbers, grouped_by
+from probe_effect.numbers.index import Numbers
 from probe_effect.numbers.names import UNKNOWN_EDITION, Edition
 from probe_effect.numbers.published import Recomputed, figure_values, fill, recompute
 from probe_effect.reduce.reading import read_submissions
@@ -228,22 +228,29 @@ def _read_numbers(
     data: DataFolder, problems: list[Problem], folders: Sequence[SubmissionFolder] | None = None
 ) -> Catalogue:
     suites = {one: _sound(read_suite(one, data.relative(one / "suite.toml")), problems) for one in data.suites()}
-    submissions = read_submissions(data.submissions() if folders is None else folders, data, problems)
+    read = read_submissions(data.submissions() if folders is None else folders, data, problems)
+    titles = names.titles([suite for suite in suites.values() if suite])
+    ends = Counter(map(names.short_id, {files.machine for files in data.submissions()}))
+    cores = {one.machine: one.microarchitecture for one in reversed(read) if one.microarchitecture}
+    submissions = [
+        replace(
+            one,
+            titles=titles,
+            shares_end=ends[names.short_id(one.machine)] > 1,
+            microarchitecture=one.microarchitecture or cores.get(one.machine),
+        )
+        for one in read
+    ]
     document = _sound(read_changes(data), problems)
     changes = document.changes if document else ()
     gone = changed_ids(changes, "withdrawn")
-    found = Catalogue(
+    return Catalogue(
         suites=tuple(SuiteFolder(folder, suite) for folder, suite in suites.items() if suite),
         active=tuple(one for one in submissions if one.id not in gone),
         withdrawn=tuple(one for one in submissions if one.id in gone),
         changes=changes,
         kept=data.kept,
     )
-    ends = Counter(map(names.short_id, {files.machine for files in data.submissions()}))
-    for machine, own in grouped_by(submissions, lambda one: one.machine).items():
-        for one in own:
-            one.titles, one.of_machine, one.shares_end = found.titles, own, ends[names.short_id(machine)] > 1
-    return found
 
 
 def _sound(read: tuple[T, list[Problem]], problems: list[Problem]) -> T:

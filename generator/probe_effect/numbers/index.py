@@ -128,7 +128,8 @@ class Numbers:
         """The number as guidance takes it: with an interval that contains those of all hosts."""
         hosts = self.of_hosts(one)
         costs = [own.known_cost for own in hosts if len(hosts) > 1]
-        return replace(one, cost=estimates.spanning(costs)._replace(value=one.known_cost.value)) if costs else one
+        spanned = estimates.spanning(costs)._replace(value=one.known_cost.value) if costs else None
+        return replace(one, result=replace(one.event, cost=spanned)) if spanned else one
 
     def current(self, metric: Metric = "time") -> list[Number]:
         """Every current number, machine by machine."""

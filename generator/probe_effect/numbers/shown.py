@@ -261,7 +261,7 @@ def in_order(numbers: Numbers) -> list[Submission]:
 @once
 def home_numbers(numbers: Numbers) -> dict[str, Number]:
     """By `<tracer>.<case>[@<level>]`, the sound number to show: the home machine's, else as its suite has most."""
-    sound = [one for one in numbers.current() if one.is_sound or one.tracer_cpu is not None]
+    sound = [one for one in numbers.current() if one.is_sound or one.own_use.cpu is not None]
     of_suites = Counter((one.submission.machine, one.submission.suite) for one in sound)
     home = home_machine(numbers)
 

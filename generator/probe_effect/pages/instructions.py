@@ -44,7 +44,7 @@ MADE = {"trap": "by a trap", "jump": "by a jump in its place", "ftrace": "by a c
 
 def made(one: Number | None) -> str:
     """A count in a table of many, with how the kernel made the kprobes of the case."""
-    mechanism = one.mechanism if one is not None else None
+    mechanism = one.count.mechanism if one is not None else None
     return f"{cell(one)}, {mechanism}" if mechanism else cell(one)
 
 

@@ -35,7 +35,7 @@ def cost(case: Number) -> str:
     if case.cost is None:
         return case.status
     if case.distinguishable is False:
-        return unclear(case.cost.high, case.noise_floor_ns)
+        return unclear(case.cost.high, case.time.noise_floor_ns)
     return f"{units.interval(case.cost, units.DURATION)}{WITH_LOSSES if case.has_losses else ''}"
 
 
@@ -47,7 +47,7 @@ def unclear(high_ns: float | None, floor_ns: float | None) -> str:
 def slowdown(case: Number) -> str:
     """Slowdown of the workload itself, which does nothing but fire the probe."""
     if case.distinguishable is not False:
-        return units.interval(case.slowdown, units.SHARE)
+        return units.interval(case.time.slowdown, units.SHARE)
     most = most_slowdown(case)
     return units.MISSING if most is None else f"at most {units.percent(most, 2)}"
 
@@ -65,12 +65,12 @@ def threshold(case: Number, percent: int) -> str:
 
 def start(case: Number) -> str:
     """The time, or the instructions, until the tracer has its probes live."""
-    return _of_run(case, case.attach)
+    return _of_run(case, case.event.attach)
 
 
 def stop(case: Number) -> str:
     """The time, or the instructions, until the tracer has exited when asked."""
-    return _of_run(case, case.detach)
+    return _of_run(case, case.event.detach)
 
 
 def _of_run(case: Number, taken: Estimate | None) -> str:
@@ -79,7 +79,7 @@ def _of_run(case: Number, taken: Estimate | None) -> str:
 
 def tracer_cpu(case: Number) -> str:
     """CPU time of the tracer itself: for an operation where that was measured, else for a run."""
-    return units.interval(case.tracer_cpu or case.cpu, units.DURATION)
+    return units.interval(case.own_use.cpu or case.time.cpu, units.DURATION)
 
 
 def from_to(values: Collection[float], written: Callable[[float, int], str] = units.duration) -> str:

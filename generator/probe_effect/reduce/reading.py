@@ -3,9 +3,9 @@
 import gc
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,29 +14,27 @@ from probe_effect.errors import BadData
 from probe_effect.model import Bucket, Estimate, Key, Problem, Sample
 from probe_effect.reduce.reduce import reduce
 from probe_effect.reduce.rows import Block, BlockTable, Tail
-from probe_effect.reduce.submission import Number, Submission
+from probe_effect.reduce.submission import InstructionsResult, Number, OwnUse, Submission, TimeResult
 from probe_effect.store.further_tables import read_calibration, read_histogram, read_paths, with_histograms
-from probe_effect.store.kept import Kept, code_version, library_version
+from probe_effect.store.kept import NOWHERE, Kept, code_version, library_version
 from probe_effect.store.machine_file import MachineFile, read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.samples import read_samples
 from probe_effect.store.tables import MAX_FILE_BYTES, regular_size
 
-NUMBER_FIELDS = tuple(one.name for one in fields(Number) if one.name != "submission")
-NOT_KEPT = frozenset({"files", "cases", "tails", "read_blocks", "digest", "titles"})
-SUBMISSION_FIELDS = tuple(one.name for one in fields(Submission) if one.name not in NOT_KEPT)
+RESULTS = {"time": TimeResult, "count": InstructionsResult, "own_use": OwnUse}
 
-ESTIMATES = frozenset({"cost", "baseline", "slowdown", "attach", "detach", "cpu", "memory", "tracer_cpu"})
-
-LISTS = ESTIMATES | {"faults", "grade_reasons", "outlier_blocks"}
-"""Fields of a number that JSON has as a list; there are a thousand times as many of others."""
+MADE_AGAIN = frozenset(
+    {"files", "tails", "make_cases", "read_document", "read_blocks", "digest", "titles", "shares_end"}
+)
+SUBMISSION_FIELDS = tuple(one.name for one in fields(Submission) if one.name not in MADE_AGAIN)
 
 
 class KeptCases(Mapping[str, tuple[Number, ...]]):
     """The numbers of a submission by case, made of the JSON of a case when that is first asked for."""
 
-    def __init__(self, submission: Submission, texts: Mapping[str, str]) -> None:
-        self._submission, self._texts = submission, texts
+    def __init__(self, texts: Mapping[str, str], submission: Submission) -> None:
+        self._texts, self._submission = texts, submission
         self._made: dict[str, tuple[Number, ...]] = {}
 
     def __getitem__(self, case: str) -> tuple[Number, ...]:
@@ -55,58 +53,73 @@ def packed(submission: Submission) -> dict[str, Any]:
     """A submission without its blocks, for JSON; the numbers of each case are JSON in a string of their own."""
     made = {name: getattr(submission, name) for name in SUBMISSION_FIELDS}
     return made | {
-        "architecture": submission.architecture,
-        "sound": submission.sound,
-        "cases": {
-            case: _json([[getattr(one, name) for name in NUMBER_FIELDS] for one in numbers])
-            for case, numbers in submission.cases.items()
-        },
-        "tails": list(submission.tails.items()),
+        "cases": {case: _json([*map(_packed_number, numbers)]) for case, numbers in submission.cases.items()},
+        "tails": [key._asdict() | tail._asdict() for key, tail in submission.tails.items()],
     }
 
 
-def unpacked(files: SubmissionFolder, kept: Mapping[str, Any]) -> Submission:
-    """A submission from what `packed` made of it, read from JSON."""
-    values = {name: _value(name, kept[name]) for name in SUBMISSION_FIELDS}
-    submission = Submission(files=files, **values)
-    submission.architecture = kept["architecture"]
-    submission.sound = kept["sound"]
-    submission.cases = KeptCases(submission, kept["cases"])
-    submission.tails = {Key(*key): _tail(*tail) for key, tail in kept["tails"]}
-    return submission
+def _packed_number(one: Number) -> dict[str, Any]:
+    result = {name: _known(one.result) for name, kind in RESULTS.items() if isinstance(one.result, kind)}
+    return one.key._asdict() | _known(one, {"submission", "key", "result"}) | result
 
 
-def blocks_from(text: bytes) -> dict[Key, BlockTable]:
-    """Block tables from JSON of their keys and values."""
+def _known(one: Any, but: Collection[str] = ()) -> dict[str, Any]:  # noqa: ANN401  a dataclass
+    """Its fields that say something, by name."""
+    values = {field: getattr(one, field.name) for field in fields(one) if field.name not in but}
+    return {field.name: value for field, value in values.items() if value != field.default}
+
+
+def unpacked(files: SubmissionFolder, values: Mapping[str, Any], digest: str = "", kept: Kept = NOWHERE) -> Submission:
+    """A submission from what `packed` made of it, read from JSON; its blocks are in `kept`, by its files' digest."""
+    named = _lists_as(tuple, {name: values[name] for name in SUBMISSION_FIELDS})
+    return Submission(
+        **named | {"baseline": _estimate(values["baseline"])},
+        files=files,
+        digest=digest,
+        tails={_key(one): _tail(**one) for one in values["tails"]},
+        make_cases=partial(KeptCases, values["cases"]),
+        read_document=_read_document,
+        read_blocks=partial(_read_blocks, files, kept, digest),
+    )
+
+
+def packed_blocks(blocks: Mapping[Key, BlockTable]) -> list[dict[str, Any]]:
+    """Block tables with their keys, for JSON."""
+    return [
+        key._asdict() | {"events": table.events, "blocks": [block._asdict() for block in table.blocks]}
+        for key, table in blocks.items()
+    ]
+
+
+def unpacked_blocks(text: bytes) -> dict[Key, BlockTable]:
+    """Block tables from JSON of what `packed_blocks` made of them."""
     return {
-        Key(*key): BlockTable(events, tuple(_block(block) for block in blocks))
-        for key, (events, blocks) in json.loads(text)
+        _key(one): BlockTable(one["events"], tuple(Block(**_lists_as(tuple, block)) for block in one["blocks"]))
+        for one in json.loads(text)
     }
 
 
-def _block(values: list[Any]) -> Block:
-    return Block._make(tuple(value) if isinstance(value, list) else value for value in values)
+def _key(values: dict[str, Any]) -> Key:
+    """The key that these values begin with, which is taken from them."""
+    return Key(*(values.pop(name) for name in Key._fields))
 
 
-def _number(submission: Submission, values: list[Any]) -> Number:
-    named: dict[str, Any] = {"level": None}
-    named |= {name: value for name, value in zip(NUMBER_FIELDS, values, strict=True) if value is not None}
-    for name in LISTS & named.keys():
-        named[name] = _value(name, named[name])
-    return Number(submission=submission, **named)
+def _number(submission: Submission, values: dict[str, Any]) -> Number:
+    key, found = _key(values), RESULTS.keys() & values.keys()
+    result = next((RESULTS[name](**_lists_as(Estimate._make, values.pop(name))) for name in found), None)
+    return Number(submission=submission, key=key, result=result, **_lists_as(tuple, values))
 
 
-def _tail(percentiles: list[list[float | None] | None], buckets: list[list[int]]) -> Tail:
-    known = tuple(None if one is None else Estimate._make(one) for one in percentiles)
-    return Tail(known, tuple(Bucket._make(one) for one in buckets))
+def _tail(percentiles_ns: list[list[float | None] | None], buckets: list[list[int]]) -> Tail:
+    return Tail(tuple(map(_estimate, percentiles_ns)), tuple(map(Bucket._make, buckets)))
 
 
-def _value(name: str, value: Any) -> Any:  # noqa: ANN401  JSON
-    if value is None:
-        return None
-    if name in ESTIMATES:
-        return Estimate(*value)
-    return tuple(value) if isinstance(value, list) else value
+def _estimate(values: list[Any] | None) -> Estimate | None:
+    return None if values is None else Estimate._make(values)
+
+
+def _lists_as(kind: Callable[[list[Any]], Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: kind(value) if isinstance(value, list) else value for name, value in values.items()}
 
 
 def read_submissions(
@@ -122,7 +135,8 @@ def read_submissions(
         with _uncollected():
             values = json.loads(text)
             return [
-                _kept(files, data.kept, digest or "", one) for (files, digest), one in zip(known, values, strict=True)
+                unpacked(files, one, digest or "", data.kept)
+                for (files, digest), one in zip(known, values, strict=True)
             ]
     read = [read_submission(files, data, problems, digest) for files, digest in known]
     sound = [one for one in read if one is not None]
@@ -152,13 +166,9 @@ def read_submission(
     """
     digest = digest or content_digest(files)
     if digest and (text := data.kept.get("submission", code(), files.id, digest)):
-        return _kept(files, data.kept, digest, json.loads(text))
+        return unpacked(files, json.loads(text), digest, data.kept)
     read = _read(files, data.relative, problems)
-    if read is None:
-        return None
-    made = reduce(files, *read)
-    keep(made, data.kept, digest)
-    return made
+    return None if read is None else keep(reduce(files, *read), data.kept, digest)
 
 
 def is_kept(files: SubmissionFolder, kept: Kept) -> bool:
@@ -167,19 +177,20 @@ def is_kept(files: SubmissionFolder, kept: Kept) -> bool:
     return digest is not None and kept.get("submission", code(), files.id, digest) is not None
 
 
-def keep(submission: Submission, kept: Kept, digest: str | None) -> None:
-    """Keep a submission that was made from the files with that digest, and let go of its blocks, which are kept too.
+def keep(submission: Submission, kept: Kept, digest: str | None) -> Submission:
+    """Keep a submission that was made from the files with that digest.
 
     One whose files have changed since they had it is not kept: nobody knows which of both it was made from.
+
+    Returns: the submission with that digest, and without its blocks where these are kept too.
     """
     if digest is None or content_digest(submission.files) != digest:
-        return
-    submission.digest = digest
+        return submission
     if kept.folder is None:
-        return
+        return replace(submission, digest=digest)
     kept.put(_json(packed(submission)).encode(), "submission", code(), submission.id, digest)
-    kept.put(_json([*submission.blocks.items()]).encode(), "blocks", code(), submission.id, digest)
-    submission.read_blocks = partial(_read_blocks, submission.files, kept, digest)
+    kept.put(_json(packed_blocks(submission.blocks)).encode(), "blocks", code(), submission.id, digest)
+    return replace(submission, digest=digest, read_blocks=partial(_read_blocks, submission.files, kept, digest))
 
 
 def content_digest(files: SubmissionFolder) -> str | None:
@@ -201,13 +212,6 @@ def code() -> str:
     return f"{ours} numpy {library_version('numpy')}"
 
 
-def _kept(files: SubmissionFolder, kept: Kept, digest: str, values: Mapping[str, Any]) -> Submission:
-    found = unpacked(files, values)
-    found.digest = digest
-    found.read_blocks = partial(_read_blocks, files, kept, digest)
-    return found
-
-
 def _read(
     files: SubmissionFolder, shown: Callable[[Path], str], problems: list[Problem]
 ) -> tuple[MachineFile, list[Sample]] | None:
@@ -220,22 +224,28 @@ def _read(
     return None if document is None or more or further else (document, with_histograms(samples, times))
 
 
+def _read_document(files: SubmissionFolder) -> MachineFile:
+    document, problems = read_machine_file(files.machine_file, files.id)
+    if document is None:
+        raise BadData(problems)
+    return document
+
+
 def _read_blocks(files: SubmissionFolder, kept: Kept, digest: str) -> Mapping[Key, BlockTable]:
     """The blocks of a submission whose files were sound when they had that digest. Raises: BadData where they are not.
 
     Files that have changed since are not taken for those that they were.
     """
     if text := kept.get("blocks", code(), files.id, digest):
-        return blocks_from(text)
+        return unpacked_blocks(text)
     problems: list[Problem] = []
     read = _read(files, lambda _: files.id, problems)
     if read is None:
         raise BadData(problems)
     made = reduce(files, *read)
-    blocks = made.blocks
     keep(made, kept, digest)
-    return blocks
+    return made.blocks
 
 
-def _json(found: Iterable[object]) -> str:
+def _json(found: object) -> str:
     return json.dumps(found, ensure_ascii=False, separators=(",", ":"))

@@ -15,7 +15,7 @@ from probe_effect.errors import BadData
 from probe_effect.model import Estimate, Key, Metric, Status
 from probe_effect.reduce.rows import BlockTable, Tail
 from probe_effect.store.further_tables import ProbeCalibration, read_calibration
-from probe_effect.store.machine_file import MachineFile, canonical_architecture, read_machine_file
+from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.places import SubmissionFolder
 from probe_effect.toml import beside
 from probe_effect.units import NS_PER_SECOND
@@ -116,12 +116,12 @@ def threshold(cost: Estimate, percent: float, *, stops: bool = False) -> Estimat
     )
 
 
-@dataclass(kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Submission:
     """One suite, run once on one machine.
 
     `baseline` is one untraced operation, of the first level where there are several. Only times have a grade and a
-    noise floor. Two submissions are the same only if they are one object. Set once, where it is made (`reduce.reduce`).
+    noise floor. Two submissions are the same only if they are one object.
     """
 
     files: SubmissionFolder
@@ -131,21 +131,28 @@ class Submission:
     started: str
     """When it began, ISO 8601, UTC."""
     rows: int
-    digest: str | None = None
-    """Of the files that it was made from; None where it was made from something else."""
+    architecture: str
+    """The instruction set that it ran on, by its one name: `x86_64`, `aarch64`."""
+    microarchitecture: str | None = None
+    """The name of the CPU's core; in a catalogue by any run of the machine, since early ones did not record it."""
     grade: str | None = None
     grade_reasons: tuple[str, ...] = ()
     noise_floor_ns: float | None = None
     baseline: Estimate | None = None
-    cases: "Mapping[str, Sequence[Number]]" = field(default_factory=dict, repr=False)
-    """Case to its numbers, by tracer and level."""
+    sound: Mapping[str, Sequence[str]] = field(repr=False)
+    """Case to the tracers whose number without a level is sound; without cases of none."""
     tails: Mapping[Key, Tail] = field(default_factory=dict, repr=False)
     """How long single operations took, where they were timed one by one; of the baselines of a level too."""
-    read_blocks: Callable[[], Mapping[Key, BlockTable]] | None = field(default=None, repr=False)
+    make_cases: "Callable[[Submission], Mapping[str, Sequence[Number]]]" = field(repr=False)
+    """Makes `cases`."""
+    read_document: Callable[[SubmissionFolder], MachineFile] = field(repr=False)
+    """What `document` asks. Raises: BadData where the file has become unsound."""
+    read_blocks: Callable[[], Mapping[Key, BlockTable]] = field(repr=False)
+    """What `blocks` asks."""
+    digest: str | None = None
+    """Of the files that it was made from; None where it was made from something else."""
     titles: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Case id to its name, as the catalogue that read it has them (`numbers.names.titles`)."""
-    of_machine: "Sequence[Submission]" = field(default=(), repr=False)
-    """All of its machine, as that catalogue has them; empty for one that was read alone."""
     shares_end: bool = False
     """Whether the id of another machine ends as its own does (`numbers.names.short_id`)."""
 
@@ -159,35 +166,20 @@ class Submission:
         """The day of the run, as ISO has it."""
         return self.started[:10]
 
+    @cached_property
+    def cases(self) -> "Mapping[str, Sequence[Number]]":
+        """Case to its numbers, by tracer and level."""
+        return self.make_cases(self)
+
     @property
     def numbers(self) -> "tuple[Number, ...]":
         """All its numbers, by case, tracer and level."""
         return tuple(one for numbers in self.cases.values() for one in numbers)
 
-    @numbers.setter
-    def numbers(self, every: "Iterable[Number]") -> None:
-        cases: dict[str, list[Number]] = {}
-        for one in every:
-            cases.setdefault(one.case, []).append(one)
-        self.cases = cases
-        self.__dict__.pop("sound", None)
-
-    @cached_property
-    def sound(self) -> Mapping[str, Sequence[str]]:
-        """Case to the tracers whose number without a level is sound; without cases of none."""
-        sound: dict[str, list[str]] = {}
-        for one in self.numbers:
-            if one.is_sound and one.level is None:
-                sound.setdefault(one.case, []).append(one.tracer)
-        return sound
-
     @cached_property
     def document(self) -> MachineFile:
         """What its machine was. Raises: BadData where the file has become unsound."""
-        document, problems = read_machine_file(self.files.machine_file, self.id)
-        if document is None:
-            raise BadData(problems)
-        return document
+        return self.read_document(self.files)
 
     @cached_property
     def calibration(self) -> Mapping[Key, Sequence[ProbeCalibration]]:
@@ -197,21 +189,9 @@ class Submission:
             raise BadData(problems)
         return {key: tuple(row for row in rows if row.key == key) for key in dict.fromkeys(row.key for row in rows)}
 
-    @cached_property
-    def architecture(self) -> str:
-        """The instruction set that it ran on, by its one name: `x86_64`, `aarch64`. Raises: as `document`."""
-        return canonical_architecture(self.document.machine.architecture)
-
-    @property
-    def microarchitecture(self) -> str | None:
-        """The name of the CPU's core by any run of the machine, since early ones did not record it; None: unknown."""
-        known = (one.document.machine.microarchitecture for one in (self, *self.of_machine))
-        return next(filter(None, known), None)
-
     @property
     def blocks(self) -> Mapping[Key, BlockTable]:
         """The blocks that each of its numbers is made of: read again for each call, unless they were just made."""
-        assert self.read_blocks is not None
         return self.read_blocks()
 
 
@@ -222,53 +202,133 @@ The same 0.1 % within which events must add up (METHOD.md, "Do the events add up
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Number:
-    """What one submission says about one case, tracer and level; in ns or in instructions, as its submission has it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventResult:
+    """What a tracer adds to an event and to a run, in ns or in instructions.
 
-    `cost`: what an event adds; None where no block has both a traced run and a baseline. `baseline`: the untraced work
-    for an event. `faults`: why it is neither ranked nor compared nor used for guidance. `attach` and `detach` are of a
-    run, in ns or in instructions too, and `probes` those that the tracer says it attached in the median run. Only times
-    have the CPU time of the tracer for a run in ns, `cpu`, its largest memory in bytes, `memory`, and the highest rate
-    of events while traced, `rate_hz`. `event_bytes` is what it writes for an event. `outlier_blocks`,
-    of times too, are those whose difference is far from the others'; they are kept all the same. `mechanism`: how the
-    kernel made the kprobes of a count. Where the tracer itself was measured there is no cost, but its CPU time in
-    `tracer_cpu` and its system calls in `tracer_calls`, both for an operation.
+    `cost`: what an event adds. `baseline`: the untraced work for an event. `attach` and `detach` are of a run, and
+    `probes` those that the tracer says it attached in the median run.
     """
 
-    submission: Submission = field(repr=False)
-    case: str
-    tracer: str
-    level: str | None
-    status: Status = "ok"
-    blocks: int
     cost: Estimate | None = None
     baseline: Estimate | None = None
     loss_ratio: float | None = None
     reconciled: bool | None = None
+    attach: Estimate | None = None
+    detach: Estimate | None = None
+    probes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeResult(EventResult):
+    """What a tracer adds in ns, and what it takes.
+
+    `cpu` is the CPU time of the tracer for a run in ns, `memory` the most that it had in bytes, and `rate_hz` the
+    highest rate of events while traced. `event_bytes` is what it writes for an event.
+    """
+
+    noise_floor_ns: float | None = None
+    fastest_ns: float | None = None
+    slowdown: Estimate | None = None
+    cpu: Estimate | None = None
+    memory: Estimate | None = None
+    rate_hz: float | None = None
+    event_bytes: float | None = None
+
+    @property
+    def distinguishable(self) -> bool | None:
+        """Whether its interval excludes 0, and it exceeds the noise floor; None where one of both is missing."""
+        cost, floor_ns = self.cost, self.noise_floor_ns
+        if cost is None or cost.low is None or cost.high is None or floor_ns is None:
+            return None
+        return (cost.low > 0 or cost.high < 0) and abs(cost.value) > floor_ns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstructionsResult(EventResult):
+    """What a tracer adds in instructions; `mechanism` is how the kernel made its kprobes."""
+
+    mechanism: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnUse:
+    """What the tracer itself takes: CPU time in ns and system calls for an operation, and the most memory in bytes."""
+
+    cpu: Estimate | None = None
+    memory: Estimate | None = None
+    calls: float | None = None
+
+
+NO_EVENT, NO_TIME, NO_COUNT, NO_USE = EventResult(), TimeResult(), InstructionsResult(), OwnUse()
+"""What is known of a number of another kind, or of none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Number:
+    """What one submission says about one case, tracer and level: a time, a count, or what the tracer itself takes.
+
+    `result` is None where no block has both a traced run and a baseline. What is asked of a `time`, a `count` or an
+    `own_use` that it is not, is not known. `faults`: why it is neither ranked nor compared nor used for guidance.
+    `outlier_blocks` are those whose difference is far from the others'; they are kept all the same.
+    """
+
+    submission: Submission = field(repr=False)
+    key: Key
+    """Which case, tracer and level it is of."""
+    status: Status = "ok"
+    blocks: int
+    result: EventResult | OwnUse | None = None
+    outlier_blocks: tuple[int, ...] = ()
     faults: tuple[str, ...] = ()
     note: str | None = None
     grade: str | None = None
     grade_reasons: tuple[str, ...] = ()
-    noise_floor_ns: float | None = None
-    fastest_ns: float | None = None
-    slowdown: Estimate | None = None
-    attach: Estimate | None = None
-    detach: Estimate | None = None
-    cpu: Estimate | None = None
-    memory: Estimate | None = None
-    probes: int | None = None
-    rate_hz: float | None = None
-    event_bytes: float | None = None
-    outlier_blocks: tuple[int, ...] = ()
-    mechanism: str | None = None
-    tracer_cpu: Estimate | None = None
-    tracer_calls: float | None = None
 
     @property
-    def key(self) -> Key:
-        """Which case, tracer and level it is of."""
-        return Key(self.case, self.tracer, self.level)
+    def case(self) -> str:
+        """Its case."""
+        return self.key.case
+
+    @property
+    def tracer(self) -> str:
+        """Its tracer."""
+        return self.key.tracer
+
+    @property
+    def level(self) -> str | None:
+        """The level of its suite's factor, where it has one."""
+        return self.key.level
+
+    @property
+    def event(self) -> EventResult:
+        """What the tracer adds, in ns or in instructions as its submission has it."""
+        return self.result if isinstance(self.result, EventResult) else NO_EVENT
+
+    @property
+    def time(self) -> TimeResult:
+        """What the tracer adds in ns, and takes."""
+        return self.result if isinstance(self.result, TimeResult) else NO_TIME
+
+    @property
+    def count(self) -> InstructionsResult:
+        """What the tracer adds in instructions."""
+        return self.result if isinstance(self.result, InstructionsResult) else NO_COUNT
+
+    @property
+    def own_use(self) -> OwnUse:
+        """What the tracer itself takes, where that is what was measured."""
+        return self.result if isinstance(self.result, OwnUse) else NO_USE
+
+    @property
+    def cost(self) -> Estimate | None:
+        """What an event adds, in ns or in instructions."""
+        return self.event.cost
+
+    @property
+    def baseline(self) -> Estimate | None:
+        """The untraced work for an event, in ns or in instructions."""
+        return self.event.baseline
 
     @property
     def id(self) -> str:
@@ -293,7 +353,7 @@ class Number:
     @property
     def is_known(self) -> bool:
         """Whether anything was measured: a cost, or what the tracer itself takes."""
-        return self.cost is not None or self.tracer_cpu is not None
+        return self.cost is not None or self.own_use.cpu is not None
 
     @property
     def is_sound(self) -> bool:
@@ -303,7 +363,7 @@ class Number:
     @property
     def has_losses(self) -> bool:
         """Whether the tracer lost so many events that the cost is not that of a kept event."""
-        return (self.loss_ratio or 0.0) > MAX_LOSS_RATIO
+        return (self.event.loss_ratio or 0.0) > MAX_LOSS_RATIO
 
     @property
     def leads(self) -> bool:
@@ -319,14 +379,8 @@ class Number:
 
     @property
     def distinguishable(self) -> bool | None:
-        """Whether a time is a difference at all: its interval excludes 0, and it exceeds the noise floor.
-
-        None without an interval or a noise floor, and for counts, which hardly vary.
-        """
-        cost, floor_ns = self.cost, self.noise_floor_ns
-        if cost is None or cost.low is None or cost.high is None or floor_ns is None:
-            return None
-        return (cost.low > 0 or cost.high < 0) and abs(cost.value) > floor_ns
+        """Whether a time is a difference at all; None where that is not known, and for counts, which hardly vary."""
+        return self.time.distinguishable
 
     @property
     def is_clear(self) -> bool:
@@ -336,7 +390,7 @@ class Number:
     @property
     def bounded_cost(self) -> Estimate:
         """The cost; where it is not clear, with its high end raised to the noise floor: it may be as much."""
-        cost, floor_ns = self.known_cost, self.noise_floor_ns
+        cost, floor_ns = self.known_cost, self.time.noise_floor_ns
         if self.is_clear or floor_ns is None or cost.high is None:
             return cost
         return Estimate(cost.value, cost.low, max(cost.high, floor_ns))

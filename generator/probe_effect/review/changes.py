@@ -71,9 +71,7 @@ def review(base: Catalogue, head: DataFolder, files: TreeDifference, unsound: Co
     before = _numbers(base.active, base.sources, {*results, *published, *gone})
     after = _numbers((one for one in submissions if one.id not in gone), sources, {*results, *published})
     known = {one.id for one in base.everything}
-    new = [one for one in submissions if one.id not in known]
-    for one in new:
-        one.titles = base.titles
+    new = [replace(one, titles=base.titles) for one in submissions if one.id not in known]
     together = replace(base, active=(*base.active, *new))
     return Review(
         files,
@@ -221,7 +219,9 @@ def _submission(new: NewSubmission) -> report.SubmissionRow:
 def _case(one: Number, beside: Mapping[str, str]) -> report.CaseRow:
     notes = [one.note] if one.is_time else [*one.faults, one.note]
     cost = interval_json(one.cost, "cost", "ns") if one.is_time else spread_json(one.cost, "cost")
-    return _row(report.CaseRow, one, note="; ".join(filter(None, notes)) or None, **cost, **beside)
+    note, floor_ns = "; ".join(filter(None, notes)) or None, one.time.noise_floor_ns
+    loss_ratio = one.event.loss_ratio
+    return _row(report.CaseRow, one, note=note, noise_floor_ns=floor_ns, loss_ratio=loss_ratio, **cost, **beside)
 
 
 def _sentences(comparisons: Sequence[Comparison]) -> tuple[str, ...]:

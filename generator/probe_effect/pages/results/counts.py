@@ -27,7 +27,7 @@ COUNTS = ResultView(
         "untraced": NumberColumn("baseline", lambda one: units.spread(one.baseline, units.INSTRUCTIONS)),
         "share added": SHARE,
         "lost": LOSS,
-        "kprobes made by": NumberColumn("mechanism", lambda one: one.mechanism),
+        "kprobes made by": NumberColumn("mechanism", lambda one: one.count.mechanism),
         "blocks": NumberColumn("blocks", lambda one: units.count(one.blocks)),
     },
     quantities=(

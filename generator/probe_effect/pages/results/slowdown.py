@@ -39,14 +39,14 @@ def tree(one: Number) -> str:
 
 def event(one: Number) -> str:
     """The cost of an event; a dash where none was counted, or the work is not slower."""
-    return wording.cost(one) if one.distinguishable and one.reconciled is not None else units.MISSING
+    return wording.cost(one) if one.distinguishable and one.event.reconciled is not None else units.MISSING
 
 
 def sentence(found: Sequence[Number], titles: Mapping[str, str]) -> str | None:
     """How many slow the work visibly, as far as intervals tell, and which slows it most; None without any."""
     if not found:
         return None
-    known = [(one, one.slowdown) for one in found if one.distinguishable and one.slowdown]
+    known = [(one, one.time.slowdown) for one in found if one.distinguishable and one.time.slowdown]
     visible = [(one, slowdown) for one, slowdown in known if slowdown.value > MEASURABLE_RATIO]
     what = "pairs of a set of probes and a tracer" if found[0].level is None else "sets of a case, a tracer and a level"
     where, share = names.machine_name(found[0].submission), units.percent(MEASURABLE_RATIO)
@@ -68,7 +68,7 @@ def said(number: Number) -> str:
     if number.distinguishable is False:
         return f"the work takes {wording.slowdown(number)} longer, which is not distinguishable from 0"
     longer = f"the work takes {wording.slowdown(number)} longer{cost.interval_said(number)}"
-    return longer if number.reconciled is None else f"{longer}; that is {wording.cost(number)} for each event"
+    return longer if number.event.reconciled is None else f"{longer}; that is {wording.cost(number)} for each event"
 
 
 NOTE = (
@@ -122,7 +122,7 @@ VIEW = ResultView(
     said=said,
     cited=cost.VIEW.cited,
     value=cost.value,
-    estimate=lambda one: one.slowdown if one.distinguishable and one.leads else None,
+    estimate=lambda one: one.time.slowdown if one.distinguishable and one.leads else None,
     answered="The work takes {} longer",
     most=wording.most_slowdown,
     scale=units.SHARE,

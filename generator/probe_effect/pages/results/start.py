@@ -27,7 +27,7 @@ SENTENCES: dict[Verb, str] = {
 
 NOTE = "Hodges-Lehmann estimates over the runs, with exact 95 % intervals."
 PROBES_NOTE = " “Probes” are those that the tracer says it attached, those of its own among them."
-ATTACHED = NumberColumn("probes", lambda one: units.count(one.probes))
+ATTACHED = NumberColumn("probes", lambda one: units.count(one.event.probes))
 CELLS = (*of_levels(cells.LEVEL, cells.PROBES), START, STOP, *of_levels(CPU))
 
 
@@ -42,24 +42,26 @@ class Slope(NamedTuple):
         """Where the most were measured."""
         return self.most.submission
 
-    def each(self, first: Estimate | None, last: Estimate | None) -> str | None:
+    def each(self, taken_for: Literal["attach", "detach"]) -> str | None:
         """What each further probe takes; None where their number is not known, or the share not above 0."""
-        if first is None or last is None or self.fewest.probes is None or self.most.probes is None:
+        fewest, most = self.fewest.event, self.most.event
+        first, last = getattr(fewest, taken_for), getattr(most, taken_for)
+        if first is None or last is None or fewest.probes is None or most.probes is None:
             return None
-        taken, more = last.value - first.value, self.most.probes - self.fewest.probes
+        taken, more = last.value - first.value, most.probes - fewest.probes
         return units.duration(taken / more, 2) if taken > 0 and more > 0 else None
 
 
 SLOPES = (
     NumberColumn("tracer", lambda one: names.tool_with_version(one.most)),
-    NumberColumn("start", lambda one: one.each(one.fewest.attach, one.most.attach), label="To start, each more"),
-    NumberColumn("stop", lambda one: one.each(one.fewest.detach, one.most.detach), label="To stop, each more"),
+    NumberColumn("start", lambda one: one.each("attach"), label="To start, each more"),
+    NumberColumn("stop", lambda one: one.each("detach"), label="To stop, each more"),
 )
 
 
 def slopes(measured: Iterable[Number]) -> list[Slope]:
     """The slope of each tracer on each machine that was measured with several numbers of probes."""
-    known = [one for one in measured if one.attach is not None and one.level is not None]
+    known = [one for one in measured if one.event.attach is not None and one.level is not None]
     known.sort(key=lambda one: level_order(one.level))
     groups = grouped_by(known, lambda one: (one.submission.machine, one.tracer))
     return [Slope(own[0], own[-1]) for own in groups.values() if len(own) > 1]
@@ -67,7 +69,7 @@ def slopes(measured: Iterable[Number]) -> list[Slope]:
 
 def said(number: Number) -> str:
     """`it takes 80 ms until the probes are live, and 10 ms to stop`; as of a cost where it has no start."""
-    if number.attach is None:
+    if number.event.attach is None:
         return cost.said(number) if number.is_time else counts.said(number)
     unit = "" if number.is_time else " instructions"
     return f"it takes {wording.start(number)}{unit} until the probes are live, and {wording.stop(number)}{unit} to stop"
@@ -89,7 +91,7 @@ def points(measured: Iterable[Number], labels: Mapping[tuple[str, str], str], ve
     return [
         _point(one, int(one.level), time, labels[one.submission.machine, one.tracer])
         for one in measured
-        if (time := one.attach if verb == "start" else one.detach) is not None
+        if (time := one.event.attach if verb == "start" else one.event.detach) is not None
         and min(end for end in time if end is not None) > 0
         and one.level is not None
         and one.level.isdecimal()
@@ -98,7 +100,7 @@ def points(measured: Iterable[Number], labels: Mapping[tuple[str, str], str], ve
 
 
 def _point(one: Number, asked: int, time: Estimate, label: str) -> TimePoint:
-    attached = units.MISSING if one.probes is None else units.count(one.probes)
+    attached = units.MISSING if one.event.probes is None else units.count(one.event.probes)
     return TimePoint(
         label, one.tracer, asked, time, (label, units.count(asked), attached, units.interval(time, units.DURATION))
     )
@@ -140,7 +142,7 @@ VIEW = ResultView(
     said=said,
     cited=cost.VIEW.cited,
     value=cost.value,
-    estimate=attrgetter("attach"),
+    estimate=attrgetter("event.attach"),
     answered="A tracer is live after {}",
     range_label="Start, on all machines",
     sections=sections,

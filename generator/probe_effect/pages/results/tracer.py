@@ -55,19 +55,19 @@ def _slope_note(factor: Factor | None) -> Sequence[str]:
 
 def growths(measured: Iterable[Number]) -> list[Growth]:
     """The growth of each tracer on each machine with two levels or more, in the order of `measured`."""
-    known = (one for one in measured if _level(one) is not None and one.tracer_cpu is not None)
+    known = (one for one in measured if _level(one) is not None and one.own_use.cpu is not None)
     groups = grouped_by(known, lambda one: (one.submission.machine, one.tracer))
     found = (_growth(min(own, key=_at), max(own, key=_at)) for own in groups.values())
     return [one for one in found if one is not None]
 
 
 def _growth(first: Number, last: Number) -> Growth | None:
-    more = _at(last) - _at(first)
-    if not more or first.tracer_cpu is None or last.tracer_cpu is None:
+    more, least, most = _at(last) - _at(first), first.own_use, last.own_use
+    if not more or least.cpu is None or most.cpu is None:
         return None
-    cpu = estimates.difference(last.tracer_cpu, first.tracer_cpu).mapped(lambda value_ns: value_ns / more)
-    is_counted = first.tracer_calls is not None and last.tracer_calls is not None
-    calls = ((last.tracer_calls or 0) - (first.tracer_calls or 0)) / more if is_counted else None
+    cpu = estimates.difference(most.cpu, least.cpu).mapped(lambda value_ns: value_ns / more)
+    is_counted = least.calls is not None and most.calls is not None
+    calls = ((most.calls or 0) - (least.calls or 0)) / more if is_counted else None
     return Growth(first, last, cpu, calls)
 
 
@@ -75,9 +75,9 @@ def charts(of: CaseResults) -> list[Chart]:
     """CPU time over levels, where it was measured."""
     labels, suite, case = of.labels, of.suite, of.case
     points = [
-        _point(one, one.tracer_cpu, labels[one.submission.machine, one.tracer])
+        _point(one, cpu, labels[one.submission.machine, one.tracer])
         for one in of.measured
-        if one.tracer_cpu is not None and one.tracer_cpu.value > 0 and _at(one) > 0
+        if (cpu := one.own_use.cpu) is not None and cpu.value > 0 and _at(one) > 0
     ]
     if not points or suite.factor is None:
         return []
@@ -138,8 +138,8 @@ VIEW = ResultView(
     ),
     said=said,
     cited="CPU time that the tool itself takes",
-    value=lambda one: f"{wording.tracer_cpu(one)} an operation{with_interval(one.tracer_cpu)}",
-    estimate=attrgetter("tracer_cpu"),
+    value=lambda one: f"{wording.tracer_cpu(one)} an operation{with_interval(one.own_use.cpu)}",
+    estimate=attrgetter("own_use.cpu"),
     answered="The tool itself takes {} of CPU time for an operation",
     sections=sections,
     charts=charts,
