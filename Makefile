@@ -35,12 +35,12 @@ PACKAGES := chromium-headless-shell gcc libc6-dev bpftrace linux-perf strace tra
 # Three workers on two CPUs: while one waits for a guest, a tracer or a page, the others work.
 RUN_TESTS := $(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder
 
-test: $(ALL) $(NODE) ## what proves the project on this machine (6 minutes on two CPUs)
+test: $(ALL) $(NODE) ## what proves the project on this machine (7 minutes on two CPUs)
 	@sh .ci/packages $(PACKAGES)
 	$(UV) lock --check
 	$(RUN_TESTS)
 
-test-all: $(ALL) $(NODE) ## everything that CI checks: make test, what is deep, and strangers (30 minutes)
+test-all: $(ALL) $(NODE) ## everything that CI checks: make test, what is deep, and strangers (40 minutes)
 	@sh .ci/packages $(PACKAGES)
 	$(UV) lock --check
 	$(RUN_TESTS) --deep
