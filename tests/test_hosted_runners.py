@@ -13,7 +13,7 @@ from builders import changed, machine_document, machine_values, many_blocks, wri
 from probe_effect.advising.here import this_machine
 from probe_effect.cli.measure import measure
 from probe_effect.costs.evidence import evidence
-from probe_effect.costs.questions import over_machines, question
+from probe_effect.costs.questions import of_all_machines, question
 from probe_effect.machine import collect
 from probe_effect.model import Key
 from probe_effect.numbers import names
@@ -97,7 +97,7 @@ def test_runs_on_three_hosts_count_as_one_machine_in_ranges_whose_ends_are_those
 ) -> None:
     asked = question(three_hosts, "bpftrace.02-kprobe")
     assert asked is not None
-    found = over_machines(three_hosts, asked)
+    found = of_all_machines(three_hosts, asked)
     assert found is not None
     assert found.machines == 2
     own = three_hosts.numbers.of_machine("test-machine")[KPROBE]

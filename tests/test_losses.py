@@ -13,7 +13,7 @@ from evidence_builder import MACHINE, TRACER, case, cost_of, evidence, measured,
 from number_builder import number, submission
 from probe_effect.compare.comparison import compare, ranked
 from probe_effect.costs.evidence import Scope
-from probe_effect.costs.questions import QUESTIONS, over_machines, question
+from probe_effect.costs.questions import QUESTIONS, of_all_machines, question
 from probe_effect.costs.row import RowKey
 from probe_effect.costs.table import CostTable
 from probe_effect.exports.facts import verdicts
@@ -49,7 +49,7 @@ def test_no_end_of_a_range_over_machines_is_of_a_number_with_losses() -> None:
     catalogue = Catalogue(suites=(folder,), active=tuple(one.submission for one in some))
     asked = question(catalogue, f"{TRACER}.print")
     assert asked is not None
-    whole = over_machines(catalogue, asked)
+    whole = of_all_machines(catalogue, asked)
     assert whole is not None
     assert (whole.time.low, whole.machines) == (1599, 2)
     row = CostTable(evidence((LOOP,), *some), Scope(alike=("a", "b", "c")), TRACER).row(RowKey("uprobe", None, "print"))
@@ -122,7 +122,7 @@ def test_no_range_of_our_own_pages_ends_at_a_number_with_losses(catalogue: Catal
     replies = [
         reply
         for one in QUESTIONS.values()
-        if one.of == "event" and (whole := over_machines(catalogue, one)) is not None
+        if one.of == "event" and (whole := of_all_machines(catalogue, one)) is not None
         for reply in whole.replies
     ]
     assert replies

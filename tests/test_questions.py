@@ -11,7 +11,7 @@ import pytest
 from builders import PROJECT
 from evidence_builder import case, suite
 from number_builder import number, submission
-from probe_effect.costs.questions import QUESTIONS, NamedQuestion, on, over_machines, question
+from probe_effect.costs.questions import QUESTIONS, NamedQuestion, of_all_machines, on, question
 from probe_effect.exports.facts import asked_for, facts
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
@@ -45,7 +45,7 @@ def catalogue_of(*machines: Submission) -> Catalogue:
 
 def test_a_range_goes_from_the_least_low_to_the_greatest_high_end_and_its_value_is_of_the_median_machine() -> None:
     some = {"a": (100.0, 90.0, 130.0), "b": (40.0, 30.0, 50.0), "c": (200.0, 190.0, 210.0)}
-    found = over_machines(catalogue_of(*(machine(name, entry=cost) for name, cost in some.items())), ASKED)
+    found = of_all_machines(catalogue_of(*(machine(name, entry=cost) for name, cost in some.items())), ASKED)
     assert found is not None
     assert found.time == (100.0, 30.0, 210.0)
     assert (found.machines, found.words) == (3, "3 physical machines")
@@ -53,7 +53,7 @@ def test_a_range_goes_from_the_least_low_to_the_greatest_high_end_and_its_value_
 
 def test_a_cost_that_is_no_difference_is_the_bound_of_its_machine_and_makes_no_range() -> None:
     known = catalogue_of(machine("a", entry=(100.0, 90.0, 110.0)), machine("b", entry=(0.2, -0.5, 0.8)))
-    bound, found = on(known, ASKED, "b"), over_machines(known, ASKED)
+    bound, found = on(known, ASKED, "b"), of_all_machines(known, ASKED)
     assert bound is not None
     assert bound.is_bound
     assert found is not None
@@ -63,7 +63,7 @@ def test_a_cost_that_is_no_difference_is_the_bound_of_its_machine_and_makes_no_r
 def test_a_number_whose_events_do_not_add_up_answers_nothing() -> None:
     own = submission("a", suite="per-event", noise_floor_ns=1.0)
     number(own, Estimate(100.0, 90.0, 110.0), ENTRY, faults=(ADD_UP,))
-    assert over_machines(catalogue_of(own), ASKED) is None
+    assert of_all_machines(catalogue_of(own), ASKED) is None
 
 
 def test_a_machine_answers_with_the_first_case_that_it_measured() -> None:
@@ -89,7 +89,7 @@ def test_what_strace_stops_is_told_per_system_call_and_not_per_iteration() -> No
     asked = question(known, f"strace.{CALL}")
     assert asked is not None
     assert asked.unit == "system call"
-    found = over_machines(known, asked)
+    found = of_all_machines(known, asked)
     assert found is not None
     assert found.time.value == 2e4
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from probe_effect import units
-from probe_effect.costs.questions import QUESTIONS, over_machines
+from probe_effect.costs.questions import QUESTIONS, of_all_machines
 from probe_effect.pages.ladder_page import HOME, RUNGS, SCALES, group_of
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def test_each_question_has_one_answer_on_all_pages(site: Path) -> None:
 def test_a_question_in_the_text_has_the_range_that_the_ladder_has(site: Path, catalogue: Catalogue) -> None:
     ladder = html.unescape(TAG.sub("", (site / "ladder" / "index.html").read_text(encoding="utf-8")))
     for rung in RUNGS:
-        found = over_machines(catalogue, rung)
+        found = of_all_machines(catalogue, rung)
         if found is not None and found.machines > 1 and rung.words in ladder:
             assert f"{units.span(found.time, SCALES[group_of(rung)])} ({found.machines})" in ladder, rung.words
 
@@ -50,7 +50,7 @@ def test_a_question_in_the_text_has_the_range_that_the_ladder_has(site: Path, ca
 def test_the_home_page_says_the_ranges_of_its_questions(site: Path, catalogue: Catalogue) -> None:
     home = html.unescape(TAG.sub("", (site / "index.html").read_text(encoding="utf-8")))
     for asked in HOME:
-        found = over_machines(catalogue, asked)
+        found = of_all_machines(catalogue, asked)
         assert found is not None
         assert f"{units.span(found.time, units.DURATION)} on {found.machines} machines" in home
 

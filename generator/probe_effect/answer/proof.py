@@ -5,14 +5,9 @@ The rate of a program's events is known from the run itself: those that the trac
 round. The cost of an event is from another suite, measured in a tight loop on the same machine with the same tracer.
 Where the probe is on system calls, it is that of an event which comes with as many of them as in the program.
 
-Does the answer hold that is made of a script's own text? What scripts did to real programs, beside predictions.
-
-Each script was run over a program at work, which counted its events (`proof.py` has the rates from those). Its text is
-read as `probe-effect advise` reads it, and nothing else says which costs predict it.
-
-Does a cost hold that was measured in a loop of ours on the same machine?
-
-Where a suite runs scripts over programs, each script was timed in a loop before its runs (`calibration.csv`).
+A suite of scripts runs each over a program at work, whose events it counts. Its text is read as `probe-effect advise`
+reads it, and nothing else says which costs predict it. Before its runs each script was timed in a loop
+(`calibration.csv`).
 """
 
 import re

@@ -75,8 +75,7 @@ class Spread:
     @property
     def factor(self) -> Estimate:
         """What to multiply a cost with, so that slowdowns predicted with it hold those of four in five programs."""
-        value, low, high = self.ratio
-        return Estimate(1.0, min(1.0, value if low is None else low), max(1.0, value if high is None else high))
+        return _factor(self.ratio)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +141,15 @@ def coverage(found: Evidence, kind: ScriptKind) -> Coverage:
     tested = [one for one in program_pairs(found, kind) if one.is_telling]
     inside = []
     for program in dict.fromkeys(one.measured.level for one in tested):
-        others = _ratio([one for one in pairs if one.measured.level != program])
-        factor = Estimate(1.0, min(1.0, others.low or 0.0), max(1.0, others.high or 0.0))
+        factor = _factor(_ratio([one for one in pairs if one.measured.level != program]))
         inside += [_contains(one, factor) for one in tested if one.measured.level == program]
     return Coverage(len(tested), share(inside))
+
+
+def _factor(ratio: Estimate) -> Estimate:
+    """A ratio around 1: the value stays rate times cost."""
+    value, low, high = ratio
+    return Estimate(1.0, min(1.0, value if low is None else low), max(1.0, value if high is None else high))
 
 
 def _contains(one: ProgramPair, factor: Estimate) -> bool:

@@ -1,11 +1,10 @@
 """Drawings without Vega-Lite, drawings without what nobody sees, and drawings as they are taken away.
 
-Paths that are cut at the edge of a plot, so that nothing has to be clipped when they are drawn.
-
-A clipped group is a layer of its own to whatever draws it, which takes as long as all the rest of a picture.
-
 Vega writes for its own scene: empty paths, marks that wait for a pointer, labels on each of hundreds of marks, and
 coordinates with fifteen digits. A drawing is one picture with one name, so what its marks are called is only weight.
+
+Paths are cut at the edge of a plot: a clipped group is a layer of its own to whatever draws it, which takes as long as
+all the rest of a picture.
 """
 
 import math

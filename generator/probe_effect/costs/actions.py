@@ -3,10 +3,9 @@
 An action's cost is the difference of two cases on one place, with one tracer on one machine. A sample's is a line
 over the frames that are walked.
 
-Costs that nobody measured, put together from measured ones, and how well that went where somebody did measure.
-
-Two kinds: several probes at once, whose costs add; and a probe with an action that was measured on another probe.
-Its cost is cost(probe) + cost(action) - cost(plain), `plain` being that other probe with an action that does nothing.
+Costs that nobody measured are put together in two ways, and checked where somebody did measure: several probes at once,
+whose costs add; and a probe with an action that was measured on another probe. Its cost is cost(probe) + cost(action) -
+cost(plain), `plain` being that other probe with an action that does nothing.
 """
 
 import statistics

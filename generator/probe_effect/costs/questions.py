@@ -91,7 +91,7 @@ def on(catalogue: Catalogue, asked: NamedQuestion, machine: str) -> Reply | None
 
 
 @once
-def over_machines(catalogue: Catalogue, asked: NamedQuestion) -> MachineRange | None:
+def of_all_machines(catalogue: Catalogue, asked: NamedQuestion) -> MachineRange | None:
     """The answer of all timed machines whose cost is clear; None without any."""
     found = []
     for machine in catalogue.numbers.machines():

@@ -1,13 +1,12 @@
 """The program inside: it makes one run at a time for the host, and says what kernel and tracers are there.
 
-Instructions of a start or a stop inside an emulated machine: those that its CPUs execute, without waiting.
-
-The clock counts instructions while a CPU executes and goes on while all of them are idle, so it cannot say. The kernel
-can: it adds up how long tasks ran on each CPU, which there is in instructions (`rq_cpu_time` of /proc/schedstat, by
-`sched_info_depart` in kernel/sched/stats.h). Interrupts that find a CPU idle belong to no task, and are excluded.
-
 Runs on the emulated machine's own Python, with that part of the package which needs no compiled library. Its line to
 the host is a serial port, and its times are those of the emulated clock.
+
+The instructions of a start or a stop are those that its CPUs execute, without waiting. The clock counts instructions
+while a CPU executes and goes on while all of them are idle, so it cannot say. The kernel can: it adds up how long tasks
+ran on each CPU, which there is in instructions (`rq_cpu_time` of /proc/schedstat, by `sched_info_depart` in
+kernel/sched/stats.h). Interrupts that find a CPU idle belong to no task, and are excluded.
 """
 
 import base64

@@ -35,7 +35,7 @@ from probe_effect.costs.actions import sample_law
 from probe_effect.costs.evidence import evidence
 from probe_effect.costs.instructions import is_in_red_zone, mechanism_of
 from probe_effect.costs.machine import number_on_hardware
-from probe_effect.costs.questions import over_machines, question
+from probe_effect.costs.questions import of_all_machines, question
 from probe_effect.costs.row import OF_RATES, calls_of_event, event_cost, line
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
@@ -210,7 +210,7 @@ def _of_question(catalogue: Catalogue, key: str) -> Fact | None:
     """The answer to `question/<id>[/range|/<rate>]` over all machines; None where none has it."""
     name, _, form = key.removeprefix(QUESTION).partition("/")
     asked = question(catalogue, name)
-    found = over_machines(catalogue, asked) if asked else None
+    found = of_all_machines(catalogue, asked) if asked else None
     if asked is None or found is None:
         return None
     rate_hz = SAMPLES_HZ.get(form)

@@ -12,7 +12,7 @@ from probe_effect.charts.slowdown import CostLine, LadderRung, ladder_chart, slo
 from probe_effect.charts.theme import Chart
 from probe_effect.compare.comparison import between_tracers
 from probe_effect.compare.subjects import subjects
-from probe_effect.costs.questions import QUESTIONS, MachineRange, NamedQuestion, Reply, on, over_machines
+from probe_effect.costs.questions import QUESTIONS, MachineRange, NamedQuestion, Reply, of_all_machines, on
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import once
@@ -80,7 +80,7 @@ def ladders(catalogue: Catalogue) -> Mapping[str, list[RungTime]]:
 
 def span(catalogue: Catalogue, rung: NamedQuestion) -> MachineRange | None:
     """The range of a rung over all machines where it is clear; None of fewer than two."""
-    found = over_machines(catalogue, rung)
+    found = of_all_machines(catalogue, rung)
     return found if found and found.machines > 1 else None
 
 

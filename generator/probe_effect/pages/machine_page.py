@@ -9,7 +9,7 @@ from operator import itemgetter
 from probe_effect import units
 from probe_effect.charts.dots import Dot, cost_chart
 from probe_effect.charts.theme import Chart
-from probe_effect.costs.questions import QUESTIONS, NamedQuestion, Reply, on, over_machines
+from probe_effect.costs.questions import QUESTIONS, NamedQuestion, Reply, of_all_machines, on
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import grouped_by
@@ -45,7 +45,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     """What each type of probe costs on the machines that pages show, a row for each; none for a machine alone."""
     found = [pair for machine in shown_machines(catalogue.numbers) for pair in asked(machine, catalogue)]
     dots = [Dot(names.machine_name(one.number.submission), kind.briefly, one.time) for kind, one in found]
-    whole = over_machines(catalogue, ASKED[0])
+    whole = of_all_machines(catalogue, ASKED[0])
     if len({one.label for one in dots}) < 2 or whole is None:
         return []
     said = "Each dot has its interval; rows are in no order of cost."

@@ -1,9 +1,7 @@
 """A submission and its numbers, with their grades: what one run of a suite on one machine says, of times or counts.
 
-Grades of the numbers of a submission and of its cases, and the line from a cost to its slowdown.
-
-It stops holding where threads contend, where the tracer competes for the CPU, where events are dropped, and where
-caches are cold; METHOD.md says more.
+The line from a cost to its slowdown stops holding where threads contend, where the tracer competes for the CPU, where
+events are dropped, and where caches are cold; METHOD.md says more.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
