@@ -145,3 +145,15 @@ def test_pages_ask_for_their_questions_with_their_forms(tmp_path: Path) -> None:
     (tmp_path / "page.md").write_text(asked)
     assert asked_for(tmp_path) == ["question/a.b/99", "question/tracepoint", "question/tracepoint/range"]
     assert asked_for(PROJECT / "content")
+
+
+@pytest.mark.parametrize("form", ["10K", "foo", "range/1k"])
+def test_a_form_that_is_none_has_no_answer_so_that_the_build_names_its_place(form: str) -> None:
+    known = catalogue_of(machine("a", entry=(100.0, 90.0, 110.0)))
+    assert f"question/bpftrace.{ENTRY}/{form}" not in facts(known, [f"question/bpftrace.{ENTRY}/{form}"])
+
+
+def test_a_case_that_no_suite_has_any_more_answers_nothing() -> None:
+    own = submission("a", suite="gone", noise_floor_ns=1.0)
+    number(own, Estimate(100.0, 90.0, 110.0), "02-usdt-compiled-in", "dormant")
+    assert on(catalogue_of(own), QUESTIONS["dormant"], "a") is None

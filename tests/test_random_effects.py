@@ -52,3 +52,8 @@ def test_fewer_ratios_leave_a_wider_range() -> None:
 def test_one_precise_ratio_outweighs_many_that_are_not() -> None:
     vague = [MeasuredRatio(1.8, 1.5)] * 6
     assert next_ratio([*[MeasuredRatio(1.0, 0.01)] * 3, *vague], 0.8).value == pytest.approx(1.0, abs=0.1)
+
+
+def test_a_ratio_between_two_points_of_the_grid_counts_as_any_other() -> None:
+    found = next_ratio([MeasuredRatio(1.01, 0.0002)] * 20, 0.8)
+    assert found == pytest.approx((1.01, 0.98, 1.05), rel=0.02)

@@ -108,8 +108,9 @@ def of_all_machines(catalogue: Catalogue, asked: NamedQuestion) -> MachineRange 
 def _replies(catalogue: Catalogue, asked: NamedQuestion, machine: str) -> Iterator[Reply]:
     """What a machine has of each case, with the first tracer that measured any."""
     cases = [(name.partition("@")[0], name.partition("@")[2] or None) for name in asked.cases]
+    known = evidence(catalogue).of
     for tracer in asked.tracers:
-        keys = [Key(case, tracer, level) for case, level in cases]
+        keys = [Key(case, tracer, level) for case, level in cases if case in known]
         every = (catalogue.numbers.of_machine_and_case(machine, key.case).get(key) for key in keys)
         # A start takes as long whatever was lost later.
         usable = (one for one in every if one and (one.leads if asked.of == "event" else one.is_sound))

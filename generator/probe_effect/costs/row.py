@@ -63,7 +63,7 @@ def entry_path(found: Evidence, key: CostKey) -> EntryPath | None:
     """What system calls pay while the probe of a case is attached; None where its suite does not tell."""
     machine, tracer, case_id = key
     suite, case = found.of[case_id]
-    if case.silent is None:
+    if case.silent is None or case.silent not in found.of:
         return None
     source = found.costs.get((machine, tracer, case.silent))
     calls = suite.workload.system_calls

@@ -118,15 +118,14 @@ class CostTable:
         return no_less(row, plain)
 
     def _of_any(self, key: RowKey) -> CostRow | None:
-        """The row of any mechanism; None where one is known alone and not with the action: it may cost the most."""
-        rows: list[CostRow] = []
-        for how in self.mechanisms(key.kind):
-            one = key._replace(mechanism=how)
-            row = self._made(one, is_any=True)
-            if row is None and self._made(one._replace(action=PLAIN_ACTION), is_any=True) is not None:
-                return None
-            rows += [row] if row else []
-        return of_any(rows)
+        """The row of any mechanism; None where one of them has none: that one may cost the most."""
+        rows = [self._made(key._replace(mechanism=how), is_any=True) for how in self._ways(key.kind)]
+        return None if None in rows else of_any([row for row in rows if row is not None])
+
+    def _ways(self, kind: str) -> list[str | None]:
+        """Every mechanism of a kind; a return probe of a user function is on the instruction of one at its entry."""
+        at_entry = self.mechanisms("uprobe") if kind == "uretprobe" else []
+        return sorted({*self.mechanisms(kind), *filter(None, at_entry)}, key=str)
 
     def _lent(self, key: RowKey, machines: Sequence[str], *, is_any: bool) -> list[CostRow]:
         """A plain probe with what its action adds on other machines, where these machines know the probe alone."""

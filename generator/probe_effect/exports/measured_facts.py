@@ -65,6 +65,7 @@ ONE_THREAD = "1"
 LESS = "less/"
 WITH = "/with/"
 QUESTION = "question/"
+RANGE = "range"
 
 
 def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
@@ -211,18 +212,18 @@ def _of_question(catalogue: Catalogue, key: str) -> Fact | None:
     name, _, form = key.removeprefix(QUESTION).partition("/")
     asked = question(catalogue, name)
     found = of_all_machines(catalogue, asked) if asked else None
-    if asked is None or found is None:
+    if asked is None or found is None or form not in ("", RANGE, *(SAMPLES_HZ if asked.of == "event" else ())):
         return None
     rate_hz = SAMPLES_HZ.get(form)
     time = found.time if rate_hz is None else slowdown_at(found.time, rate_hz)
     scale = units.DURATION if rate_hz is None else units.SHARE
     where = found.words if found.machines > 1 else names.machine_name(found.replies[0].number.submission)
-    per = "" if asked.unit == "event" else f" per {asked.unit}"
+    per = "" if asked.unit == "event" or rate_hz else f" per {asked.unit}"
     whole = f"{units.span(time, scale)}{per} on {where}"
     title = f"{asked.words}: the median of {whole}, from the least low to the greatest high end"
     value = f"{units.quantity(time.value, scale, 2)}{per} ({units.span(time, scale)} on {where})"
     page = addresses.case(found.replies[0].number.case)
-    return fact(whole if form == "range" or asked.by else value, title, page, "measured")
+    return fact(whole if form == RANGE or asked.by else value, title, page, "measured")
 
 
 def _of_run(catalogue: Catalogue, key: str) -> Fact | None:

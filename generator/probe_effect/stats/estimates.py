@@ -345,7 +345,7 @@ LOGARITHMS = np.linspace(np.log(0.01), np.log(100), 461)
 
 MEDIANS = np.linspace(np.log(0.1), np.log(10), 116)
 WIDTHS = np.linspace(0.02, 2.0, 67)
-"""Medians of logarithms, and standard deviations."""
+"""Medians of logarithms, and standard deviations: programs that all take 60 times the prediction are beyond it."""
 
 LEAST = 1e-300
 
@@ -363,11 +363,14 @@ def next_ratio(ratios: Sequence[MeasuredRatio], share: float) -> Estimate:
     `share`: above 0 and below 1. Of no ratios it is as wide as the grid.
     """
     values, errors = np.array(ratios, dtype=float).reshape(-1, 2, 1).swapaxes(0, 1)
+    # What is beyond the grid is at its end, and nothing is known to less than half a step.
+    values = np.minimum(values, np.exp(LOGARITHMS[-1]))
+    errors = np.maximum(errors, np.abs(values) * (LOGARITHMS[1] - LOGARITHMS[0]) / 2)
     likelihoods = np.exp(-(((values - np.exp(LOGARITHMS)) / errors) ** 2) / 2)
     each = np.log(np.maximum(likelihoods @ _DENSITIES.T, LEAST)).sum(axis=0)
     weights = np.exp(each - each.max())
     density = weights @ _DENSITIES / weights.sum()
-    low, median, high = np.interp([(1 - share) / 2, 0.5, (1 + share) / 2], np.cumsum(density), LOGARITHMS)
+    low, median, high = np.interp([(1 - share) / 2, 0.5, (1 + share) / 2], np.cumsum(density) - density / 2, LOGARITHMS)
     return Estimate(*np.exp([median, low, high]).tolist())
 
 
