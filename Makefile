@@ -11,12 +11,12 @@ ALL := build/setup-all.stamp
 NODE := build/node.stamp
 ACTIONLINT := build/actionlint
 ACT := build/act
-STAND_INS := $(addprefix tests/workflow_runs/stand_ins/,apt-get checkout chown gh measured-machine sudo timeout)
+STAND_INS := $(addprefix tests/workflow_runs/stand_ins/,apt-get checkout chown gh measured-machine sudo timeout uv)
 
 # Tests start hundreds of Pythons, which without it would compile everything that they import each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help site serve test test-all strangers live-kernels workflows setup setup-site setup-all measure bench scale lighthouse lint format clean
+.PHONY: help site serve test test-all strangers live-kernels workflows setup setup-site setup-all measure bench scale lint format clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -32,10 +32,11 @@ PACKAGES := chromium-headless-shell gcc libc6-dev bpftrace linux-perf strace tra
 	clang libbpf-dev cpio gcc-aarch64-linux-gnu babeltrace2 liblttng-ust-dev lttng-tools systemtap uftrace \
 	bpftool btop htop sqlite3 sysstat gdb ltrace valgrind
 
-# Three workers on two CPUs: while one waits for a guest, a tracer or a page, the others work.
-RUN_TESTS := $(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder
+# Three workers on two CPUs: while one waits for a guest, a tracer or a page, the others work. Threads of numpy's in each
+# would only wait for each other, busily.
+RUN_TESTS := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder
 
-test: $(ALL) $(NODE) ## what proves the project on this machine (7 minutes on two CPUs)
+test: $(ALL) $(NODE) ## what proves the project on this machine (9 minutes on two CPUs)
 	@sh .ci/packages $(PACKAGES)
 	$(UV) lock --check
 	$(RUN_TESTS)
@@ -56,8 +57,8 @@ live-kernels: $(ALL) ## the tests of our BPF code in emulated kernels (2 minutes
 	PYTHONPATH=tests $(BIN)/python -m live_kernels $(foreach arch,$(ARCHES),$(addsuffix /$(arch),$(KERNELS)))
 
 lint: $(ALL) $(ACTIONLINT) ## style, types, prose and workflows
-	$(BIN)/ruff format --check generator tests benchmarks site .ci
-	$(BIN)/ruff check generator tests benchmarks site .ci
+	$(BIN)/ruff format --check generator tests site .ci
+	$(BIN)/ruff check generator tests site .ci
 	$(BIN)/mypy
 	PYTHONPATH=tests $(BIN)/python -m unused
 	PYTHONPATH=tests $(BIN)/python -m prose
@@ -69,8 +70,8 @@ lint: $(ALL) $(ACTIONLINT) ## style, types, prose and workflows
 		tests/live_kernels/cc $(STAND_INS)
 
 format: $(ALL) ## rewrite the code in the project's style
-	$(BIN)/ruff format generator tests benchmarks site .ci
-	$(BIN)/ruff check --fix generator tests benchmarks site .ci
+	$(BIN)/ruff format generator tests site .ci
+	$(BIN)/ruff check --fix generator tests site .ci
 
 workflows: $(ALL) $(ACT) ## run the workflows here, with a GitHub of our own (minutes; or some: make workflows CASES="sound bench")
 	PYTHONPATH=tests $(BIN)/python -m workflow_runs $(CASES)
@@ -85,19 +86,14 @@ measure: $(SETUP) ## measure this machine (as root)
 	$(BIN)/probe-effect measure
 
 bench: $(ALL) ## the truth of our intervals, and our method against hyperfine (as root, 15 minutes)
-	$(BIN)/python -m benchmarks.coverage
-	$(BIN)/python -m benchmarks.against_hyperfine
+	PYTHONPATH=tests $(BIN)/python -m evidence.coverage
+	PYTHONPATH=tests $(BIN)/python -m evidence.against_hyperfine
 
-scale: $(ALL) ## what a site of 1 000 more submissions takes, into benchmarks/RESULTS.md (hours; SCALE=--resume goes on)
-	$(BIN)/python -m benchmarks.scale $(SCALE)
-
-lighthouse: $(ALL) ## what Lighthouse says of the built site (after make site; 5 minutes)
-	@sh .ci/packages chromium
-	cd benchmarks/lighthouse && PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
-	$(BIN)/python benchmarks/lighthouse.py
+scale: $(ALL) ## what a site of 1 000 more submissions takes, into tests/evidence/RESULTS.md (hours; SCALE=--resume goes on)
+	PYTHONPATH=tests $(BIN)/python -m evidence.scale $(SCALE)
 
 clean: ## remove everything generated
-	rm -rf build .venv tests/html/node_modules benchmarks/lighthouse/node_modules
+	rm -rf build .venv tests/html/node_modules
 
 # uv makes the environment from the lock; it comes from the Python package index with its hashes checked.
 $(UV): .ci/uv.txt

@@ -31,8 +31,8 @@ class NumbersHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is the
         root = Path(self.root)
         self._made = TemporaryDirectory()
         sys.path.insert(0, str(root / "generator"))
-        from probe_effect.errors import BadData  # noqa: PLC0415  the path is known only now
-        from probe_effect.reduce.reading import read_submission  # noqa: PLC0415
+        from probe_effect.model import BadData  # noqa: PLC0415  the path is known only now
+        from probe_effect.numbers.reading import read_submission  # noqa: PLC0415
         from probe_effect.store.kept import Kept  # noqa: PLC0415
         from probe_effect.store.places import DataFolder  # noqa: PLC0415
         from probe_effect.store.release_file import data_files  # noqa: PLC0415
@@ -45,6 +45,7 @@ class NumbersHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is the
             raise BadData(problems)
         placed = {self._made.name: "probe_effect/kept"}
         placing = [root / "data" / "changes.toml", *sorted(root.glob("data/releases/*/manifest.json"))]
+        placing += sorted(root.glob("data/tools/*.toml"))
         placing += [path for _, path in data_files(data)]
         placed |= {str(path): f"probe_effect/{path.relative_to(root).as_posix()}" for path in placing}
         build_data["force_include"].update(placed)

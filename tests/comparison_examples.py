@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 from number_builder import number, submission
 from probe_effect.compare.comparison import OUTCOMES, Comparison, compare
-from probe_effect.exports.files import DataTable, Field, TableRow, csv_text
-from probe_effect.exports.script_values import compared_values
 from probe_effect.model import Estimate
-from probe_effect.pages import comparison
-from probe_effect.stats import estimates
+from probe_effect.numbers import estimates
+from probe_effect.site.files import DataTable, Field, TableRow, csv_text
+from probe_effect.site.pages import comparison
+from probe_effect.site.script_values import compared_values
 from shared_examples import COSTS, DATA, SEED
 
 if TYPE_CHECKING:
     from probe_effect.compare.comparison import Outcome
-    from probe_effect.reduce.submission import Number
+    from probe_effect.numbers.submission import Number
 
 FILE = DATA / "comparison.json"
 FLOORS_NS = (0.5, 30.0, 2000.0)

@@ -17,7 +17,7 @@ from _pytest.nodeid import NodeId
 from builders import PROJECT, REAL_DATA, write_data
 from needs import pytest_runtest_makereport  # noqa: F401  (a hook)
 from probe_effect.host.kernel import mount_for_our_time
-from probe_effect.measure import testbed
+from probe_effect.measure import beside, testbed
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
@@ -50,6 +50,11 @@ FIRST = (
     "test_browser",
     "tracer",
     "test_one_engine",
+    "test_emulated_machine",
+    "test_tracer_monitors",
+    "test_resume",
+    "test_submit",
+    "test_try",
 )
 """Groups that take longest, by which a worker begins: one that began last would leave the other workers idle."""
 
@@ -69,6 +74,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _group(item: pytest.Item) -> str:
     mark = item.get_closest_marker("xdist_group")
     return str(mark.args[0]) if mark else item.path.stem
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure as if nothing else traced: tests side by side, and others on the machine, do."""
+    monkeypatch.setattr(beside, "tracing", list)
+    monkeypatch.setattr(beside, "present", frozenset)
 
 
 @pytest.fixture

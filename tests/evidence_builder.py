@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from probe_effect.costs.table import HereCosts
     from probe_effect.model import Estimate, Sample
     from probe_effect.numbers.shown import Facts
-    from probe_effect.reduce.submission import Number
+    from probe_effect.numbers.submission import Number
 
 MACHINE = "test-machine"
 TRACER = "bpftrace"

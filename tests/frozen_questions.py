@@ -17,12 +17,21 @@ from typing import TYPE_CHECKING, Any
 from builders import PROJECT, REAL_DATA
 from probe_effect.answer.advice import Thread, advise
 from probe_effect.answer.answers import answer
-from probe_effect.answer.asking import ANY_THREAD, QUESTIONS, groups, tool_script, tool_scripts, tracer_of
-from probe_effect.answer.question import Combination, ProbeQuestion, Question
+from probe_effect.answer.question import (
+    ANY_THREAD,
+    QUESTIONS,
+    Combination,
+    ProbeQuestion,
+    Question,
+    groups,
+    tool_script,
+    tool_scripts,
+    tracer_of,
+)
 from probe_effect.costs.evidence import evidence
 from probe_effect.costs.row import SAMPLED
 from probe_effect.costs.table import ProbeGroup
-from probe_effect.errors import ProbeEffectError
+from probe_effect.model import ProbeEffectError
 from probe_effect.numbers.catalogue import read_numbers, read_sources
 from probe_effect.numbers.shown import facts_of_submission
 from probe_effect.scripts.form import NO_EVENTS

@@ -32,8 +32,8 @@ from builders import (
     write_submission,
 )
 from probe_effect.cli.group import main
-from probe_effect.exports.releases import make_release
 from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.site.releases import make_release
 from probe_effect.store.places import DataFolder
 from probe_effect.store.samples import SAMPLE_COLUMNS
 from probe_effect.store.tables import csv_line

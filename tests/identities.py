@@ -1,11 +1,11 @@
-"""Machines that tests may be on: whatever a command knows of its machine it asks of `machine/collect.py`."""
+"""Machines that tests may be on: whatever a command knows of its machine it asks of `host/collect.py`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from builders import machine_document
-from probe_effect.machine import collect
+from probe_effect.host import collect
 
 if TYPE_CHECKING:
     import pytest

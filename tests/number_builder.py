@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from builders import FOLDER, MACHINE, machine_document
 from probe_effect.model import Estimate, Key
-from probe_effect.reduce.reduce import reduce
-from probe_effect.reduce.submission import InstructionsResult, Number, Submission, TimeResult
+from probe_effect.numbers.reduce import reduce
+from probe_effect.numbers.submission import InstructionsResult, Number, Submission, TimeResult
 from probe_effect.store.machine_file import canonical_architecture
 from probe_effect.store.places import SubmissionFolder
 

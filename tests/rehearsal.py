@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probe_effect.cli import measure_target
-from probe_effect.emulated.qemu import MODES, Mode
-from probe_effect.emulated.testbed import PATIENCE, EmulatedMachine
+from probe_effect.cli import measure_settings
+from probe_effect.guests.qemu import MODES, Mode
+from probe_effect.guests.testbed import PATIENCE, EmulatedMachine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import pytest
 
-    from probe_effect.emulated.assembly import Assembly
-    from probe_effect.emulated.qemu import Accelerator
-    from probe_effect.emulated.testbed import Patience
-    from probe_effect.emulated.tracers import Wanted
+    from probe_effect.guests.assembly import Assembly, Wanted
+    from probe_effect.guests.qemu import Accelerator
+    from probe_effect.guests.testbed import Patience
 
 MEMORY = MODES["kvm"].options[2:]
 TIMED = Mode(options=("-accel", "tcg,thread=multi", *MEMORY), boot_words="", boot_s=600, counts=False)
@@ -35,5 +34,5 @@ def rehearse(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setitem(MODES, "tcg", TIMED)
     monkeypatch.setitem(PATIENCE, "kvm", PATIENCE["tcg"])
-    monkeypatch.setattr(measure_target, "trouble", lambda: None)
-    monkeypatch.setattr(measure_target, "EmulatedMachine", emulated)
+    monkeypatch.setattr(measure_settings, "trouble", lambda: None)
+    monkeypatch.setattr(measure_settings, "EmulatedMachine", emulated)

@@ -57,6 +57,11 @@ k:f { if (pid == 1) { @ = count() } }
 k:f { if (pid == 1) { @ = count() } else { @[comm] = count() } }
 k:f { if (1) { time(); time() } else if (2) { time(); @ = count() } else { @[kstack] = count() } time(); }
 k:f { @a = count(); if (pid == 1) { @ = count() } }
+k:f { $n = arg2; if ($n > 4096) { printf("%d", $n); } }
+k:f { if (arg2 <= 4096) { return; } printf("%d", arg2); }
+k:f { $s = kstack; if (arg2) { @[$s] = count(); } }
+k:f { if (arg0) { @a = count() } if (arg1) { @b = count() } else if (arg2) { @c = count() } }
+k:f { if (arg0) { @a = count() } if (arg1) { @b = count() } else { @c = count() } }
 k:f { while ($i < 3) { $i++; @[$i] = 1; } }
 k:f { for ($i : 0..10) { @[$i] = 1; } }
 k:f { unroll(5) { @ = count() } }
@@ -123,7 +128,33 @@ py-spy record -nsgF -r0 -d 60 -f speedscope -- python
 strace ls
 strace -fc -p 12
 strace -f --seccomp-bpf -e trace=%file,read -o /dev/null ls
+strace -e trace=openat -e trace=read ls
+strace -e trace=openat --trace=read -e signal=none ls
+perf stat ls
+perf stat -e cpu/event=0x3c,umask=0x01,name=slow/,cs -a sleep 1
+perf record -e 'cpu/mem-loads,ldlat=30/P' -a
+perf record -e cpu/a,b ls
+perf probe 'tcp_sendmsg size=%cx'
+perf probe /bin/bash readline
+perf probe --target-ns 4711 -x /lib/libc.so.6 malloc
+perf probe /bin/bash
+trace-cmd record -e all
+timeout 10 perf record -a
+sudo -u postgres strace -p 4711
+taskset -c 3 perf stat ls
+stdbuf -oL /usr/bin/nice -n 5 strace ls
+timeout -k 5
+ruby*:::method-entry { @[copyinstr(arg1)] = count(); }
+dtrace -n 'BEGIN { trace(1); }'
+fbt::vfs_read: { @[probename] = count(); } syscall::read: { @ = count(); } pid$target:a.out:main: { @ = count(); }
+uprobe:/opt/app/server:cpp:"Pool::take" { @[args.this->size] = count(); }
+k:f { printf("%s\n", strftime("%H:%M:%S", nsecs)); }
+#pragma D option quiet
+syscall::open:entry { @[dirname(copyinstr(arg0))] = count(); @a[lltostr(arg1)] = count(); }
+strace --seccomp-bpf -e trace=read ls
+strace -f --seccomp-bpf -p 7
 strace -C -k -P /etc/passwd -e signal=none ls | less
+strace -e inject=read:delay_enter=1000 --fault=write:when=2 -p 7
 /usr/bin/strace --trace=open --summary-only --attach=7
 trace-cmd record -e sched:sched_switch -f 'next_pid == 1' -T -P 9
 trace-cmd record -p function -l vfs_read -e irq
@@ -167,7 +198,22 @@ py-spy dump --core x
 py-spy stats -p 1
 trace-cmd record ls
 perf probe
+ls -l
+sudo -u me /opt/tools/scan.py --all
 """
+
+
+BEHIND_REMARKS = (
+    "//trace the reads\nkprobe:vfs_read { @[pid] = count(); }",
+    "//https://github.com/iovisor/bcc/opensnoop.py\nkprobe:vfs_read { @ = count(); }",
+    "# reads\n# trace of reads\nkprobe:vfs_read { @ = count(); }",
+    "/* gdb */ kprobe:vfs_read { @ = count(); }",
+    "#!/usr/sbin/dtrace -s\nsyscall:::entry",
+    "//a word\nsyscall:::entry",
+    "# as root\n# bpftrace -e 'k:vfs_read { @ = count() }'\n",
+    "# bpftrace -e 'k:vfs_read { @ = count() }'\n",
+)
+"""Programs and command lines below what nobody runs, which names tools."""
 
 
 def texts() -> list[str]:
@@ -182,7 +228,7 @@ def texts() -> list[str]:
     folder = PROJECT / "data/suites/programs"
     suites = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.bt"))]
     deep = "k:f " + "{ (" * 60
-    return [*joined[1:], *suites, *joined[:1], "// nothing", deep, *WRONG.strip().splitlines()]
+    return [*joined[1:], *suites, *joined[:1], *BEHIND_REMARKS, "// nothing", deep, *WRONG.strip().splitlines()]
 
 
 def reading(text: str) -> dict[str, Any]:

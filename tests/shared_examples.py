@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from probe_effect import units
 from probe_effect.answer.question import rate_from, share_from
-from probe_effect.errors import UsageError
-from probe_effect.model import Estimate
+from probe_effect.model import Estimate, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -251,12 +250,14 @@ def written() -> list[dict[str, Any]]:
     made = [_quantity(value, scale) for scale in SCALES for value in (*VALUES, *ROUNDED)]
     made += [_interval(found, scale) for scale in SCALES for found in _intervals(chance)]
     made += [_span(found, scale) for scale in SCALES for found in _intervals(chance)]
+    made += [_span(found, scale, "middle") for scale in SCALES for found in _intervals(chance)]
     made += [_stated(value, scale) for scale in ("EVENTS", "RATE", "SHARE") for value in (*RATES[1:], 0.4, 12_345.6)]
     return made
 
 
 def _intervals(chance: random.Random) -> Iterator[Estimate]:
     yield from (Estimate(591.0, 577.0, 604.0), Estimate(5.0, -100.0, 100.0), Estimate(5.0, 5.0, 5.0), Estimate(0.0))
+    yield from (Estimate(500.0, 400.0, 1200.0), Estimate(9_000.0, 860.0, 17e3), Estimate(0.0, -2e4, 2e4))
     yield from (Estimate(190e3, 150e3, None), Estimate(190.0, None, 210.0), Estimate(0.0, -1.0, 1.0))
     for _ in range(12):
         value = chance.choice((1, -1)) * 10 ** chance.uniform(-4, 10)
@@ -277,9 +278,9 @@ def _interval(found: Estimate, scale: str) -> dict[str, Any]:
     return {"write": "interval", "scale": scale, "value": ends, "text": units.interval(found, getattr(units, scale))}
 
 
-def _span(found: Estimate, scale: str) -> dict[str, Any]:
+def _span(found: Estimate, scale: str, write: str = "span") -> dict[str, Any]:
     ends = [found.value, found.low, found.high]
-    return {"write": "span", "scale": scale, "value": ends, "text": units.span(found, getattr(units, scale))}
+    return {"write": write, "scale": scale, "value": ends, "text": getattr(units, write)(found, getattr(units, scale))}
 
 
 RATE_TEXTS = (
@@ -291,6 +292,7 @@ SHARE_TEXTS = "40% 0.4 1 100% 100.1% 1.5 0 0% 40 -1 .4 5 % x 0.0001 33.3%".split
 def read() -> list[dict[str, Any]]:
     """What people type, and the value; null for what is refused."""
     spaced = ["300 000", "300\u202f000", "1,500,000", "1,500.5k", "30,00", "3000,000", "300\u00a0k", "3 00"]
+    spaced += ["50.000", "1.500/s", "0.125", "50.000k", "50.0000", "1,500.250"]
     texts = [*RATE_TEXTS, *spaced, "", " 50k ", "50 k", "50 k/s", "5 0k"]
     rates = [{"read": "rate", "text": text, "value": _value(rate_from, text)} for text in texts]
     return rates + [

@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 from probe_effect.checks import run as checks
-from probe_effect.exports import build as build_module
-from probe_effect.exports.assemble import FOLDERS, assemble
-from probe_effect.exports.build import BuildPlaces, build_site
-from probe_effect.exports.hugo import SiteOptions, write_configuration
 from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.site import build as build_module
+from probe_effect.site.assemble import FOLDERS, assemble
+from probe_effect.site.build import BuildPlaces, SiteOptions, build_site, write_configuration
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
 
@@ -149,7 +148,7 @@ RUN = re.compile(r"\d{4}-\d\d-\d\d-(?P<suite>[a-z-]+?)(-\d+)?")
 def small_project(folder: Path) -> Path:
     """A checkout in the new `folder` with all hand-written pages and sources, and a part of the results."""
     folder.mkdir()
-    for name in (".github", "content", "site", "METHOD.md", "GLOSSARY.md", "CONTRIBUTING.md"):
+    for name in (".github", "content", "site", "CONTRIBUTING.md"):
         (folder / name).symlink_to(PROJECT / name)
     data = PROJECT / "data"
     shutil.copytree(data, folder / "data", ignore=lambda place, names: names if Path(place) == data / "results" else [])

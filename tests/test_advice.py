@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
+from probe_effect.advising.script_report import limits, recommendation
 from probe_effect.answer.advice import Advice, Thread, advise
 from probe_effect.costs.table import ProbeGroup
 from probe_effect.model import Estimate
@@ -93,6 +94,18 @@ def test_a_cost_without_an_interval_is_never_within_the_budget() -> None:
         for ratio in (0.1, 0.001)
     ]
     assert said == [None, False]
+
+
+def test_a_script_with_a_part_that_nobody_understood_may_not_go_ahead() -> None:
+    """A loop may take any time, so that the most expensive action that was measured is no upper end of it."""
+    said, known = advised(group(unknown=("while (1) { }",)), budget=0.5), advised(group(), budget=0.5)
+    assert (said.within_budget, recommendation(said), limits(said)) == (None, None, None)
+    assert known.within_budget is True
+    assert "go ahead" in f"{recommendation(known)} {limits(known)}"
+
+
+def test_a_part_that_never_fires_hinders_no_verdict() -> None:
+    assert advised(group(unknown=("f(1)",), rates_hz={}, rate_hz=0.0)).within_budget is True
 
 
 def test_probes_that_did_not_fire_slow_nobody() -> None:

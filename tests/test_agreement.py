@@ -20,8 +20,9 @@ from builders import (
 from probe_effect.compare.agreement import of_case, of_source, orders
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.numbers.names import tool_of
-from probe_effect.pages import agreement, source_page
-from probe_effect.stats.trends import MIN_PAIRS
+from probe_effect.numbers.trends import MIN_PAIRS
+from probe_effect.site.pages import comparison, source_page
+from probe_effect.site.pages.parts import markdown
 from probe_effect.store.places import DataFolder
 from written_pages import written
 
@@ -50,13 +51,14 @@ def figure(case: str, cost_ns: float, tracer: str = "bpftrace", platform: str = 
     }
 
 
+@pytest.mark.deep
 def test_a_range_of_published_costs_marks_each_end_by_what_it_is(catalogue: Catalogue) -> None:
     figures = [one for source in catalogue.sources for one in source.figures if one.cost_ns is not None]
     printed = next(one for one in figures if one.cost_from == "printed" and one.cost_ns)
     derived = next(one for one in figures if one.cost_from == "derived" and one.cost_ns != printed.cost_ns)
-    told = agreement.published_range([printed, derived])
+    told = markdown(comparison.published_range([printed, derived]))
     assert sorted(text[-1] for text in told.split(" to ")) == ["†", "‡"]
-    assert agreement.published_range([printed, printed]).endswith("†")
+    assert markdown(comparison.published_range([printed, printed])).endswith("†")
 
 
 def several(costs_ns: dict[str, float], tracer: str = "bpftrace") -> list[Sample]:
@@ -141,8 +143,8 @@ def test_few_rows_have_a_correlation_and_no_interval_and_say_so(tmp_path: Path) 
     assert (order.published, len(order.pairings)) == (len(CASES), 4)
     assert order.correlation is not None
     assert order.correlation.tau == 1
-    assert "1.00; 4 rows: too few for an interval, which needs" in agreement.rank_correlation(order)
-    assert agreement.extent([order]).endswith("that it prints for a platform, 4 were measured here.")
+    assert "1.00; 4 rows: too few for an interval, which needs" in comparison.rank_correlation(order)
+    assert comparison.extent([order]).endswith("that it prints for a platform, 4 were measured here.")
 
 
 def test_enough_rows_have_an_interval(tmp_path: Path) -> None:
@@ -153,15 +155,15 @@ def test_enough_rows_have_an_interval(tmp_path: Path) -> None:
     assert order.correlation is not None
     assert order.correlation.low is not None
     assert order.correlation.low < order.correlation.tau < 1
-    assert " to " in agreement.rank_correlation(order)
-    assert agreement.chance(order).endswith("%")
+    assert " to " in comparison.rank_correlation(order)
+    assert comparison.chance_of_order(order).endswith("%")
 
 
 def test_one_measured_row_has_no_order(tmp_path: Path) -> None:
     published = {case: 100.0 + place for place, case in enumerate(CASES)}
     (order,) = orders_of(tmp_path, published, {CASES[0]: 50.0})
     assert order.correlation is None
-    assert (agreement.rank_correlation(order), agreement.chance(order)) == ("no order to compare", "—")
+    assert (comparison.rank_correlation(order), comparison.chance_of_order(order)) == ("no order to compare", "—")
 
 
 def test_a_source_with_few_cases_on_a_platform_is_not_ranked(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from probe_effect.answer.alternatives import alternatives, way, ways
 from probe_effect.answer.answers import Forecast, forecast
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.model import Estimate
+from probe_effect.numbers.rows import ADD_UP
 from probe_effect.numbers.shown import facts_of_submission
-from probe_effect.reduce.rows import ADD_UP
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import Case, read_suite
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from probe_effect.costs.evidence import Evidence
     from probe_effect.costs.row import CostRow
     from probe_effect.numbers.shown import Facts
-    from probe_effect.reduce.submission import Number
+    from probe_effect.numbers.submission import Number
 
 BUT = "It tells less."
 ASKED = (MACHINE, "bpftrace", "01-asked")

@@ -11,13 +11,12 @@ from builders import machine_document
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
 from probe_effect.answer.answers import answer, tried
 from probe_effect.answer.question import Combination, ProbeQuestion, Question
-from probe_effect.errors import ProbeEffectError
-from probe_effect.model import Estimate
+from probe_effect.model import Estimate, ProbeEffectError
 from probe_effect.numbers.shown import facts_of
 
 if TYPE_CHECKING:
     from probe_effect.costs.evidence import Evidence
-    from probe_effect.reduce.submission import Number
+    from probe_effect.numbers.submission import Number
 
 HERE = facts_of(machine_document(machine__id="here").machine, "6.12.1-amd64")
 ELSEWHERE = replace(HERE, architecture="aarch64")

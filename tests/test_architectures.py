@@ -13,10 +13,10 @@ from number_builder import number, submission
 from probe_effect.compare.comparison import ANOTHER_ARCHITECTURE, compare
 from probe_effect.compare.kernels import CountedCase, beside, between_kernels, matrices
 from probe_effect.costs.from_counts import calibrations, counted
-from probe_effect.exports.facts import facts
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages.kernels_page import write_all
+from probe_effect.site.facts import facts
+from probe_effect.site.pages.kernels_page import write_all
 from probe_effect.store.beside_files import Explanation
 from probe_effect.store.places import DataFolder
 from test_kernels_page import seen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evidence_builder import part_of
-from probe_effect.answer.asking import QUESTIONS, groups, tool_script, tool_scripts, tracer_of
+from probe_effect.answer.question import QUESTIONS, groups, tool_script, tool_scripts, tracer_of
 from probe_effect.costs.evidence import evidence
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.scripts.script import read_script

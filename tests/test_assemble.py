@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from builders import write_counted_submission
-from probe_effect.exports.assemble import _copy_data, _copy_scripts
 from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.site.assemble import _copy_data, _copy_scripts
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

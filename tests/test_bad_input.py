@@ -12,9 +12,9 @@ from click.testing import CliRunner
 
 from builders import FOLDER, RowChanges, changed, machine_values, many_blocks, write_data, write_submission
 from probe_effect.cli.group import commands
-from probe_effect.errors import BadData, ProbeEffectError
+from probe_effect.model import BadData, ProbeEffectError
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages import site
+from probe_effect.site.pages import site
 from probe_effect.store.places import DataFolder
 from written_pages import with_fragments
 

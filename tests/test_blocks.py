@@ -20,12 +20,12 @@ from builders import (
 )
 from number_builder import reduced
 from probe_effect.model import Estimate, Key
-from probe_effect.stats.estimates import paired_estimate, ragged
+from probe_effect.numbers.estimates import paired_estimate, ragged
 
 if TYPE_CHECKING:
     from probe_effect.model import Sample
     from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.rows import Block, BlockTable
+    from probe_effect.numbers.rows import Block, BlockTable
 
 KPROBE = Key("02-kprobe", "bpftrace", None)
 
@@ -41,7 +41,7 @@ def first(samples: list[Sample]) -> tuple[Block, tuple[float, ...]]:
 
 
 def cost_again(made: BlockTable) -> Estimate:
-    """The cost as METHOD.md has it, from the differences alone."""
+    """The cost as /method/interval/ has it, from the differences alone."""
     every = (made.differences(block) for block in made.blocks)
     return paired_estimate(ragged(found for found in every if found))
 

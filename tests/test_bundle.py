@@ -21,11 +21,12 @@ import pytest
 
 from builders import PROJECT, json_rows, strings_of, write_counted_submission, write_data
 from probe_effect import units
-from probe_effect.exports.assemble import QUERY, _answer, _copy_data, write_data_section
-from probe_effect.exports.data_folder import write_tables
-from probe_effect.exports.page_data import rows
-from probe_effect.exports.releases import feed
 from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.site.assemble import _copy_data
+from probe_effect.site.data_folder import write_tables
+from probe_effect.site.files import rows
+from probe_effect.site.pages.parts import Table
+from probe_effect.site.releases import QUERY, _answer, feed, write_data_section
 from probe_effect.store.places import DataFolder
 from probe_effect.store.samples import SAMPLE_COLUMNS
 from probe_effect.store.tables import csv_line
@@ -254,7 +255,9 @@ def test_the_answer_that_the_page_shows_is_what_duckdb_says(catalogue: Catalogue
     with duckdb.connect() as engine:
         engine.execute("SET file_search_path = ?", [str(tmp_path)])
         found = engine.execute(QUERY).fetchall()
-    assert _answer(tmp_path) == [
+    shown = _answer(tmp_path)
+    assert isinstance(shown, Table)
+    assert shown.rows == [
         (tier, tracer, units.count(machines), *map(units.duration, costs)) for tier, tracer, machines, *costs in found
     ]
 

@@ -10,7 +10,7 @@ from evidence_builder import TRACER, case, evidence, measured, suite
 from probe_effect.answer.proof import calibrated_pairs, times_of_others
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
-from probe_effect.pages import proof
+from probe_effect.site.pages import proof
 from probe_effect.store.further_tables import ProbeCalibration
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.costs.evidence import Evidence
-    from probe_effect.reduce.submission import Number
+    from probe_effect.numbers.submission import Number
     from probe_effect.store.suite_file import Suite
 
 PROGRAMS = [f"program-{place}" for place in range(24)]

@@ -14,21 +14,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from live_programs import needs_bpf
-from probe_effect.calibration import measure
-from probe_effect.calibration.loop import BlockTime, CalibrationLoop, LoopProcess
-from probe_effect.calibration.measure import Blocks, CalibrationTask, measured
-from probe_effect.calibration.moved import PLAIN_CALL, AskedProbe, Operation, moved
+from probe_effect.advising import calibrate
+from probe_effect.advising.calibrate import Blocks, CalibrationTask, measured
+from probe_effect.advising.loop import BlockTime, CalibrationLoop, LoopProcess
+from probe_effect.advising.moved import PLAIN_CALL, AskedProbe, Operation, moved
 from probe_effect.costs.table import HereCost, HereCosts
-from probe_effect.errors import HostNotReady
+from probe_effect.host import noise
+from probe_effect.host.load import Quota
 from probe_effect.live.places import Place
-from probe_effect.model import Estimate
+from probe_effect.model import Estimate, HostNotReady
 from probe_effect.scripts.script import read_script
 from probe_effect.tracers.bpftrace import Bpftrace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probe_effect.calibration.moved import MovedScript
+    from probe_effect.advising.moved import MovedScript
 
 LOOP = LoopProcess(Path("/loop"), 42, frozenset({"read", PLAIN_CALL}))
 READ = Place(kind="tracepoint-entry", name="syscalls:sys_enter_read")
@@ -182,6 +183,7 @@ class TestMeasured:
         assert found.calls is not None
         assert not found.missing
 
+    @pytest.mark.deep
     def test_an_event_behind_a_filter_has_the_low_end_of_one_that_does_not_pass(self) -> None:
         text = "tracepoint:syscalls:sys_exit_read /args->ret > 9/ { @[kstack, ustack] = count(); }"
         (cost,) = measured(task(text, [replace(READ, name="syscalls:sys_exit_read")])).costs.values()
@@ -194,16 +196,22 @@ class TestMeasured:
         found = measured(task("tracepoint:syscalls:sys_enter_read /@n++ > 99/ { exit(); }", [READ]))
         assert list(found.costs) == [("tracepoint:syscalls:sys_enter_read", None)]
 
+    def test_under_a_quota_nothing_is_timed_here_and_it_is_said_why(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(noise, "tightest_quota", lambda *_: Quota("/sys/fs/cgroup/a", 0.12, 100))
+        with pytest.raises(HostNotReady, match=r"quota lets the cgroup /sys/fs/cgroup/a use 0\.12 CPUs"):
+            measured(task(COUNTED, [READ]))
+
     def test_a_script_that_bpftrace_refuses_is_refused_in_its_words(self) -> None:
         with pytest.raises(HostNotReady, match="nosuchfield"):
             measured(task("tracepoint:syscalls:sys_enter_read { @ = args->nosuchfield; }", [READ]))
 
+    @pytest.mark.deep
     def test_killed_it_leaves_no_tracer_behind(self, tmp_path: Path) -> None:
         words = (
             "import sys; sys.path.insert(0, sys.argv[1])\n"
             "from test_calibration import COUNTED, READ, task\n"
-            "from probe_effect.calibration import loop\n"
-            "from probe_effect.calibration.measure import measured\n"
+            "from probe_effect.advising import loop\n"
+            "from probe_effect.advising.calibrate import measured\n"
             "def tell(self): print(self._session.child.pid, flush=True); input()\n"
             "loop.Traced.__enter__, enter = lambda self: (enter(self), tell(self))[0], loop.Traced.__enter__\n"
             "measured(task(COUNTED, [READ]))\n"
@@ -233,11 +241,11 @@ class TestKept:
             }
             return HereCosts(costs=costs, seconds=1.5, others=self.others)
 
-        monkeypatch.setattr(measure, "measured", fake)
+        monkeypatch.setattr(calibrate, "measured", fake)
         return made
 
     def test_the_same_script_is_measured_once(self, counted: list[CalibrationTask]) -> None:
-        first, again = measure.calibrated(task(COUNTED, [READ])), measure.calibrated(task(COUNTED, [READ]))
+        first, again = calibrate.calibrated(task(COUNTED, [READ])), calibrate.calibrated(task(COUNTED, [READ]))
         assert again == replace(first, is_kept=True)
         assert len(counted) == 1
 
@@ -245,17 +253,17 @@ class TestKept:
         self, counted: list[CalibrationTask], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(self, "others", ("others used CPU 0",))
-        assert [measure.calibrated(task(COUNTED, [READ])).is_kept for _ in range(2)] == [False, False]
+        assert [calibrate.calibrated(task(COUNTED, [READ])).is_kept for _ in range(2)] == [False, False]
         assert len(counted) == 2
 
     def test_another_script_another_cpu_and_a_spoilt_file_are_measured(
         self, counted: list[CalibrationTask], tmp_path: Path
     ) -> None:
-        measure.calibrated(task(COUNTED, [READ]))
-        measure.calibrated(task(COUNTED + " ", [READ]))
-        measure.calibrated(task(COUNTED, [READ], cpus=(0, 1)))
+        calibrate.calibrated(task(COUNTED, [READ]))
+        calibrate.calibrated(task(COUNTED + " ", [READ]))
+        calibrate.calibrated(task(COUNTED, [READ], cpus=(0, 1)))
         assert len(counted) == 3
         for path in tmp_path.rglob("*.json"):
             path.write_text('{"costs": [[["a"')
-        measure.calibrated(task(COUNTED, [READ]))
+        calibrate.calibrated(task(COUNTED, [READ]))
         assert len(counted) == 4

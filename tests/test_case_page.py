@@ -21,12 +21,15 @@ from builders import (
     write_source,
     write_submission,
 )
+from evidence_builder import case, evidence, suite
 from number_builder import number, submission
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages import case_page
-from probe_effect.pages.results.cost import other_instructions
-from probe_effect.pages.results.view import ResultSection
+from probe_effect.site.pages import case_page
+from probe_effect.site.pages.parts import Fold, Group, Table
+from probe_effect.site.pages.results import view
+from probe_effect.site.pages.results.cost import other_instructions
+from probe_effect.site.pages.results.view import COST, TRACER, CaseResults
 from probe_effect.store.places import DataFolder
 from written_pages import split, written
 
@@ -85,13 +88,30 @@ def test_the_table_names_each_machine_once_and_each_row_has_an_address(data: Pat
     assert [line for line in lines if re.match(r"\| \[bpftrace 0\.23\]\(#=(machine|another)-bpftrace\) \|", line)]
 
 
-def test_a_table_has_the_machines_that_fit_and_a_fold_the_others() -> None:
+def test_a_table_has_the_machines_that_fit_and_a_fold_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = [submission(name) for name in ("a", "b", "c")]
-    rows = [number(run, Estimate(1.0), tracer=tracer) for run in runs for tracer in ("one", "two")]
-    table, rest = ResultSection(rows=rows).parted(5, "Others")
-    assert ([one.submission.machine for one in table.rows], rest.title) == (["a", "a", "b", "b"], "Others")
-    assert [one.submission.machine for one in rest.rows] == ["c", "c"]
-    assert ResultSection(rows=rows).parted(6, "Others")[1].is_empty
+    costs_ns = iter((100.0, 200.0, 300.0, 400.0, 500.0, 600.0))
+    rows = [number(run, Estimate(next(costs_ns)), tracer=tracer) for run in runs for tracer in ("one", "two")]
+    per_event = suite("per-event", case("02-kprobe"))
+    of = CaseResults(evidence((per_event,)), per_event, per_event.cases[0], rows)
+
+    def machines(table: object) -> list[str]:
+        assert isinstance(table, Table)
+        return [str(row.text) for row in table.rows if isinstance(row, Group)]
+
+    def costs(table: object) -> list[object]:
+        assert isinstance(table, Table)
+        return [row[1] for row in table.rows if not isinstance(row, Group)]
+
+    monkeypatch.setattr(view, "MOST_ROWS", 5)
+    table, rest = filter(None, of.table([TRACER, COST]))
+    assert isinstance(rest, Fold)
+    assert rest.title == "On other machines"
+    assert (len(machines(table)), len(machines(rest.parts[0]))) == (2, 1)
+    assert costs(table) + costs(rest.parts[0]) == [COST.cell(one) for one in rows]
+    monkeypatch.setattr(view, "MOST_ROWS", 6)
+    (table,) = filter(None, of.table([TRACER, COST]))
+    assert len(machines(table)) == 3
 
 
 def test_why_nobody_measured_it_is_one_sentence_for_all_machines() -> None:
@@ -126,7 +146,8 @@ certainty = "read"
     (data / "explanations.toml").write_text(explanation, encoding="utf-8")
     page = page_of(data)
     assert re.search(r"\[500\]\(/results/[^)]+\) \[1\]\(/kernels/changes/#a-cause\)", page)
-    assert "1. It does more. [Read in the source](/kernels/changes/#a-cause)." in page
+    _, _, folded = page.partition("> [!fold]- Why the counts changed")
+    assert "1. It does more. [Read in the source](/kernels/changes/#a-cause)." in folded
     assert "[1](#=a-cause)" in written(read_catalogue(DataFolder(data)))["kernels/changes.md"]
 
 

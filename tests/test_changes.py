@@ -21,10 +21,10 @@ from builders import (
 )
 from probe_effect.checks.run import check_all
 from probe_effect.costs.evidence import evidence
-from probe_effect.exports.releases import feed, series_feed
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
-from probe_effect.pages import changes_page, fragments
-from probe_effect.pages.changes_page import entries
+from probe_effect.site.pages import changes_page, fragments
+from probe_effect.site.pages.changes_page import entries
+from probe_effect.site.releases import feed, series_feed
 from probe_effect.store.places import DataFolder
 from written_pages import written
 

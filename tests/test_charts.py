@@ -16,10 +16,13 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from builders import picture_size, strings_of, write_data
-from probe_effect.charts import curves
-from probe_effect.charts.dots import Dot, cost_chart, instruction_chart
-from probe_effect.charts.draw import draw_framed, draw_png, draw_svg, live_script, site_card
-from probe_effect.charts.slowdown import (
+from probe_effect.model import Estimate
+from probe_effect.numbers.catalogue import Catalogue, read_catalogue
+from probe_effect.site.assemble import assemble
+from probe_effect.site.charts import curves
+from probe_effect.site.charts.dots import Dot, cost_chart, instruction_chart
+from probe_effect.site.charts.draw import draw_card, draw_framed, draw_svg, live_script, site_card
+from probe_effect.site.charts.slowdown import (
     RATES,
     SLOWDOWNS,
     CostLine,
@@ -28,13 +31,10 @@ from probe_effect.charts.slowdown import (
     ladder_chart,
     slowdown_chart,
 )
-from probe_effect.charts.svg import slim
-from probe_effect.charts.theme import CARD_HEIGHT, LAYOUTS, PAPER, SERIES, WIDTHS, Chart, Layout, dodged, look
-from probe_effect.exports.assemble import assemble
-from probe_effect.exports.files import safe_cell
-from probe_effect.model import Estimate
-from probe_effect.numbers.catalogue import Catalogue, read_catalogue
-from probe_effect.pages import site
+from probe_effect.site.charts.svg import slim
+from probe_effect.site.charts.theme import CARD_HEIGHT, LAYOUTS, PAPER, SERIES, WIDTHS, Chart, Layout, dodged, look
+from probe_effect.site.files import safe_cell
+from probe_effect.site.pages import site
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
 from site_build import PROJECT
@@ -272,6 +272,12 @@ def test_an_interval_that_reaches_below_zero_is_drawn_down_to_the_foot_of_the_ax
     assert "NaN" not in drawn(chart)
 
 
+def test_rates_below_the_axis_of_a_slowdown_chart_do_not_touch_on_a_phone() -> None:
+    texts = [texts_of(slowdowns(line("kprobe", 50)), layout) for layout in LAYOUTS]
+    rates = [[one for one in some if one in {"100", "1k", "10k", "100k", "1M", "10M"}] for some in texts]
+    assert rates == [["100", "1k", "10k", "100k", "1M", "10M"], ["100", "10k", "1M"]]
+
+
 def test_a_slowdown_chart_spans_its_rates_and_slowdowns() -> None:
     encoding = parsed(slowdowns(line("kprobe", 50)), "wide")["layer"][1]["encoding"]
     assert encoding["x"]["scale"] == {"type": "log", "domain": [100, 10_000_000]}
@@ -393,11 +399,6 @@ def test_the_table_of_a_slowdown_chart_has_a_row_for_each_rate_and_a_column_for_
     assert table.rows[0][:3] == ("100\u00a0/s", "rate x cost", "0.00050\u00a0% (0.00045\u00a0to\u00a00.00055)")
 
 
-def test_a_picture_is_twice_as_sharp_as_the_drawing() -> None:
-    chart = costs(dot("a", 50), dot("b", 60))
-    assert picture_size(draw_png(chart, "wide", KEPT))[0] == 2 * WIDTHS["wide"]
-
-
 @pytest.mark.parametrize("chart", BOTH)
 @pytest.mark.parametrize("layout", ALL)
 def test_what_is_taken_away_is_on_white_and_says_what_it_is_and_where_it_is_from(chart: Chart, layout: Layout) -> None:
@@ -424,7 +425,7 @@ def test_a_chart_of_one_run_names_the_run_and_stays_the_same_with_further_data()
 
 @pytest.mark.parametrize("chart", [*BOTH, pytest.param(site_card(), id="site")])
 def test_a_card_has_the_size_that_links_are_shown_with(chart: Chart) -> None:
-    card = draw_png(chart, "card", KEPT)
+    card = draw_card(chart, KEPT)
     assert picture_size(card) == (WIDTHS["card"], CARD_HEIGHT)
     assert len(card) < 150_000
 
@@ -435,6 +436,22 @@ def test_a_card_of_many_rows_shows_the_first_with_their_own_colours() -> None:
     assert labels == [f"case {number}" for number in range(len(labels))]
     assert 5 < len(labels) < 12
     assert parsed(chart, "card")["layer"][0]["encoding"]["color"]["scale"]["range"] == [look("dtrace").colour]
+
+
+def test_a_card_has_one_dot_a_machine_of_the_tracer_that_most_machines_have() -> None:
+    """Its title says a range over machines: the dots of one machine would not show it."""
+    some = [Dot(f"machine {at}", "bpftrace", Estimate(100.0 * at), "bpftrace") for at in (1, 2, 3)]
+    others = [Dot("machine 1", name, Estimate(90.0), name) for name in ("dtrace", "strace", "perf-stat")]
+    chart = costs(*others, *some)
+    shown = [(one["label"], one["series"]) for one in parsed(chart, "card")["data"]["values"]]
+    assert shown == [(f"machine {at}", "bpftrace") for at in (1, 2, 3)]
+    assert texts_of(chart, "card").count("bpftrace") == 1, "its name is in the legend"
+
+
+def test_on_a_phone_long_names_of_series_are_in_the_legend_and_not_beside_each_dot() -> None:
+    names = ("user probe, emulated", "user probe, stepped", "tracepoint")
+    chart = costs(*(dot(row, 100.0 + at, name) for row in "ab" for at, name in enumerate(names)))
+    assert [texts_of(chart, layout).count(names[0]) for layout in LAYOUTS] == [2, 1]
 
 
 def test_a_tracer_has_its_own_colour_wherever_it_stands() -> None:
@@ -568,7 +585,6 @@ def test_a_chart_is_written_with_drawings_specs_rows_and_words(tmp_path: Path) -
         about = json.loads((published / "data.json").read_text(encoding="utf-8"))
         assert [dict(row) for row in chart.rows] == about["rows"]
         assert about["data_version"] == catalogue.version
-        assert picture_size((published / "wide.png").read_bytes())[0] == 2 * WIDTHS["wide"]
         assert (published / "card.png").exists() == ("card" in chart.specs)
         assert f'{{{{< chart "{chart.name}" >}}}}' in (work / "content/charts" / f"{chart.name}.md").read_text("utf-8")
         words = json.loads((work / "assets" / "charts" / chart.name / "meta.json").read_text(encoding="utf-8"))

@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from probe_effect.cli.group import commands
+from probe_effect.intake.report import annotate
 from probe_effect.model import Problem
-from probe_effect.review.report import annotate
 from submission_patches import HOME, good_data
 from tiers import deep_but
 
@@ -158,6 +158,34 @@ def test_fix_says_what_it_did(data: Path, folder: Path) -> None:
         ("machine.json", "has no blanks at the ends of lines"),
         ("machine.json", "ends with a line feed"),
     }
+
+
+SAVED: dict[str, Callable[[bytes], bytes]] = {
+    "by a German spreadsheet": lambda rows: rows.replace(b",", b";"),
+    "as text with tabs": lambda rows: rows.replace(b",", b"\t"),
+    "with a line for Excel": lambda rows: b"sep=;\r\n" + rows.replace(b",", b";").replace(b"\n", b"\r\n"),
+    "with a line for Excel alone": lambda rows: b"sep=,\n" + rows,
+    "with blank rows": lambda rows: rows.replace(b"\n", b"\n,,,,\n\n") + b",,,\n",
+    "with line ends of an old Mac": lambda rows: rows.replace(b"\n", b"\r"),
+    "before a power cut": lambda rows: rows + b"\0" * 40,
+}
+
+
+@pytest.mark.parametrize("how", SAVED)
+def test_fix_mends_what_another_program_saved(data: Path, folder: Path, how: str) -> None:
+    before = contents(folder)
+    (folder / "samples.csv").write_bytes(SAVED[how](before["samples.csv"][0]))
+    assert run(data).exit_code == 1
+    assert run(data, "--fix").exit_code == 0
+    assert contents(folder) == before
+
+
+def test_fix_makes_no_torn_line_whole(data: Path, folder: Path) -> None:
+    rows = folder / "samples.csv"
+    torn = rows.read_bytes()[:-5]
+    rows.write_bytes(torn.replace(b",", b";") + b"\0" * 9)
+    assert run(data, "--fix").exit_code == 1
+    assert rows.read_bytes() == torn
 
 
 def test_fix_has_nothing_to_do_a_second_time(data: Path, folder: Path) -> None:

@@ -32,7 +32,7 @@ from builders import (
 )
 from probe_effect.checks.rule import Rule
 from probe_effect.checks.run import ALL_RULES, SIGNS, check, check_all
-from probe_effect.errors import UsageError
+from probe_effect.model import UsageError
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

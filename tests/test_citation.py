@@ -24,7 +24,7 @@ from builders import (
 )
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.numbers.names import Edition, Subject, cite, entry, escaped
-from probe_effect.pages import citing
+from probe_effect.site.pages import citing
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

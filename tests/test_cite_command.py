@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from builders import FOLDER, MACHINE, write_data
 from probe_effect.cli.group import commands
-from probe_effect.errors import UsageError
+from probe_effect.model import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path

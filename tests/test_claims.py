@@ -9,17 +9,16 @@ import pytest
 
 from number_builder import number, submission
 from probe_effect.checks.run import check_all
-from probe_effect.exports.facts import verdicts
-from probe_effect.exports.files import csv_text
-from probe_effect.exports.page_data import page_tables, rows
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.site.facts import verdicts
+from probe_effect.site.files import csv_text, page_tables, rows
 from probe_effect.store.beside_files import MOST_WORDS, Claim, read_claims
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
     from probe_effect.model import Problem
-    from probe_effect.reduce.submission import Submission
+    from probe_effect.numbers.submission import Submission
 
 PROBE, OTHER = "06-uprobe", "04-tracepoint-entry"
 VALUES: dict[str, Any] = {
@@ -75,6 +74,14 @@ def test_a_number_without_an_interval_decides_nothing() -> None:
     own = submission("m")
     number(own, Estimate(50.0), PROBE)
     assert decided(claim(), own)["verdict"] == "cannot be said"
+
+
+@pytest.mark.parametrize(
+    ("costs_ns", "verdict"), [((CLEAR, CLEAR), "cannot be said"), ((CLEAR, HIGH), "does not hold")]
+)
+def test_a_claim_on_a_worst_case_is_refuted_by_one_number_and_confirmed_by_none(costs_ns: Any, verdict: str) -> None:  # noqa: ANN401
+    worst = claim(**TESTED, only_refutes=True)
+    assert decided(worst, *(machine(f"m{place}", cost) for place, cost in enumerate(costs_ns)))["verdict"] == verdict
 
 
 def test_a_claim_between_two_figures_fails_on_either_side() -> None:
@@ -193,6 +200,11 @@ def test_a_claim_that_names_a_number_that_does_not_exist_is_told_with_its_place(
         TESTED | {"words": "word " * MOST_WORDS + "word"},
         TESTED | {"link": "http://example.org"},
         TESTED | {"date": "last week"},
+        TESTED | {"date": "2026-99-99"},
+        TESTED | {"above": float("nan")},
+        TESTED | {"below": float("inf")},
+        TESTED | {"above": 2 * float(str(TESTED["below"]))},
+        TESTED | {"only_refutes": True, "quantity": "threshold"},
         TESTED | {"missing": "Nothing."},
         TESTED | {"quantity": "slowdown"},
         TESTED | {"quantity": "ratio"},

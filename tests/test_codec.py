@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from builders import counted_document, counted_rows, machine_document, many_blocks, skipped_row
 from number_builder import reduced
 from probe_effect.model import Bucket, Estimate, Key
-from probe_effect.reduce import reading
-from probe_effect.reduce.reading import MADE_AGAIN, packed, packed_blocks, unpacked, unpacked_blocks
-from probe_effect.reduce.rows import Block, BlockTable, Tail
-from probe_effect.reduce.submission import InstructionsResult, Number, OwnUse, Submission, TimeResult
+from probe_effect.numbers import reading
+from probe_effect.numbers.reading import BLOCKS, MADE_AGAIN, packed, unpacked
+from probe_effect.numbers.rows import Block, BlockTable, Tail
+from probe_effect.numbers.submission import InstructionsResult, Number, OwnUse, Submission, TimeResult
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder, SubmissionFolder
 
@@ -145,9 +145,8 @@ def test_a_submission_comes_back_as_it_was(one: Submission) -> None:
 
 @given(st.dictionaries(keys, tables, max_size=3))
 def test_blocks_come_back_as_they_were(found: Mapping[Key, BlockTable]) -> None:
-    again = unpacked_blocks(json.dumps(packed_blocks(found)).encode())
-    assert list(again) == list(found)
-    assert repr(again) == repr(found)
+    again = BLOCKS.validate_json(BLOCKS.dump_json([*found.items()]))
+    assert repr(again) == repr([*found.items()])
 
 
 @pytest.mark.parametrize(
@@ -161,7 +160,7 @@ def test_blocks_come_back_as_they_were(found: Mapping[Key, BlockTable]) -> None:
 )
 def test_what_rows_say_comes_back_as_it_was(one: Submission) -> None:
     assert is_same(one, through_json(one))
-    assert unpacked_blocks(json.dumps(packed_blocks(one.blocks)).encode()) == one.blocks
+    assert dict(BLOCKS.validate_json(BLOCKS.dump_json([*one.blocks.items()]))) == one.blocks
 
 
 @pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.deep), 10])

@@ -13,7 +13,7 @@ from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.shown import home_numbers
-from probe_effect.pages import companion
+from probe_effect.site.pages import guide_fragments
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,33 +23,32 @@ SCRIPT = re.compile(r'\{\{< script "([^"]+)" line >\}\}')
 
 @pytest.fixture(scope="module")
 def written(catalogue: Catalogue) -> Mapping[str, str]:
-    return companion.write_all(catalogue)
+    return guide_fragments.write_companion(catalogue)
 
 
 def test_an_event_in_every_two_microseconds_of_the_untraced_program_is_half_a_million_a_second() -> None:
     one = number(submission(), Estimate(1.0), baseline=Estimate(2000.0))
-    assert companion.rate_hz(one) == 500_000
+    assert guide_fragments.rate_hz(one) == 500_000
 
 
 def test_rates_are_of_one_machine_and_one_tool_the_most_frequent_first(catalogue: Catalogue) -> None:
-    counted = companion.event_rates(catalogue)
+    counted = guide_fragments.event_rates(catalogue)
     assert counted
-    assert len({one.submission.machine for kind in counted for one in kind.numbers}) == 1
-    for kind in counted:
-        rates = [companion.rate_hz(one) for one in kind.numbers]
+    assert len({one.submission.machine for numbers in counted.values() for one in numbers}) == 1
+    for numbers in counted.values():
+        rates = [guide_fragments.rate_hz(one) for one in numbers]
         assert rates == sorted(rates, reverse=True)
-        assert len({one.tracer for one in kind.numbers}) == 1
-        assert kind.most is kind.numbers[0]
+        assert len({one.tracer for one in numbers}) == 1
 
 
 def test_rates_are_of_the_numbers_that_pages_quote(catalogue: Catalogue) -> None:
     quoted = home_numbers(catalogue.numbers)
-    assert all(quoted[one.name] is one for kind in companion.event_rates(catalogue) for one in kind.numbers)
+    assert all(quoted[one.name] is one for own in guide_fragments.event_rates(catalogue).values() for one in own)
 
 
 def test_every_program_has_a_row_with_its_rates(catalogue: Catalogue, written: Mapping[str, str]) -> None:
     text = written["event-rates.md"]
-    programs = {one.level for kind in companion.event_rates(catalogue) for one in kind.numbers}
+    programs = {one.level for own in guide_fragments.event_rates(catalogue).values() for one in own}
     assert programs
     assert all(f"| {program} |" in text for program in programs)
 
@@ -66,13 +65,13 @@ def test_a_pair_is_shown_with_the_scripts_that_were_run(written: Mapping[str, st
 def test_the_two_costs_of_a_pair_are_of_one_machine(catalogue: Catalogue) -> None:
     for case in catalogue.cases():
         for metric in ("time", "instructions"):
-            both = companion.of_both(catalogue.numbers.of_case(case.id, metric))
+            both = guide_fragments.of_both(catalogue.numbers.of_case(case.id, metric))
             assert set(both) in (set(), {"dtrace", "bpftrace"})
             assert len({one.submission.machine for one in both.values()}) <= 1
             assert all(names.tool_of(one.tracer) == tool for tool, one in both.items())
 
 
 def test_without_data_both_tables_say_so() -> None:
-    made = companion.write_all(Catalogue())
+    made = guide_fragments.write_companion(Catalogue())
     assert "probe-effect measure programs" in made["event-rates.md"]
     assert "No case has been measured in both languages yet" in made["d-and-bpftrace.md"]

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from builders import MACHINE, block_rows, machine_values, many_blocks, traced_row, write_submission
 from probe_effect.cli.group import commands
-from probe_effect.errors import BadData, ProbeEffectError, UsageError
+from probe_effect.model import BadData, ProbeEffectError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from probe_effect.model import Sample
-    from probe_effect.reduce.submission import Number, Submission
+    from probe_effect.numbers.submission import Number, Submission
 
 KPROBE, FENTRY = "02-kprobe bpftrace", "19-fentry bpftrace"
 

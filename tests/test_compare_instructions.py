@@ -22,7 +22,7 @@ from builders import (
 )
 from probe_effect.cli.compare_output import signed_percent
 from probe_effect.cli.group import commands
-from probe_effect.errors import ProbeEffectError, UsageError
+from probe_effect.model import ProbeEffectError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

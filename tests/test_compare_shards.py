@@ -21,8 +21,8 @@ from builders import (
 )
 from probe_effect.compare.comparison import OUTCOMES, Side, between_tracers
 from probe_effect.compare.subjects import subjects
-from probe_effect.exports.script_values import INDEX, compare_files, shard_name
 from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.site.script_values import INDEX, compare_files, shard_name
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

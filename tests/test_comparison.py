@@ -24,15 +24,15 @@ from probe_effect.compare.comparison import (
 )
 from probe_effect.model import Estimate, Key
 from probe_effect.numbers.catalogue import read_numbers
-from probe_effect.pages import comparison
-from probe_effect.reduce.rows import ADD_UP
+from probe_effect.numbers.rows import ADD_UP
+from probe_effect.site.pages import comparison
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.model import Sample
-    from probe_effect.reduce.submission import Number, Submission
+    from probe_effect.numbers.submission import Number, Submission
 
 FLOOR_NS = 5.0
 MIRROR = {
@@ -214,6 +214,22 @@ def test_a_submission_is_set_against_the_newest_earlier_one_of_its_suite(tmp_pat
     assert found.first.submission.files.folder.name == "2026-11-02-per-event"
     assert (found.outcome, found.difference.value) == ("higher", 20)
     assert since(submissions[-1], submissions) == []
+
+
+def test_two_runs_must_differ_by_more_than_runs_do_beside_their_own_intervals() -> None:
+    first = measurement(Estimate(1000, 990, 1010))
+    near, far = (measurement(Estimate(value, value - 10, value + 10), submission()) for value in (1050, 1400))
+    assert [compare(first, one).outcome for one in (near, far)] == ["higher", "higher"]
+    found = [compare(first, one, spread=0.06) for one in (near, far)]
+    assert [one.outcome for one in found] == ["no difference", "higher"]
+    assert [one.difference.value for one in found] == [50, 400]
+
+
+def test_costs_of_one_run_are_compared_without_the_spread_between_runs(tmp_path: Path) -> None:
+    write_submission(tmp_path, shared_noise({"bpftrace": 50, "libbpf": 52}))
+    first, second = (one for one in read(tmp_path)[0].numbers if one.is_known)
+    assert compare(first, second).is_paired
+    assert compare(first, second, spread=0.06) == compare(first, second)
 
 
 # Ranks

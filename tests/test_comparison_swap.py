@@ -10,7 +10,7 @@ import pytest
 from probe_effect import units
 from probe_effect.compare.comparison import Side, between, between_tracers, compare
 from probe_effect.model import Estimate
-from probe_effect.pages import comparison
+from probe_effect.site.pages import comparison
 
 if TYPE_CHECKING:
     from collections.abc import Callable

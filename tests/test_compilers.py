@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from probe_effect.compilers import MACHINE, CompiledProgram, Compiler, Sysroot, compiled
-from probe_effect.errors import HostNotReady
-from probe_effect.workloads import build
+from probe_effect.host.compilers import MACHINE, CompiledProgram, Compiler, Sysroot, compiled
+from probe_effect.host.workloads import build
+from probe_effect.model import HostNotReady
 
 PRINTS_ITS_WORDS = """#!/bin/sh
 [ "$1" = --version ] && { echo "words 1.0"; exit 0; }

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evidence_builder import MACHINE, case, evidence, measured, suite
 from probe_effect.costs.actions import agreement, checked, composed
 from probe_effect.model import Estimate
-from probe_effect.stats.estimates import overlap
+from probe_effect.numbers.estimates import overlap
 
 COMBINATIONS = suite(
     "combinations",

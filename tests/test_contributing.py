@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
+import subprocess
 import tomllib
 from typing import TYPE_CHECKING
 
@@ -19,7 +21,7 @@ from probe_effect.store.beside_files import ChangesFile
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGES = {name: (PROJECT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md", "RUNNERS.md")}
+PAGES = {name: (PROJECT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md", ".github/RUNNERS.md")}
 TARGETS = set(re.findall(r"^([a-z-]+):", (PROJECT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
@@ -37,7 +39,11 @@ INLINE = [
 ]
 
 
-@pytest.mark.parametrize("is_clone", [False, True], ids=["without a clone", "in a clone"])
+@pytest.mark.parametrize(
+    "is_clone",
+    [pytest.param(False, marks=pytest.mark.deep, id="without a clone"), pytest.param(True, id="in a clone")],
+)
+@pytest.mark.deep
 def test_every_command_of_the_way_runs_as_it_stands_and_prints_what_the_page_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache_with_kept: Path, is_clone: bool
 ) -> None:
@@ -88,13 +94,13 @@ def test_the_example_of_a_fleet_has_the_form_of_ours() -> None:
     ours = json.loads((PROJECT / ".github" / "fleet.json").read_text(encoding="utf-8"))
     example = json.loads(block)
     assert set(example) == set(ours)
-    assert f"--name {example['machines'][0]} --labels {example['machines'][0]}" in PAGES["RUNNERS.md"]
+    assert f"--name {example['machines'][0]} --labels {example['machines'][0]}" in PAGES[".github/RUNNERS.md"]
 
 
 def test_what_the_runners_page_says_of_workflows_is_so() -> None:
-    named = set(re.findall(r"`([a-z-]+\.yml)`", PAGES["RUNNERS.md"]))
+    named = set(re.findall(r"`([a-z-]+\.yml)`", PAGES[".github/RUNNERS.md"]))
     assert [name for name in named if not (PROJECT / ".github" / "workflows" / name).is_file()] == []
-    said = re.search(r"\*Settings, Environments\*: (.*)", PAGES["RUNNERS.md"])
+    said = re.search(r"\*Settings, Environments\*: (.*)", PAGES[".github/RUNNERS.md"])
     assert said
     used = set()
     for path in (PROJECT / ".github" / "workflows").glob("*.yml"):
@@ -102,3 +108,18 @@ def test_what_the_runners_page_says_of_workflows_is_so() -> None:
             re.findall(r"^    environment:(?:\n      name:)? ([\w-]+)", path.read_text(encoding="utf-8"), re.MULTILINE)
         )
     assert used == set(re.findall(r"`([\w-]+)`", said[1]))
+
+
+def test_a_clone_that_turns_line_ends_has_the_data_as_they_are(tmp_path: Path) -> None:
+    def git(*words: str) -> None:
+        identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+        subprocess.run(["git", *identity, *words], cwd=tmp_path, check=True, capture_output=True)  # noqa: S607
+
+    (tmp_path / "ours").mkdir()
+    shutil.copy(PROJECT / ".gitattributes", tmp_path / "ours")
+    (tmp_path / "ours" / "samples.csv").write_bytes(b"case,block\na,1\n")
+    git("init", "ours")
+    git("-C", "ours", "add", ".")
+    git("-C", "ours", "commit", "-m", "Add samples")
+    git("clone", "-c", "core.autocrlf=true", "ours", "clone")
+    assert (tmp_path / "clone" / "samples.csv").read_bytes() == b"case,block\na,1\n"

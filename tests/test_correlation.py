@@ -12,7 +12,7 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.stats.trends import MIN_PAIRS, Correlation, concordance, discordance_distribution, kendall
+from probe_effect.numbers.trends import MIN_PAIRS, Correlation, concordance, discordance_distribution, kendall
 
 DISTINCT = st.integers(2, 20).flatmap(lambda n: st.permutations(range(n)))
 TIED = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=25)
@@ -35,6 +35,7 @@ def ends(found: Correlation | None) -> tuple[float, float]:
 
 
 @given(DISTINCT)
+@pytest.mark.deep
 def test_without_ties_tau_and_its_exact_p_value_are_scipys(order: list[int]) -> None:
     found = known(kendall(array(range(len(order))), array(order)))
     reference = scipy.stats.kendalltau(range(len(order)), order, method="exact")

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from builders import EVENTS, UNTRACED_INSTRUCTIONS, counted_document, counted_row, counted_rows, skipped_row
 from number_builder import reduced
 from probe_effect.model import Estimate, Sample
-from probe_effect.reduce.rows import reconcile_events
+from probe_effect.numbers.rows import reconcile_events
 
 if TYPE_CHECKING:
-    from probe_effect.reduce.submission import Number, Submission
+    from probe_effect.numbers.submission import Number, Submission
 
 KPROBE = "02-kprobe bpftrace"
 

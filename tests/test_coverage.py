@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import scipy
-from benchmarks.coverage import SEED, SHORT, Outcome, document, outcomes, shares
-from benchmarks.coverage_estimators import IN_BLOCKS, OF_ARMS, OURS, against_mean, means, minima, paired
-from benchmarks.coverage_noise import CASES, COST_NS, MODELS, RUNS_PER_BLOCK, Runs, interleaved, layouts, sequential
-from benchmarks.coverage_tables import combined_tables, model_table
 
+from evidence.coverage import SEED, SHORT, Outcome, document, outcomes, shares
+from evidence.coverage_estimators import IN_BLOCKS, OF_ARMS, OURS, against_mean, means, minima, paired
+from evidence.coverage_noise import CASES, COST_NS, MODELS, RUNS_PER_BLOCK, Runs, interleaved, layouts, sequential
+from evidence.coverage_tables import combined_tables, model_table
 from probe_effect.model import Estimate
-from probe_effect.stats.estimates import estimate, fastest, paired_estimate
+from probe_effect.numbers.estimates import estimate, fastest, paired_estimate
 
 if TYPE_CHECKING:
-    from benchmarks.coverage_combined import Share
-    from benchmarks.coverage_estimators import Estimates
+    from evidence.coverage_combined import Share
+    from evidence.coverage_estimators import Estimates
 
 TARGET = 0.93
 PROMISED = [name for name, model in MODELS.items() if model.is_promised]
@@ -91,6 +91,7 @@ def test_the_mean_of_baselines_misses_under_skewed_noise_and_baselines_apart_do_
         assert one.figures["against_mean"].bias_ns < -1 < one.figures[OURS].bias_ns
 
 
+@pytest.mark.deep
 def test_figures_computed_from_intervals_cover_as_much(also: list[Share]) -> None:
     computed = [one for one in also if one.unit == "blocks" and "parted" not in one.what]
     assert len({one.what for one in computed}) == 4
@@ -144,6 +145,7 @@ def test_arms_one_after_the_other_take_as_many_runs_from_the_start_of_the_same_t
     assert (drawn.untraced_ns.size, drawn.traced_ns.size) == (12, 6)
 
 
+@pytest.mark.deep
 def test_the_same_seed_prints_the_same_tables_and_another_seed_others() -> None:
     def printed(seed: int) -> str:
         return model_table(list(outcomes(TINY, seed)), TINY, seed) + combined_tables(

@@ -11,11 +11,11 @@ from click.testing import CliRunner
 from builders import MACHINE, changed, machine_document, machine_values, many_blocks, write_submission
 from identities import become
 from probe_effect.cli.predict import predict
-from probe_effect.exports.assemble import script_data
-from probe_effect.exports.page_data import number_rows
-from probe_effect.exports.script_values import shard_name
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.site.assemble import script_data
+from probe_effect.site.files import number_rows
+from probe_effect.site.script_values import shard_name
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import pytest
 
 from builders import FOLDER, MACHINE, PROJECT, copy_suite, write_data
 from probe_effect.answer.prediction import BANDS
-from probe_effect.charts.svg import diagram as drawing_of
-from probe_effect.exports.figures import diagrams
 from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.site.charts.svg import diagram as drawing_of
+from probe_effect.site.figures import diagrams
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

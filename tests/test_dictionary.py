@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 import pytest
 from pydantic import BaseModel
 
-from probe_effect.exports.labels import DOCUMENTS, written_files
+from probe_effect.site.data_folder import DOCUMENTS, written_files
 from probe_effect.store.beside_files import SourceFile
 from probe_effect.store.dictionary import KEYS
 from probe_effect.store.machine_file import MachineFile

@@ -239,7 +239,7 @@ def test_json_has_the_keys_that_programs_rely_on(project: FakeProject) -> None:
     assert set(value["tracers"][0]) == {"tracer", "version", "unavailable", "lacks"}
     assert set(value["suites"][0]) == {"suite", "cases", "scripts", "measurable", "unbuildable"}
     assert set(value["compiler"]) == set(value["tracefs"]) == {"found", "reason"}
-    assert all(set(one) == {"id", "found", "why", "advice"} for one in value["warnings"])
+    assert all(set(one) == {"id", "found", "why", "advice", "measure"} for one in value["warnings"])
     assert {"id", "cpu_model", "threads"} <= value["machine"].keys()
 
 

@@ -112,6 +112,7 @@ def hostile() -> Iterator[tuple[str, bytes, int]]:
 
 
 @pytest.mark.parametrize(("name", "content", "size"), [pytest.param(*one, id=one[0]) for one in hostile()])
+@pytest.mark.deep
 def test_a_made_file_takes_little_and_raises_nothing(tmp_path: Path, name: str, content: bytes, size: int) -> None:
     path = tmp_path / "made"
     path.write_bytes(content)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fakes.project import FakeProject, as_root, on_the_path
-from probe_effect.compilers import Sysroot
-from probe_effect.emulated import assembly
-from probe_effect.emulated import guest as module
-from probe_effect.emulated.guest import GuestRequests, serve
-from probe_effect.emulated.messages import load_message, run_request
+from probe_effect.guests import assembly
+from probe_effect.guests import guest as module
+from probe_effect.guests.guest import GuestRequests, serve
+from probe_effect.guests.messages import load_message, run_request
+from probe_effect.host.compilers import Sysroot
+from probe_effect.host.workloads import WorkloadTask, build
 from probe_effect.measure.one_run import Limits, PlannedRun
 from probe_effect.model import Key
-from probe_effect.workloads import WorkloadTask, build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,8 +31,8 @@ ABSENT = "numpy pydantic yaml click rich jinja2"
 IMPORT = """\
 import sys
 sys.modules.update(dict.fromkeys(sys.argv[1].split()))
-import probe_effect.emulated.guest
-print(probe_effect.emulated.guest.__file__)
+import probe_effect.guests.guest
+print(probe_effect.guests.guest.__file__)
 """
 
 
@@ -41,7 +41,7 @@ def test_what_lies_in_the_guest_needs_no_compiled_package(tmp_path: Path, monkey
     assembly._program_inside(tmp_path, Sysroot(tmp_path, "x86_64"))
     command = [sys.executable, "-c", IMPORT, ABSENT]
     run = subprocess.run(command, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False)
-    assert (run.returncode, run.stdout.strip()) == (0, str(tmp_path / "probe_effect/emulated/guest.py")), run.stderr
+    assert (run.returncode, run.stdout.strip()) == (0, str(tmp_path / "probe_effect/guests/guest.py")), run.stderr
 
 
 class Host:

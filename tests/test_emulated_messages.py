@@ -8,20 +8,12 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.emulated.messages import (
-    decode,
-    encode,
-    in_guest,
-    load_message,
-    load_of,
-    planned_of,
-    run_request,
-)
-from probe_effect.emulated.testbed import ROW
+from probe_effect.guests.messages import decode, encode, in_guest, load_message, load_of, planned_of, run_request
+from probe_effect.guests.testbed import ROW
+from probe_effect.host.workloads import WorkloadTask
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row
 from probe_effect.model import Bucket, Key
 from probe_effect.tracers.bpftrace import Bpftrace
-from probe_effect.workloads import WorkloadTask
 
 TEXTS = st.text(min_size=1, max_size=30)
 RUNS = st.builds(

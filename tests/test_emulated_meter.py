@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect.emulated.guest import Meter, Taken
+from probe_effect.guests.guest import Meter, Taken
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,11 +10,11 @@ from click.testing import CliRunner
 from builders import counted_values, machine_document, write_counted_submission
 from probe_effect.cli import measure_run
 from probe_effect.cli.measure import measure as command
-from probe_effect.emulated import news
-from probe_effect.emulated.architecture import ARCHITECTURES
-from probe_effect.emulated.news import CountingTracer, Job, Offer, counted, duration_s, missing
-from probe_effect.emulated.qemu import CPUS
-from probe_effect.errors import HostNotReady, UsageError
+from probe_effect.guests import news
+from probe_effect.guests.debian import ARCHITECTURES
+from probe_effect.guests.news import CountingTracer, Job, Offer, counted, duration_s, missing
+from probe_effect.guests.qemu import CPUS
+from probe_effect.model import HostNotReady, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from click.testing import Result
 
     from probe_effect.cli.measure_settings import MeasureOptions
-    from probe_effect.emulated.architecture import GuestArchitecture
+    from probe_effect.guests.debian import GuestArchitecture
     from probe_effect.store.machine_file import MachineFile
 
 OWN = CountingTracer("bpftrace", "bpftrace 0.17.0-1")

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from needs import needs
-from probe_effect.compilers import Sysroot
-from probe_effect.emulated import debian, kernel
-from probe_effect.emulated.architecture import ARCHITECTURES
-from probe_effect.emulated.assembly import from_elsewhere
-from probe_effect.emulated.debian import DebianRelease, Unpacked, check_programs
-from probe_effect.emulated.kernel import archive, find_kernel, join, wrapper
-from probe_effect.emulated.tracers import Wanted, offered, wanted
-from probe_effect.errors import HostNotReady, UsageError
+from probe_effect.guests import debian, kernel
+from probe_effect.guests.assembly import Wanted, from_elsewhere, offered, wanted
+from probe_effect.guests.debian import ARCHITECTURES, DebianRelease, Unpacked, check_programs
+from probe_effect.guests.kernel import archive, find_kernel, join, wrapper
+from probe_effect.host.compilers import Sysroot
+from probe_effect.model import HostNotReady, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from build_trees import small_tree
-from probe_effect.emulated import debian
-from probe_effect.emulated.tracers import fetched
-from probe_effect.errors import HostNotReady
+from probe_effect.guests import debian
+from probe_effect.guests.assembly import fetched
+from probe_effect.model import HostNotReady
 from probe_effect.store.suite_file import Project
 
 if TYPE_CHECKING:

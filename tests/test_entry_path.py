@@ -12,7 +12,7 @@ from probe_effect.costs.row import entry_path
 from probe_effect.model import Estimate
 
 if TYPE_CHECKING:
-    from probe_effect.reduce.submission import Number
+    from probe_effect.numbers.submission import Number
 
 LOOP = {"program": "loop.c", "operation": "-", "system_calls": 2}
 SUITE = suite(

@@ -9,7 +9,8 @@ import pytest
 from evidence_builder import MACHINE, measured
 from probe_effect.costs.evidence import evidence
 from probe_effect.model import Estimate
-from probe_effect.pages import case_answer, fragments
+from probe_effect.site.pages import case_answer, fragments
+from probe_effect.site.pages.parts import fragment, markdown
 from test_from_counts import known
 
 if TYPE_CHECKING:
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
 def test_an_estimate_is_marked_and_reaches_as_far_as_its_interval() -> None:
     found = known({"raw-1": 2.0})
     (line,) = case_answer.of_case(found, "kprobe", found.machines)
-    assert line.text.startswith("≈ ")
+    assert markdown(line.cost).startswith("≈ ")
     low, high = line.part.cost.low, line.part.cost.high
     assert low is not None
     assert high is not None
-    assert case_answer.cell(found, "kprobe", found.machines, "skipped").endswith("(estimated)")
-    assert f"≈ {low:.0f}"[:4] == case_answer.cell(found, "kprobe", found.machines, "skipped")[:4]
+    cell = markdown(case_answer.cell(found, "kprobe", found.machines, "skipped"))
+    assert cell.endswith("(estimated)")
+    assert f"≈ {low:.0f}"[:4] == cell[:4]
 
 
 def test_what_was_measured_has_no_estimate_beside_it() -> None:
@@ -33,22 +35,22 @@ def test_what_was_measured_has_no_estimate_beside_it() -> None:
 
 def test_a_page_has_the_estimates_of_the_machines_that_it_shows() -> None:
     assert case_answer.of_case(known(), "kprobe", ["another"]) == []
-    assert case_answer.cell(known(), "kprobe", ["another"], "skipped") == "skipped"
+    assert markdown(case_answer.cell(known(), "kprobe", ["another"], "skipped")) == "skipped"
 
 
 def test_what_nobody_counted_keeps_its_words() -> None:
     found = known()
     found.counts.clear()
-    assert case_answer.cell(found, "kprobe", [MACHINE], "published only †") == "published only †"
+    assert markdown(case_answer.cell(found, "kprobe", [MACHINE], "published only †")) == "published only †"
 
 
 def test_the_page_says_how_many_of_those_left_out_the_interval_held() -> None:
-    text = case_answer.write(known())
+    text = fragment(case_answer.write(known()))
     assert "Of 12 cases without any exception, left out with their kind, 12 took 1.00 times" in text.replace(
         "\xa0", " "
     )
     assert "wider than a factor of two" not in text
-    far = case_answer.write(known(dict.fromkeys(("raw-1", "raw-2", "raw-3"), 4.0)))
+    far = fragment(case_answer.write(known(dict.fromkeys(("raw-1", "raw-2", "raw-3"), 4.0))))
     assert "wider than a factor of two" in far
     assert "The greatest ratio is that of [raw-" in far
 

@@ -16,7 +16,7 @@ from probe_effect.store.places import SubmissionFolder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from probe_effect.reduce.submission import Number
+    from probe_effect.numbers.submission import Number
 
 SUITE = suite(
     "loops",

@@ -14,8 +14,8 @@ from probe_effect.costs import from_counts
 from probe_effect.costs.evidence import Evidence, evidence
 from probe_effect.costs.from_counts import models
 from probe_effect.model import Estimate
+from probe_effect.numbers import reading
 from probe_effect.numbers.catalogue import read_catalogue, read_numbers
-from probe_effect.reduce import reading
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.model import Sample
-    from probe_effect.reduce.submission import Number, Submission
+    from probe_effect.numbers.submission import Number, Submission
 
 
 def found(data: Path) -> Evidence:

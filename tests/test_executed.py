@@ -11,8 +11,8 @@ from builders import write_counted_submission
 from probe_effect import units
 from probe_effect.compare.paths import AddedPath, differences, paths_of, plain, purpose_of, purposes
 from probe_effect.model import Key
-from probe_effect.pages import executed
-from probe_effect.reduce.reading import read_submission
+from probe_effect.numbers.reading import read_submission
+from probe_effect.site.pages import instructions
 from probe_effect.store.further_tables import USER, Classes, EventPath, Stack, add_paths
 from probe_effect.store.places import DataFolder, SubmissionFolder
 
@@ -36,7 +36,7 @@ def path(stacks: Mapping[Stack, Classes]) -> AddedPath:
 
 
 def test_the_sentence_says_what_the_instructions_are_for_the_most_first() -> None:
-    said = executed.sentence(path(ADDED)).replace(units.GAP, " ")
+    said = instructions.sentence(path(ADDED)).replace(units.GAP, " ")
     assert said == (
         "Of 200 instructions that an event adds: 70 % kprobe and ftrace; 27 % call of the program; 3.0 % the program"
     )
@@ -48,18 +48,18 @@ def test_functions_are_summed_over_their_callers_without_what_a_compiler_adds() 
 
 
 def test_what_a_count_hides_is_said_and_what_is_not_there_is_not() -> None:
-    assert executed.kinds(path(ADDED)) == "1 indirect call or jump, 2 that mask interrupts or change gs"
+    assert instructions.kinds(path(ADDED)) == "1 indirect call or jump, 2 that mask interrupts or change gs"
 
 
 def test_the_sum_is_set_beside_the_count_of_its_run_with_what_else_was_executed() -> None:
-    alike, sum_ = executed.agreement(path(ADDED))
+    alike, sum_ = instructions.agreement(path(ADDED))
     assert alike == "9 of 10 recorded events are the same, to the instruction"
     assert sum_ == "such an event executes 1200 in all, and the run 1200.3 an operation; most of the rest: tick 0.2"
 
 
 def test_the_drawing_begins_where_something_is_added_and_callees_lie_below_within_their_caller() -> None:
-    drawn = executed.boxes(ADDED)
-    boxes = [executed.Box(*one) for one in drawn["boxes"]]  # type: ignore[attr-defined]
+    drawn = instructions.boxes(ADDED)
+    boxes = [instructions.Box(*one) for one in drawn["boxes"]]  # type: ignore[attr-defined]
     assert [(box.depth, box.name, box.width) for box in boxes] == [
         (0, "ftrace_trampoline", 100.0),
         (1, "kprobe_ftrace_handler", 70.0),
@@ -75,8 +75,8 @@ def test_the_drawing_begins_where_something_is_added_and_callees_lie_below_withi
 
 @pytest.mark.parametrize("stacks", [{}, {(USER, "vfs_read"): Classes(-4)}])
 def test_an_event_that_adds_nothing_has_no_boxes(stacks: dict[Stack, Classes]) -> None:
-    assert executed.boxes(stacks) == {"rows": 1, "boxes": []}
-    assert executed.sentence(path(stacks)) == "An event adds no instructions"
+    assert instructions.boxes(stacks) == {"rows": 1, "boxes": []}
+    assert instructions.sentence(path(stacks)) == "An event adds no instructions"
 
 
 def test_two_events_differ_by_the_functions_that_came_went_and_grew() -> None:

@@ -9,7 +9,7 @@ import pytest
 from builders import baseline_row, changed, machine_values, many_blocks, traced_row, write_submission
 from evidence_builder import rows_of
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages import ladder_page
+from probe_effect.site.pages import ladder_page
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from evidence_builder import MACHINE, TRACER, case, evidence, measured, suite
+from probe_effect.answer import sentences
 from probe_effect.model import Estimate
-from probe_effect.pages import case_parts
+from probe_effect.site.pages.results import cost
 
 PER_EVENT = suite("per-event", case("06-uprobe"), case("07-uretprobe"))
 THREADS = suite(
@@ -30,23 +31,23 @@ SELDOM = measured(
 
 def test_a_case_that_no_factor_touched_has_nothing_to_add() -> None:
     found = evidence(SUITES, COST, OTHER, SINGLE, DOUBLE, OFTEN)
-    assert case_parts.tested(found, "07-uretprobe", [MACHINE]) == []
-    assert [one.cost for one in case_parts.tested(found, "06-uprobe", [MACHINE])] == [COST]
+    assert cost.tested(found, "07-uretprobe", [MACHINE]) == []
+    assert [one.cost for one in cost.tested(found, "06-uprobe", [MACHINE])] == [COST]
 
 
 def test_only_the_machines_that_a_page_shows_are_told() -> None:
-    assert case_parts.tested(evidence(SUITES, COST, SINGLE, DOUBLE), "06-uprobe", ["another"]) == []
+    assert cost.tested(evidence(SUITES, COST, SINGLE, DOUBLE), "06-uprobe", ["another"]) == []
 
 
 def test_it_has_the_rates_at_which_the_line_was_tried_and_what_several_threads_add() -> None:
-    (found,) = case_parts.tested(evidence(SUITES, COST, SINGLE, DOUBLE, OFTEN, SELDOM), "06-uprobe", [MACHINE])
+    (found,) = cost.tested(evidence(SUITES, COST, SINGLE, DOUBLE, OFTEN, SELDOM), "06-uprobe", [MACHINE])
     assert [point.rate_hz for point in found.points] == [100, 100_000]
     assert [factor.threads for factor in found.factors] == [2]
-    assert "agrees with the slowdown measured at 2 of 2 rates" in found.words
+    assert "agrees with the slowdown measured at 2 of 2 rates" in sentences.line_words(found.points)
 
 
 def test_measured_slowdowns_are_drawn_beside_the_line_of_their_tracer_where_they_are_above_zero() -> None:
-    found = case_parts.tested(evidence(SUITES, COST, OFTEN, SELDOM), "06-uprobe", [MACHINE])
-    (dot,) = case_parts.dots(found, {(MACHINE, TRACER): "bpftrace"})
+    found = cost.tested(evidence(SUITES, COST, OFTEN, SELDOM), "06-uprobe", [MACHINE])
+    (dot,) = cost.dots(found, {(MACHINE, TRACER): "bpftrace"})
     assert (dot.label, dot.rate_hz, dot.slowdown) == ("bpftrace", 100_000, Estimate(0.1, 0.09, 0.11))
-    assert case_parts.dots(found, {}) == []
+    assert cost.dots(found, {}) == []

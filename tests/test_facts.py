@@ -12,7 +12,6 @@ import pytest
 from builders import (
     COUNTED_FOLDER,
     COUNTED_MACHINE,
-    FIGURES,
     FOLDER,
     MACHINE,
     PROJECT,
@@ -25,19 +24,19 @@ from builders import (
     write_submission,
 )
 from evidence_builder import rows_of
-from probe_effect.exports.facts import asked_for, facts
-from probe_effect.exports.labels import labels
 from probe_effect.model import Key
 from probe_effect.numbers import names, shown
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
+from probe_effect.site.assemble import labels
+from probe_effect.site.facts import asked_for, facts, written
 from probe_effect.store.further_tables import USER, Classes, EventPath, add_paths
 from probe_effect.store.places import DataFolder, SubmissionFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from probe_effect.exports.measured_facts import Fact
     from probe_effect.model import Sample
+    from probe_effect.site.measured_facts import Fact
 
 GAP = "\u00a0"
 PLACE = f"/results/{MACHINE}/{FOLDER}/02-kprobe/bpftrace/"
@@ -130,6 +129,7 @@ WAITING = re.compile(r"{{< known .*?{{< /known >}}", re.DOTALL)
 
 
 @pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.deep), 10])
+@pytest.mark.deep
 def test_the_guide_has_its_numbers_whichever_machine_becomes_the_home_machine(
     catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
@@ -139,7 +139,7 @@ def test_the_guide_has_its_numbers_whichever_machine_becomes_the_home_machine(
     for machine, submissions in list(catalogue.numbers.machines().items())[::step]:
         other = replace(catalogue)
         monkeypatch.setattr(shown, "reference_submission", {other.numbers: shown.representative(submissions)}.get)
-        assert quoted - facts(other, asked_for(content)).keys() == set(), machine
+        assert quoted - facts(other, asked_for(written(content))).keys() == set(), machine
 
 
 @pytest.mark.parametrize(
@@ -322,6 +322,7 @@ def test_what_single_operations_take_stands_beside_the_untraced_ones_of_the_same
     assert not any(".tail-" in key for key in found if ".02-kprobe." in key)
 
 
+@pytest.mark.deep
 def test_at_how_many_rates_the_line_holds_is_told_of_a_suite_that_varies_them(catalogue: Catalogue) -> None:
     found = facts(catalogue)
     held, _, of = found["bpftrace.03-sweep-uprobe.rates-held"]["text"].partition(" of ")
@@ -335,17 +336,16 @@ def test_a_suite_of_starts_has_no_costs(catalogue: Catalogue) -> None:
     assert "bpftrace.02-one-probe.cost" not in found
 
 
-def test_the_ratios_that_pages_ask_for_are_found(tmp_path: Path) -> None:
+def test_what_pages_quote_is_found_with_the_units_that_they_want(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(
-        'x {{< number "a.b/c.d" >}} y {{<number "one" >}} {{< number "a.b/c.d" >}}', encoding="utf-8"
+        'x {{< number "a.b/c.d" >}} y {{<number "one" µs >}} {{< number "one" same >}} {{< known "two" "three" >}}',
+        encoding="utf-8",
     )
-    assert asked_for(tmp_path) == ["a.b/c.d"]
-    assert asked_for(PROJECT / "content")
+    assert asked_for(written(tmp_path)) == {"a.b/c.d": set(), "one": {"µs"}, "two": set(), "three": set()}
+    assert asked_for(written(PROJECT / "content"))
 
 
-def test_everything_that_a_chapter_may_name_has_a_label(data: Path) -> None:
+def test_every_suite_and_source_that_a_chapter_may_stand_on_has_a_label(data: Path) -> None:
     found = labels(read(data))
     assert found["suites"]["per-event"]["href"] == "/suites/per-event/"
-    assert found["cases"]["02-kprobe"]["href"] == "/costs/02-kprobe/"
-    assert found["sources"]["a-talk"]["figures"] == {figure["figure"]: figure["what"] for figure in FIGURES}
-    assert found["tracers"]["bpftrace"]["text"] == "bpftrace 0.23"
+    assert found["sources"]["a-talk"]["href"] == "/sources/a-talk/"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from probe_effect.stats.estimates import fastest
+from probe_effect.numbers.estimates import fastest
 
 
 def test_it_is_the_least_traced_less_the_least_untraced_time() -> None:

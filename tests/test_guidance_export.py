@@ -10,10 +10,10 @@ import pytest
 from builders import MACHINE, changed, machine_values, many_blocks, write_submission
 from evidence_builder import rows_of
 from probe_effect.answer.prediction import WORDS
-from probe_effect.exports.advising import ADVISING, FIRST, advise_files
-from probe_effect.exports.costs import cost_files
-from probe_effect.exports.script_values import guidance_files
 from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.site.advising import ADVISING, FIRST, advise_files
+from probe_effect.site.costs import cost_files
+from probe_effect.site.script_values import guidance_files
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def test_the_forms_offer_the_kind_of_the_home_machine_first(data: Path) -> None:
     write_submission(data, many_blocks(cost_ns=60), changed(machine_values(), "machine.id", "another"))
     whole = files(data)
     first, *others = whole[FIRST]["machines"]
-    assert first == ["", "Any physical, x86-64 (range of 2 machines)"]
+    assert first == ["", "Any of 2 machines (range)"]
     assert {machine for machine, _ in others} == {MACHINE, "another"}
     assert whole[ADVISING]["kind"] == "physical, x86-64"
 

@@ -16,11 +16,10 @@ if TYPE_CHECKING:
 
 CHAPTERS = sorted((PROJECT / "content" / "guide").glob("[a-z]*.md"))
 FINDINGS = sorted((PROJECT / "content" / "findings").glob("[!_]*.md"))
-WRITTEN = sorted(set((PROJECT / "content").rglob("*.md")) - set(FINDINGS))
+METHOD = [PROJECT / "content" / "glossary.md", *(PROJECT / "content" / "method").glob("*.md")]
+WRITTEN = sorted(set((PROJECT / "content").rglob("*.md")) - {*FINDINGS, *METHOD})
 """A finding is of its day: what no run of the data has is typed."""
 
-PLANNED = {"attach", "build", "bystander", "compiled-in", "monitors", "tail"}
-"""Suites that chapters may wait for: their pages say what others published until somebody has results."""
 
 NOT_PROSE = re.compile(r"\{\{<.*?>\}\}|^```.*?^```|`[^`\n]*`|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
 QUANTITY = re.compile(
@@ -130,18 +129,11 @@ def test_a_sentence_that_compares_tools_takes_them_from_one_machine() -> None:
 def test_a_chapter_names_every_source_that_it_quotes(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     sources = {one.name for one in (PROJECT / "data" / "published").iterdir()}
-    keys = re.findall(r'\{\{<\s*number\s+"([^"]+)"', text) + re.findall(r'figure-table\s+source="([^"]+)"', text)
+    tables = tomllib.loads((PROJECT / "site" / "tables.toml").read_text(encoding="utf-8"))
+    named = [tables[name].get("source", "") for name in re.findall(r'"tables/([^"]+)\.md"', text)]
+    keys = re.findall(r'\{\{<\s*number\s+"([^"]+)"', text) + named
     quoted = {part for key in keys if (part := key.partition(".")[0]) in sources}
     assert quoted <= set(front_matter(path).get("sources", []))
-
-
-def test_chapters_wait_only_for_suites_that_there_are_or_will_be() -> None:
-    waited = {
-        name for path in CHAPTERS for name in re.findall(r'<\s*measured\s+"([^"]+)"', path.read_text(encoding="utf-8"))
-    }
-    known = {one.name for one in (PROJECT / "data" / "suites").iterdir() if one.is_dir()}
-    assert waited
-    assert waited <= known | PLANNED
 
 
 def test_chapters_have_places_without_a_gap_and_a_sentence_each() -> None:

@@ -6,14 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from benchmarks import held_out as bench
-from benchmarks.held_out import choose, held_out, read_rows
-from benchmarks.held_out_measured import Asked
-from benchmarks.held_out_tables import summary, table
 
+from evidence import held_out as bench
+from evidence.held_out import choose, held_out, read_rows
+from evidence.held_out_measured import Asked
+from evidence.held_out_tables import summary, table
 from live_programs import needs_bpf
 from needs import needs
-from probe_effect.errors import UsageError
+from probe_effect.model import UsageError
 from probe_effect.scripts.script import read_script
 
 if TYPE_CHECKING:
@@ -38,10 +38,11 @@ def made(name: str, median: float, predicted: list[float | None], *, answer_s: f
     }
 
 
-def test_five_known_scripts_come_first_and_fourteen_programs_have_two_each() -> None:
+def test_five_known_scripts_come_first_then_fourteen_programs_with_two_each_then_bursts() -> None:
     programs = [one.id.partition(".")[0] for one in held_out()]
     assert len(set(programs[:FIRST])) == FIRST
-    assert [programs.count(one) for one in dict.fromkeys(programs[FIRST:])] == [2] * OTHERS
+    assert [programs.count(one) for one in dict.fromkeys(programs[FIRST:])][:OTHERS] == [2] * OTHERS
+    assert {"burst-start", "burst-end", "burst-intervals", "short-children", "threads"} <= set(programs)
     assert len({one.id for one in held_out()}) == len(held_out())
 
 

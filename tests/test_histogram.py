@@ -11,9 +11,8 @@ import pytest
 from builders import baseline_row, block_rows
 from fakes.project import FakeProject, as_root, on_the_path, rows, started_by, wait_until
 from probe_effect.checks.run import check
-from probe_effect.errors import HostNotReady
 from probe_effect.measure.interrupt import Interrupted
-from probe_effect.model import Bucket
+from probe_effect.model import Bucket, HostNotReady
 from probe_effect.store.further_tables import RunWriter, read_histogram, with_histograms
 from probe_effect.store.samples import read_samples
 
@@ -142,6 +141,7 @@ def test_a_run_that_goes_on_keeps_both_files_in_step(project: FakeProject) -> No
     ]
 
 
+@pytest.mark.deep
 def test_a_run_that_is_killed_loses_no_bucket_and_has_none_twice(project: FakeProject) -> None:
     with project.start("--quick", "--blocks", "12", "--seed", "7") as running:
         project.wait_for_rows(6)

@@ -9,21 +9,15 @@ import pytest
 from number_builder import number, submission
 from probe_effect.model import Estimate
 from probe_effect.numbers.index import Numbers
-from probe_effect.numbers.shown import (
-    distances,
-    home_machine,
-    home_numbers,
-    in_order,
-    reference_submission,
-)
-from probe_effect.reduce.rows import ADD_UP
-from probe_effect.reduce.submission import OF_SUBMISSION
+from probe_effect.numbers.rows import ADD_UP
+from probe_effect.numbers.shown import distances, home_machine, home_numbers, in_order, reference_submission
+from probe_effect.numbers.submission import OF_SUBMISSION
 from probe_effect.store.machine_file import KVM_GUEST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from probe_effect.reduce.submission import Submission
+    from probe_effect.numbers.submission import Submission
 
 COST = Estimate(50.0, 45.0, 55.0)
 BASELINE = Estimate(100.0)
@@ -56,7 +50,7 @@ def run(
         pytest.param(
             run("a", noise_floor_ns=9, rules=["nested"]), run("b", LATE, rules=["load_ratio"]), id="then idle"
         ),
-        pytest.param(run("a", noise_floor_ns=9), run("b", LATE, rules=["hosted"]), id="then no hosted runner"),
+        pytest.param(run("a", noise_floor_ns=9), run("hosted-b", LATE), id="then no hosted runner"),
         pytest.param(run("a", grade="C"), run("b", LATE, noise_floor_ns=2, grade="A"), id="then with less noise"),
         pytest.param(run("a"), run("b", LATE, blocks=12), id="then with more blocks"),
         pytest.param(run("a", LATE), run("b"), id="then newer"),

@@ -10,16 +10,16 @@ import pytest
 from click.testing import CliRunner
 
 from builders import changed, machine_document, machine_values, many_blocks, write_submission
-from probe_effect.advising.here import this_machine
+from probe_effect.advising.prediction import this_machine
 from probe_effect.cli.measure import measure
 from probe_effect.costs.evidence import evidence
 from probe_effect.costs.questions import of_all_machines, question
-from probe_effect.machine import collect
+from probe_effect.host import collect
 from probe_effect.model import Key
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.numbers.shown import by_likeness, facts_of, facts_of_submission, home_machine
-from probe_effect.pages import fragments, machine_page
+from probe_effect.site.pages import fragments, machine_page
 from probe_effect.store.machine_file import MachineFile, is_hosted, runner_id
 from probe_effect.store.places import DataFolder
 
@@ -128,7 +128,7 @@ def test_its_page_says_what_it_is_and_shows_the_costs_from_host_to_host(three_ho
     assert "## From host to host" in text
     assert re.search(r"\(900\Dto\D1\D500", text)
     assert "a difference is that of the hosts" in text
-    assert "(/method/#hosted-runners)" in text
+    assert "(/method/machines/#hosted-runners)" in text
 
 
 def test_the_page_of_another_machine_says_nothing_of_hosts(three_hosts: Catalogue) -> None:
@@ -146,10 +146,10 @@ def test_a_runner_is_of_a_tier_of_its_own_and_is_called_so(three_hosts: Catalogu
     assert names.machine_name(newest).startswith("EPYC runner, ")
 
 
-def test_its_grade_is_at_most_c_however_quiet_it_was(three_hosts: Catalogue) -> None:
+def test_its_grade_is_of_what_was_measured_and_not_of_what_the_machine_is(three_hosts: Catalogue) -> None:
     newest = three_hosts.numbers.machines()[hosted(three_hosts)][0]
-    assert newest.grade == "C"
-    assert "it ran on a hosted runner, whose host and neighbours are not known" in newest.grade_reasons
+    assert newest.grade == "A"
+    assert newest.grade_reasons == ()
 
 
 @pytest.mark.parametrize(

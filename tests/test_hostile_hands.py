@@ -26,30 +26,30 @@ from click.testing import CliRunner, Result
 from fakes.project import FakeProject, as_root, on_the_path, rows, wait_until
 from probe_effect.cli.group import commands
 from probe_effect.cli.output import plain
-from probe_effect.emulated.anatomy import _unpacked
-from probe_effect.emulated.qemu import GuestLost
-from probe_effect.emulated.testbed import EmulatedMachine
-from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError
-from probe_effect.exports.build import index_site
-from probe_effect.exports.workers import processes
+from probe_effect.guests.anatomy import _unpacked
+from probe_effect.guests.qemu import GuestLost
+from probe_effect.guests.testbed import EmulatedMachine
 from probe_effect.host.ownership import stranger
+from probe_effect.host.processes import STARTED_AS, STARTED_BY, mark
 from probe_effect.host.symbols import code_at, find_function, matching_functions
+from probe_effect.host.workloads import build
 from probe_effect.live.loaded import holders
 from probe_effect.live.places import static_probes
 from probe_effect.live.target import stopped, threads_of
 from probe_effect.measure import testbed
 from probe_effect.measure.interrupt import Interrupted, leftovers, put_back, state_file
 from probe_effect.measure.testbed import LOCK, measurement_lock
-from probe_effect.processes import STARTED_AS, STARTED_BY, mark
+from probe_effect.model import HostNotReady, ProbeEffectError, UsageError
+from probe_effect.site.assemble import processes
+from probe_effect.site.build import index_site
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
-from probe_effect.workloads import build
 from test_compilers import PRINTS_ITS_WORDS
 from test_emulated_machine import FakeMachine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from probe_effect.emulated.messages import Message
+    from probe_effect.guests.messages import Message
     from probe_effect.measure.bench import Progress
     from probe_effect.store.places import SubmissionFolder
 
@@ -224,7 +224,7 @@ def test_a_checkout_of_another_that_is_named_is_meant(tmp_path: Path, monkeypatc
     on_the_path(monkeypatch)
     made = checkout(tmp_path / "theirs")
     given_away(made.root)
-    monkeypatch.setattr("probe_effect.cli.measure_target.known_tracers", lambda: made.tracers)
+    monkeypatch.setattr("probe_effect.cli.measure_settings.known_tracers", lambda: made.tracers)
     monkeypatch.setattr("probe_effect.tracers.tool.may_trace", lambda _: True)
     found = run("measure", "--dry-run", "--data", str(made.data.root))
     assert found.exception is None, found.exception
@@ -261,7 +261,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     as_root(monkeypatch)
     made = FakeProject(tmp_path)
     made.case("plain")
-    monkeypatch.setattr("probe_effect.cli.measure_target.known_tracers", lambda: made.tracers)
+    monkeypatch.setattr("probe_effect.cli.measure_settings.known_tracers", lambda: made.tracers)
     monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", list)
     return made
 
@@ -592,7 +592,7 @@ def test_an_answer_of_another_form_is_that_of_a_guest_that_is_lost(
 
 
 def test_what_a_guest_packed_takes_no_more_memory_than_symbols_can(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("probe_effect.emulated.anatomy.MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("probe_effect.guests.anatomy.MOST_BYTES", 1 << 20)
     bomb = base64.b85encode(zlib.compress(b"0" * (1 << 24))).decode()
     with pytest.raises(GuestLost, match="more than"):
         _unpacked(bomb)

@@ -14,13 +14,14 @@ from builders import FOLDER, REAL_DATA, changed, copy_suite, machine_document, m
 from evidence_builder import asked_here, rows_of
 from fakes.clone import Clone
 from identities import STRANGERS, become
-from probe_effect.advising.here import groups, this_machine
+from probe_effect.advising.calibrate import placed
+from probe_effect.advising.here import groups
+from probe_effect.advising.prediction import this_machine
 from probe_effect.advising.watched import probe_costs
-from probe_effect.calibration.measure import placed
 from probe_effect.cli.group import commands
 from probe_effect.costs.evidence import evidence
 from probe_effect.costs.table import ProbeGroup
-from probe_effect.errors import ProbeEffectError
+from probe_effect.model import ProbeEffectError
 from probe_effect.numbers.shown import facts_of
 from probe_effect.scripts.script import read_script
 from probe_effect.store.places import DataFolder

@@ -8,9 +8,9 @@ import pytest
 
 from builders import changed, copy_suite, machine_values, many_blocks, write_source, write_submission
 from probe_effect.checks.run import check, check_all
-from probe_effect.errors import ProbeEffectError
-from probe_effect.exports.assemble import ADDRESSES
-from probe_effect.exports.build import every_page_is_there
+from probe_effect.model import ProbeEffectError
+from probe_effect.site.assemble import ADDRESSES
+from probe_effect.site.build import every_page_is_there
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

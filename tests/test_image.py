@@ -8,7 +8,7 @@ from builders import PROJECT
 from probe_effect.tools import TOOLS
 from probe_effect.tracers.protocol import missing_packages
 
-IMAGE = (PROJECT / "Containerfile").read_text(encoding="utf-8")
+IMAGE = (PROJECT / ".github" / "Containerfile").read_text(encoding="utf-8")
 LEFT_OUT = (PROJECT / ".containerignore").read_text(encoding="utf-8").split()
 
 

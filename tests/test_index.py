@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from number_builder import number, submission
 from probe_effect.model import Estimate, Key
 from probe_effect.numbers.index import Numbers, best, current, newest_first
-from probe_effect.reduce.rows import ADD_UP
+from probe_effect.numbers.rows import ADD_UP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.model import Metric
-    from probe_effect.reduce.submission import Number, Submission
+    from probe_effect.numbers.submission import Number, Submission
 
 COST = Estimate(50.0, 45.0, 55.0)
 KPROBE = Key("02-kprobe", "bpftrace")

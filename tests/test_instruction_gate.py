@@ -15,7 +15,7 @@ import yaml
 
 from builders import PROJECT
 from probe_effect.cli.group import commands
-from probe_effect.emulated.architecture import ARCHITECTURES
+from probe_effect.guests.debian import ARCHITECTURES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

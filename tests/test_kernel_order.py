@@ -11,8 +11,8 @@ from builders import REAL_DATA, copy_suite, counted_rows, write_counted_submissi
 from probe_effect.compare.agreement import CountedOrder, counted_orders
 from probe_effect.compare.kernels import KernelColumn, matrices
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages import agreement
-from probe_effect.stats.trends import MIN_PAIRS
+from probe_effect.numbers.trends import MIN_PAIRS
+from probe_effect.site.pages import comparison
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
@@ -87,4 +87,4 @@ def test_flagged_counts_have_no_place_and_the_page_says_how_many_are_missing(tmp
     (found,) = orders(tmp_path, [figure(case, 10 + place) for place, case in enumerate(FIRING)], rows)
     assert len(found.pairings) == len(FIRING) - 4
     assert MIN_PAIRS - len(found.pairings) == 2
-    assert agreement.rank_correlation(found) == "1.00; 6 rows: too few for an interval, which needs 8"
+    assert comparison.rank_correlation(found) == "1.00; 6 rows: too few for an interval, which needs 8"

@@ -13,7 +13,7 @@ from probe_effect.numbers.index import Numbers
 from probe_effect.numbers.shown import MOST_MACHINES, select, shown, shown_machines
 
 if TYPE_CHECKING:
-    from probe_effect.reduce.submission import Submission
+    from probe_effect.numbers.submission import Submission
 
 COST = Estimate(50.0, 45.0, 55.0)
 EPYC, XEON, ARM = "AMD EPYC 7763 64-Core Processor", "Intel(R) Xeon(R) Gold 6148 CPU @ 2.40GHz", "Neoverse-N1"

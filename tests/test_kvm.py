@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect.emulated import qemu
-from probe_effect.emulated.qemu import trouble
+from probe_effect.guests import qemu
+from probe_effect.guests.qemu import trouble
 
 if TYPE_CHECKING:
     from pathlib import Path

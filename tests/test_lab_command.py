@@ -13,8 +13,8 @@ from builders import REAL_DATA
 from fakes.project import FakeProject, asked_by, document
 from probe_effect.cli.measure import lab as command
 from probe_effect.cli.measure_settings import LABORATORIES, Laboratory
-from probe_effect.errors import HostNotReady
 from probe_effect.measure.interrupt import Interrupted
+from probe_effect.model import HostNotReady
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.tracers.tool import known_tracers
 
@@ -35,7 +35,7 @@ TINY = Laboratory(
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
-    made = asked_by(monkeypatch, tmp_path, "lab_run")
+    made = asked_by(monkeypatch, tmp_path, "measure_run")
     made.case("01-plain")
     made.case("02-other")
     (made.data.root / "published").symlink_to(REAL_DATA / "published")
@@ -92,7 +92,7 @@ def test_one_that_is_stopped_says_that_nothing_is_kept(project: FakeProject, mon
         msg = "stopped by SIGINT; the rows so far are kept in /tmp/somewhere"
         raise Interrupted(msg)
 
-    monkeypatch.setattr("probe_effect.cli.lab_run.measure_suite", stopped)
+    monkeypatch.setattr("probe_effect.cli.measure_run.measure_suite", stopped)
     with pytest.raises(Interrupted, match=r"^stopped; no rows are kept without --out$"):
         run(project)
 
@@ -114,6 +114,7 @@ def reason_not_to_measure() -> str | None:
 
 @pytest.mark.tracer
 @pytest.mark.skipif(reason_not_to_measure() is not None, reason=f"cannot trace here: {reason_not_to_measure()}")
+@pytest.mark.deep
 def test_a_real_laboratory_measures_here_what_was_printed_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", list)

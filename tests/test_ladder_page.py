@@ -10,10 +10,10 @@ from number_builder import number, submission
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.numbers.shown import home_machine
-from probe_effect.pages.ladder_page import RUNGS, charts, ladders, span, write
+from probe_effect.site.pages.ladder_page import RUNGS, charts, ladders, span, write
 
 if TYPE_CHECKING:
-    from probe_effect.reduce.submission import Submission
+    from probe_effect.numbers.submission import Submission
 
 PUSH, DORMANT, STRACE = "04-uprobe-push", "02-usdt-compiled-in", "22-system-call"
 EPYC, XEON = "AMD EPYC 7763", "Intel(R) Xeon(R) Gold 6148"
@@ -94,6 +94,7 @@ def test_the_home_page_says_on_how_many_machines_and_the_costs_that_several_have
     made = write(catalogue_of(machine("a"), machine("b", cost_ns=300.0)))["home.md"]
     assert "Measured on 2 machines" in made
     assert "**190 to 310\u00a0ns** on 2 machines, by its first instruction" in made
+    assert "[A user function, counted](/ladder/#each-time)" in made
     assert "tracepoint" not in made
 
 

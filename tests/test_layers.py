@@ -13,58 +13,45 @@ import pytest
 from builders import PROJECT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 PACKAGE = PROJECT / "generator" / "probe_effect"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-GROUND = {"errors", "units", "model", "tools", "toml"}
-HOST = {"host", "processes", "compilers"}
-"""The running system: files of the kernel, and programs that we start or compile."""
+GROUND = {"units", "model", "tools", "conditions", "toml"}
 
-NUMBERS = {"store", "stats", "reduce", "numbers", "compare", "scripts", "costs", "answer"}
+NUMBERS = {"store", "numbers", "compare", "scripts", "costs", "answer"}
 """From rows to answers, each on top of those before it."""
 
 MAY_IMPORT = {
-    "errors": set[str](),
     "units": set[str](),
     "model": set[str](),
     "toml": set[str](),
     "tools": {"toml"},
-    "host": {"errors", "model", "toml"},
-    "processes": set[str](),
-    "compilers": {"errors", "host"},
+    "conditions": {"toml"},
     "scripts": GROUND,
     "store": GROUND,
-    "stats": GROUND,
-    "reduce": GROUND | {"store", "stats"},
-    "numbers": GROUND | {"store", "stats", "reduce"},
-    "wanted": GROUND | {"store", "stats", "reduce", "numbers"},
-    "compare": GROUND | {"store", "stats", "reduce", "numbers"},
-    "costs": GROUND | {"store", "stats", "reduce", "numbers", "compare", "scripts"},
-    "answer": GROUND | {"store", "stats", "reduce", "numbers", "compare", "scripts", "costs"},
-    "checks": GROUND | {"store", "stats", "reduce", "numbers"},
-    "submit": GROUND | {"host", "store"},
-    "charts": {"model", "units", "tools", "toml", "store", "reduce"},
-    "pages": GROUND | NUMBERS | {"charts", "wanted"},
-    "review": GROUND | NUMBERS | {"pages"},
-    "exports": GROUND | NUMBERS | {"checks", "charts", "pages", "scripts"},
-    "machine": GROUND | HOST | {"store"},
-    "tracers": GROUND | HOST | {"store"},
-    "guide": GROUND | HOST | {"store", "tracers"},
-    "live": GROUND | HOST | {"store", "stats", "tracers", "scripts"},
-    "calibration": GROUND | HOST | NUMBERS | {"live", "tracers"},
-    "advising": GROUND | HOST | NUMBERS | {"live", "calibration", "machine", "tracers"},
-    "trial": GROUND | HOST | NUMBERS | {"live", "tracers", "calibration", "advising", "charts"},
-    "workloads": GROUND | HOST | {"store"},
-    "measure": GROUND | HOST | {"store", "stats", "machine", "tracers", "workloads"},
-    "emulated": GROUND | HOST | {"store", "machine", "tracers", "workloads", "measure"},
+    "host": GROUND | {"store"},
+    "tracers": GROUND | {"host", "store"},
+    "numbers": GROUND | {"store"},
+    "compare": GROUND | {"store", "numbers"},
+    "costs": GROUND | {"store", "numbers", "compare", "scripts"},
+    "answer": GROUND | {"store", "numbers", "compare", "scripts", "costs"},
+    "checks": GROUND | {"store", "numbers"},
+    "site/charts": {"model", "units", "tools", "toml", "store", "numbers"},
+    "site/pages": GROUND | NUMBERS | {"site/charts"},
+    "site": GROUND | NUMBERS | {"checks", "site/charts", "site/pages"},
+    "intake": GROUND | NUMBERS | {"host", "site/pages"},
+    "live": GROUND | {"host", "store", "numbers", "tracers", "scripts"},
+    "advising": GROUND | NUMBERS | {"host", "live", "tracers", "site/charts"},
+    "measure": GROUND | {"host", "store", "numbers", "live", "tracers"},
+    "guests": GROUND | {"host", "store", "tracers", "measure"},
 }
 """Each layer to those below it; `cli` may import all."""
 
-ACCEPTED = {("errors", "model"), ("units", "model")}
-"""For their types only: `BadData` carries problems, and intervals are written."""
+ACCEPTED = {("units", "model")}
+"""For its types only: intervals are written."""
 
 FILE_NAMES = {
     "samples.csv",
@@ -79,18 +66,25 @@ FILE_NAMES = {
 
 NAMES_FILES_TOO = {
     "checks",  # a problem says in which file it is
-    "exports/assemble.py",  # copies raw data for download
-    "exports/labels.py",  # describes them
-    "exports/data_folder.py",  # likewise
+    "site/assemble.py",  # copies raw data for download
+    "site/data_folder.py",  # describes them
     "numbers/catalogue.py",  # names the file of a problem
+    "site/pages/number_page.py",  # leads to the rows of a number
+    "site/pages/source_page.py",  # leads to them
+    "site/pages/fragments.py",  # leads to them
     "measure/request.py",  # likewise
 }
 """Modules outside `store` that say a data file's name today, each for the reason given."""
 
 
 def layer(path: Path) -> str:
-    """The first name below the package: a folder, or a module of the ground floor."""
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    """The package that a module is in, or the module itself on the ground floor."""
+    return layer_of([part.removesuffix(".py") for part in path.relative_to(PACKAGE).parts])
+
+
+def layer_of(parts: Sequence[str]) -> str:
+    """The layer of a name below the package, by its parts."""
+    return "/".join(parts[: 2 if parts[0] == "site" and len(parts) > 1 and parts[1] in SHELVES else 1])
 
 
 def name(path: Path) -> str:
@@ -133,13 +127,17 @@ def types_defined(module: ast.Module) -> Iterator[str]:
             yield node.targets[0].id
 
 
+SHELVES = ("pages", "charts")
+"""Packages within `site`."""
+
+
 def own_layers(path: Path) -> Iterator[tuple[str, int]]:
     """The layers of the package that a module imports."""
     for target, line in imported(path):
         if target.startswith("probe_effect."):
-            part = target.split(".")[1]
-            if part != "__version__":
-                yield part, line
+            parts = target.split(".")[1:]
+            if parts[0] != "__version__":
+                yield layer_of(parts), line
 
 
 def test_every_module_belongs_to_a_layer() -> None:
@@ -160,7 +158,7 @@ def test_no_class_or_type_has_the_name_of_another() -> None:
 
 
 def test_charts_know_of_the_store_only_that_drawings_are_kept() -> None:
-    known = {target for path in MODULES if layer(path) == "charts" for target, _ in imported(path)}
+    known = {target for path in MODULES if layer(path) == "site/charts" for target, _ in imported(path)}
     assert {target.split(".")[2] for target in known if target.startswith("probe_effect.store.")} == {"kept"}
 
 
@@ -181,15 +179,14 @@ def test_no_modules_of_a_package_import_one_another_in_a_circle(package: str) ->
 @pytest.mark.parametrize(
     ("layers", "strangers"),
     [
-        pytest.param({"machine"}, {"tracers", "workloads", "measure"}, id="machine"),
-        pytest.param({"tracers"}, {"machine", "workloads", "measure"}, id="tracers"),
-        pytest.param({"workloads"}, {"machine", "tracers", "measure"}, id="workloads"),
-        pytest.param({"measure"}, {"pages", "charts", "exports", "checks"}, id="measuring knows no pages"),
-        pytest.param({"measure", "tracers", "machine"}, {"emulated"}, id="measuring knows no emulated machine"),
-        pytest.param({"measure"}, NUMBERS - {"store", "stats"}, id="measuring knows no numbers"),
+        pytest.param({"host"}, {"tracers", "measure"}, id="the system knows no tools"),
+        pytest.param({"tracers"}, {"measure"}, id="tools know no measuring"),
+        pytest.param({"measure"}, {"site", "site/pages", "site/charts", "checks"}, id="measuring knows no pages"),
+        pytest.param({"measure", "tracers", "host"}, {"guests"}, id="measuring knows no emulated machine"),
+        pytest.param({"measure"}, NUMBERS - {"store", "numbers"}, id="measuring knows no costs"),
         pytest.param({"checks"}, {"compare", "costs", "answer"}, id="checks compare nothing"),
         pytest.param(
-            {"pages", "charts", "exports"}, {"measure", "machine", "tracers", "workloads"}, id="pages know no measuring"
+            {"site/pages", "site/charts", "site"}, {"measure", "host", "tracers"}, id="pages know no measuring"
         ),
     ],
 )
@@ -237,22 +234,27 @@ def test_data_files_are_named_by_store_and_few_others() -> None:
 
 
 def test_statistics_are_pure() -> None:
-    touched = {target.split(".")[0] for path in MODULES if layer(path) == "stats" for target, _ in imported(path)}
+    statistics = ("counted.py", "estimates.py", "trends.py")
+    touched = {target.split(".")[0] for one in statistics for target, _ in imported(PACKAGE / "numbers" / one)}
     assert not touched & {"os", "pathlib", "io", "time", "datetime", "random", "secrets", "subprocess", "scipy"}
+
+
+def test_of_numbers_measuring_knows_the_estimates_of_pairs_alone() -> None:
+    known = {target for path in MODULES if layer(path) == "measure" for target, _ in imported(path)}
+    assert {target.split(".")[2] for target in known if target.startswith("probe_effect.numbers.")} == {"estimates"}
 
 
 # What is kept between runs
 
 
 KEPT = {
-    "reduce/reading.py": ["reduce/reading.py"],
-    "pages/number_page.py": ["reduce/reading.py", "pages/markdown.py"],
-    "pages/submission_page.py": ["reduce/reading.py", "pages/markdown.py"],
-    "checks/run.py": ["reduce/reading.py", "checks/run.py"],
-    "checks/alike.py": ["reduce/reading.py", "checks/alike.py"],
-    "costs/evidence.py": ["reduce/reading.py", "costs/evidence.py"],
-    "checks/copies.py": ["reduce/reading.py", "checks/copies.py"],
-    "exports/script_values.py": ["reduce/reading.py", "pages/markdown.py", "exports/script_values.py"],
+    "numbers/reading.py": ["numbers/reading.py"],
+    "site/pages/number_page.py": ["numbers/reading.py", "site/pages/parts.py"],
+    "site/pages/submission_page.py": ["numbers/reading.py", "site/pages/parts.py"],
+    "checks/run.py": ["numbers/reading.py", "checks/run.py"],
+    "costs/evidence.py": ["numbers/reading.py", "costs/evidence.py"],
+    "checks/copies.py": ["numbers/reading.py", "checks/copies.py"],
+    "site/script_values.py": ["numbers/reading.py", "site/pages/parts.py", "site/script_values.py"],
 }
 """A module whose results are kept, to those that name the code by which they are made."""
 
@@ -310,5 +312,5 @@ def test_what_is_kept_is_made_anew_when_any_code_that_makes_it_changes(makes: st
 
 def test_everything_that_names_its_code_is_looked_at_above() -> None:
     keeping = {name(path) for path in MODULES if code_named(path)}
-    others = {"charts/draw.py", "exports/build.py"}  # one names modules that import no others, one all there are
+    others = {"site/charts/draw.py", "site/build.py"}  # one names modules that import no others, one all there are
     assert keeping - others == {one for named in KEPT.values() for one in named}

@@ -15,11 +15,11 @@ from click.testing import CliRunner
 
 from fakes.project import FakeProject, as_root, on_the_path, rows, started_by, wait_until, work_folders_of
 from probe_effect.cli.measure import measure as command
-from probe_effect.errors import ProbeEffectError
 from probe_effect.host import read_text
+from probe_effect.host.processes import STARTED_BY, mark
 from probe_effect.host.symbols import find_function, library_of
 from probe_effect.measure.interrupt import Leftover, leftovers
-from probe_effect.processes import STARTED_BY, mark
+from probe_effect.model import ProbeEffectError
 from probe_effect.tracers import dynamic_events, ftrace
 from probe_effect.tracers.bpftrace import LIVE
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
@@ -83,7 +83,7 @@ def test_a_process_of_a_dead_run_is_named_and_ended(dead: int, sleepers: list[su
 def test_a_process_that_does_not_end_in_order_is_ended_by_force(
     dead: int, sleepers: list[subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("probe_effect.processes.PATIENCE_S", 0.1)
+    monkeypatch.setattr("probe_effect.host.processes.PATIENCE_S", 0.1)
     process = sleeper(dead, sleepers, "trap '' TERM")
     of(leftovers(), f"process {process.pid} ").remove()
     assert process.wait(60) == -signal.SIGKILL
@@ -157,7 +157,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     made = FakeProject(tmp_path)
     made.case("plain")
-    monkeypatch.setattr("probe_effect.cli.measure_target.known_tracers", lambda: made.tracers)
+    monkeypatch.setattr("probe_effect.cli.measure_settings.known_tracers", lambda: made.tracers)
     monkeypatch.setattr("probe_effect.cli.measure_run.choose_tracers", lambda known, _, **__: known)
     return made
 
@@ -167,10 +167,11 @@ def stderr_of(project: FakeProject, *arguments: str) -> str:
     return CliRunner().invoke(command, options, catch_exceptions=False, standalone_mode=False).stderr
 
 
+@pytest.mark.deep
 def test_the_next_run_names_and_ends_a_tracer_that_outlived_its_killed_run(
     project: FakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("probe_effect.processes.PATIENCE_S", 0.1)
+    monkeypatch.setattr("probe_effect.host.processes.PATIENCE_S", 0.1)
     as_root(monkeypatch)
     project.case("obstinate", "fake: stays")
     with project.start("--quick", "--blocks", "5") as running:

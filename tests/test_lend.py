@@ -16,13 +16,12 @@ from fakes.project import FakeProject, asked_by, document
 from probe_effect.checks import run as checks
 from probe_effect.cli.lend import lend
 from probe_effect.cli.wanted import wanted
-from probe_effect.errors import BadData, HostNotReady, ProbeEffectError
 from probe_effect.measure import one_run
 from probe_effect.measure.bench import Bench
 from probe_effect.measure.interrupt import Interrupted, state_file
-from probe_effect.model import Problem
+from probe_effect.model import BadData, HostNotReady, ProbeEffectError, Problem
+from probe_effect.numbers.wanted import FEWEST
 from probe_effect.store.places import submissions_in
-from probe_effect.wanted import FEWEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,10 +31,10 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
-    made = asked_by(monkeypatch, tmp_path, "measure_target")
-    monkeypatch.setattr("probe_effect.cli.lend_look.known_tracers", lambda: made.tracers)
+    made = asked_by(monkeypatch, tmp_path, "measure_settings")
+    monkeypatch.setattr("probe_effect.cli.doctor_run.known_tracers", lambda: made.tracers)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr("probe_effect.wanted.MOST", FEWEST)  # more blocks prove nothing more
+    monkeypatch.setattr("probe_effect.numbers.wanted.MOST", FEWEST)  # more blocks prove nothing more
     monkeypatch.setattr(checks, "check", lambda *_: [])  # it sees that the times of our fakes are made up
     made.case("01-plain")
     made.case("02-kernel-function", needs="kprobe")
@@ -70,6 +69,7 @@ def test_a_dry_run_says_what_it_would_do_and_does_nothing(project: FakeProject) 
     assert project.data.submissions() == []
 
 
+@pytest.mark.deep
 def test_credits_and_provenance_are_those_that_were_given(project: FakeProject) -> None:
     run(project, "--minutes", "5", "--name", "Alice", "--provenance", "project")
     found = document(project.data.submissions()[0])
@@ -101,6 +101,7 @@ def test_a_second_time_leaves_out_what_is_measured(project: FakeProject) -> None
     assert len(project.data.submissions()) == 2
 
 
+@pytest.mark.deep
 def test_a_hosted_runner_leaves_out_what_its_folder_has_and_no_run_of_its_kind_elsewhere(
     project: FakeProject, tmp_path: Path
 ) -> None:
@@ -141,6 +142,7 @@ def test_what_was_cut_short_is_continued_and_nothing_is_lost(
     assert not any(one.plan_file.exists() for one in project.data.submissions())
 
 
+@pytest.mark.deep
 def test_a_suite_that_is_not_done_when_the_time_is_over_is_cut_short_and_continued_later(
     project: FakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,6 +176,7 @@ def test_a_suite_that_fails_does_not_keep_the_others_from_being_measured(
     assert "not measured: other: the loop broke" in outcome.stderr
 
 
+@pytest.mark.deep
 def test_what_check_refuses_is_said_and_kept(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem("error", "samples.csv", 2, 1, "two-signs", "is made up", "measure it")
     monkeypatch.setattr(checks, "check", lambda *_: [problem])
@@ -183,6 +186,7 @@ def test_what_check_refuses_is_said_and_kept(project: FakeProject, monkeypatch: 
     assert len(project.data.submissions()) == 2
 
 
+@pytest.mark.deep
 def test_a_root_whom_git_does_not_know_has_lent_the_machine_all_the_same(
     project: FakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,12 +194,13 @@ def test_a_root_whom_git_does_not_know_has_lent_the_machine_all_the_same(
         msg = "git: does not know who you are"
         raise HostNotReady(msg)
 
-    monkeypatch.setattr("probe_effect.cli.submit_run.run", refuse)
+    monkeypatch.setattr("probe_effect.cli.intake_run.run_submit", refuse)
     outcome = run(project, "--minutes", "5")
     assert "it cannot be submitted: git: does not know who you are" in outcome.stderr
     assert "to publish it: probe-effect submit" in outcome.stderr.splitlines()[-1]
 
 
+@pytest.mark.deep
 def test_nothing_is_set_on_the_machine_without_being_told(project: FakeProject) -> None:
     outcome = run(project, "--minutes", "5")
     assert "set: " not in outcome.stderr

@@ -12,13 +12,12 @@ from click.testing import CliRunner, Result
 from builders import PROJECT, machine_document
 from fakes.project import FAKES, FakeProject, as_root, asked_by, document, on_the_path, rows
 from needs import needs
-from probe_effect import wanted
-from probe_effect.cli import lend_look
+from probe_effect.cli import doctor_run
+from probe_effect.cli.doctor_run import tracers_here, works_here
 from probe_effect.cli.lend import lend
-from probe_effect.cli.lend_look import tracers_here, works_here
-from probe_effect.machine import collect
-from probe_effect.machine.system import os_name
-from probe_effect.numbers import names
+from probe_effect.host import collect
+from probe_effect.host.system import os_name
+from probe_effect.numbers import names, wanted
 from probe_effect.store.places import PACKAGED, DataFolder
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.dtrace import Dtrace
@@ -101,7 +100,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     for script in made.suite.glob("*.bt"):
         script.rename(script.with_suffix(".d")).write_text("/* print:           OPERATIONS */\n", encoding="utf-8")
     known = {"dtrace": Dtrace(system="FreeBSD"), "bpftrace": Bpftrace()}
-    for module in ("lend_look", "measure_target"):
+    for module in ("doctor_run", "measure_settings"):
         monkeypatch.setattr(f"probe_effect.cli.{module}.known_tracers", lambda: known)
     monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", list)
     return made
@@ -113,6 +112,7 @@ def run(project: FakeProject, *arguments: str) -> Result:
 
 
 @needs("cc")
+@pytest.mark.deep
 def test_freebsd_measures_and_ends_with_a_folder_that_check_takes(elsewhere: FakeProject) -> None:
     outcome = run(elsewhere, "--minutes", "20")
     (submission,) = elsewhere.data.submissions()
@@ -134,6 +134,7 @@ def test_freebsd_measures_and_ends_with_a_folder_that_check_takes(elsewhere: Fak
 
 
 @needs("cc")
+@pytest.mark.deep
 def test_a_freebsd_whose_dtrace_lacks_its_libraries_is_told_so(elsewhere: FakeProject, tmp_path: Path) -> None:
     program(tmp_path / "programs", "dtrace", f'[ "$1" = -q ] || exec {FAKE} "$@"\necho \'{NO_LIBRARY}\' >&2\nexit 1')
     outcome = run(elsewhere, "--minutes", "20")
@@ -143,11 +144,11 @@ def test_a_freebsd_whose_dtrace_lacks_its_libraries_is_told_so(elsewhere: FakePr
 @pytest.fixture(params=["FreeBSD", "SunOS", "Darwin"])
 def system(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Another system, whose DTrace is a fake that has the provider `syscall` and no `fbt`."""
-    asked_by(monkeypatch, tmp_path, "measure_target")
+    asked_by(monkeypatch, tmp_path, "measure_settings")
     name = str(request.param)
     on_the_path(monkeypatch)
     known = {"dtrace": Dtrace(program=str(FAKE), system=name), "bpftrace": Bpftrace()}
-    monkeypatch.setattr("probe_effect.cli.lend_look.known_tracers", lambda: known)
+    monkeypatch.setattr("probe_effect.cli.doctor_run.known_tracers", lambda: known)
     monkeypatch.setattr(platform, "system", lambda: name)
     return name
 
@@ -189,7 +190,7 @@ def test_macos_says_what_its_protection_keeps_and_what_to_do(
     program(tmp_path / "programs", "csrutil", f"cat <<'E'\n{said}\nE")
     on_the_path(monkeypatch, tmp_path / "programs")
     monkeypatch.setattr(platform, "system", lambda: "Darwin")
-    found = lend_look.integrity_protection()
+    found = doctor_run.integrity_protection()
     assert ("csrutil enable --without dtrace" in (found or "")) is is_told
 
 
@@ -208,7 +209,7 @@ def test_macos_shows_it_before_anything_is_measured(
 
 def test_other_systems_are_not_asked_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "system", lambda: "FreeBSD")
-    assert lend_look.integrity_protection() is None
+    assert doctor_run.integrity_protection() is None
 
 
 @pytest.mark.parametrize(

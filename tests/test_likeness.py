@@ -14,7 +14,7 @@ from probe_effect.numbers.shown import Facts, by_likeness, facts_of, likeness
 
 GIVEN = Facts(
     machine="given",
-    tier="nested virtual machine",
+    tier="virtual machine",
     architecture="x86_64",
     cpu_model="AMD EPYC 7763 64-Core Processor",
     kernel_release="6.18.44-fc",
@@ -48,17 +48,17 @@ def test_two_machines_are_comparable_from_both_sides_or_from_none(one: Facts, ot
     ("other", "reasons"),
     [
         (GIVEN, ("the same machine",)),
-        (TWIN, ("same CPU name, AMD EPYC 7763 64-Core Processor", "same kernel, 6.18.44-fc", "believed nested too")),
-        (SIBLING, ("same family name, AMD EPYC", "same kernel, 6.18.44-fc", "believed nested too")),
+        (TWIN, ("same CPU name, AMD EPYC 7763 64-Core Processor", "same kernel, 6.18.44-fc", "virtual too")),
+        (SIBLING, ("same family name, AMD EPYC", "same kernel, 6.18.44-fc", "virtual too")),
         (
             replace(TWIN, kernel_release="6.18.2"),
-            (f"same CPU name, {GIVEN.cpu_model}", "same kernel 6.18", "believed nested too"),
+            (f"same CPU name, {GIVEN.cpu_model}", "same kernel 6.18", "virtual too"),
         ),
-        (OLDER, (f"same CPU name, {GIVEN.cpu_model}", "another kernel, 6.1", "believed nested too")),
-        (STRANGER, (f"another CPU, {STRANGER.cpu_model}", "same kernel, 6.18.44-fc", "believed nested too")),
-        (PHYSICAL, ("physical, not nested virtual machine",)),
+        (OLDER, (f"same CPU name, {GIVEN.cpu_model}", "another kernel, 6.1", "virtual too")),
+        (STRANGER, (f"another CPU, {STRANGER.cpu_model}", "same kernel, 6.18.44-fc", "virtual too")),
+        (PHYSICAL, ("physical, not virtual machine",)),
         (ARM, ("arm64, not x86-64",)),
-        (replace(TWIN, cpu_model=None), ("CPU not known", "same kernel, 6.18.44-fc", "believed nested too")),
+        (replace(TWIN, cpu_model=None), ("CPU not known", "same kernel, 6.18.44-fc", "virtual too")),
     ],
 )
 def test_what_two_machines_have_in_common_is_said_in_words(other: Facts, reasons: tuple[str, ...]) -> None:
@@ -105,7 +105,9 @@ def test_a_cpu_family_is_the_name_without_what_tells_its_members_apart(model: st
         (None, None, "physical"),
         ("KVM", None, "virtual machine"),
         ("KVM", False, "virtual machine"),
-        ("KVM", True, "nested virtual machine"),
+        ("KVM", True, "virtual machine"),
+        ("QEMU KVM", False, "booted guest"),
+        ("QEMU KVM", True, "nested virtual machine"),
     ],
 )
 def test_the_facts_of_a_machine_are_those_of_its_document(

@@ -10,11 +10,11 @@ import pytest
 from number_builder import number, submission
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.pages import fragments, machine_page, site
+from probe_effect.site.pages import fragments, machine_page, site
 from written_pages import split
 
 if TYPE_CHECKING:
-    from probe_effect.reduce.submission import Submission
+    from probe_effect.numbers.submission import Submission
 
 LINK = re.compile(r"\]\((/(?:machines|results|data/results)/[^)]+)\)")
 LISTS = {

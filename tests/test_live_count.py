@@ -11,14 +11,14 @@ import signal
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
 from live_programs import FUNCTIONS, compiled, lacks_cookies, needs_bpf, needs_counting
-from probe_effect.calibration.loop import CalibrationLoop
-from probe_effect.errors import HostNotReady, UsageError
+from probe_effect.advising.loop import CalibrationLoop
 from probe_effect.host.kernel import LOCKDOWN
 from probe_effect.host.symbols import matching_functions
 from probe_effect.live import attachment, bpf_objects, kernel_calls, own_cost
@@ -30,7 +30,7 @@ from probe_effect.live.loaded import PROGRAM_ID
 from probe_effect.live.own_cost import UNKNOWN_NS, Rates, event_costs
 from probe_effect.live.target import TargetProcesses, ThreadUse
 from probe_effect.live.window import Observation
-from probe_effect.model import series_of
+from probe_effect.model import HostNotReady, UsageError, series_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,6 +131,7 @@ def test_a_probe_that_cannot_be_attached_is_named_and_spoils_no_other(program: P
 
 
 @needs_counting
+@pytest.mark.deep
 def test_a_hot_probe_is_counted_in_many_windows_over_the_whole_time_within_the_budget(
     endless: subprocess.Popen[bytes],
 ) -> None:
@@ -197,7 +198,7 @@ def held(pid: int) -> set[int]:
 
 
 @needs_counting
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", [pytest.param(signal.SIGINT, marks=pytest.mark.deep), signal.SIGKILL])
 def test_nothing_remains_in_the_kernel_however_the_counting_ends(
     endless: subprocess.Popen[bytes], how: signal.Signals
 ) -> None:
@@ -289,6 +290,73 @@ def test_a_burst_at_the_end_of_a_run_is_seen() -> None:
     assert burst.events > 3000
     assert burst.busiest_hz is not None
     assert burst.busiest_hz > burst.hz
+
+
+def burst(program: Path, before: int, calls: int, after: int) -> Target:
+    """A shell that works, has `often` called so many times, and works on."""
+    work = "i=0; while [ $i -lt {} ]; do i=$((i + 1)); done; "
+    script = work.format(before) + '"$0" 0 "$1" 0; ' + work.format(after)
+    return Target(command=("/bin/sh", "-c", script, str(program), str(calls)))
+
+
+@needs_counting
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(0, 200_000, marks=pytest.mark.deep),
+        pytest.param(200_000, 0, marks=pytest.mark.deep),
+        (100_000, 100_000),
+    ],
+)
+def test_within_the_usual_budget_a_burst_is_counted_whole_wherever_it_is(
+    program: Path, before: int, after: int
+) -> None:
+    found = rates(counted(functions(program, "often"), burst(program, before, 3_000, after), seconds=60, budget=0.01))
+    assert found["often"].events == 3_000
+    assert not found["often"].at_least
+
+
+@needs_counting
+@pytest.mark.deep
+def test_a_burst_too_large_for_the_budget_has_no_rate_below_what_was_seen(program: Path) -> None:
+    target = burst(program, 0, 200_000, 100_000)
+    found = counted(functions(program, "often"), target, seconds=60, budget=0.0001)
+    (often,) = found.rates
+    assert often.events < 200_000
+    assert often.low_hz is not None
+    assert often.low_hz <= 200_000 / found.alone_s
+    assert often.high_hz is None
+    assert "at least this rate" in str(often.note)
+
+
+@needs_counting
+@pytest.mark.skipif(bpf_objects.cpu_time_offset() is None, reason="the kernel does not describe its structures")
+def test_a_child_that_has_ended_is_told_with_its_name_and_the_cpu_time_of_all_its_life(program: Path) -> None:
+    found = counted(functions(program, "often"), burst(program, 0, 300_000, 0), seconds=60, budget=0.0001)
+    first, second = found.threads[:2]
+    assert (first.comm, second.comm) == ("counted", "sh")
+    assert first.pid != second.pid
+    assert first.cpu_s > 10 * second.cpu_s > 0
+    assert first.cpu_s <= found.threads_s * (os.cpu_count() or 1)
+
+
+@needs_counting
+def test_a_kernel_that_does_not_describe_its_structures_counts_children_all_the_same(
+    program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bpf_objects, "cpu_time_offset", lambda: None)
+    found = counted(functions(program, "often"), burst(program, 0, 100, 0))
+    assert found.rates[0].events == 100
+
+
+@needs_counting
+def test_two_probes_at_one_place_are_counted_once_for_both(program: Path) -> None:
+    (one,) = functions(program, "often")
+    both = [one, replace(one, probe="again")]
+    found = counted(both, command(program, 0, 42, 0))
+    assert {rate.probe: rate.events for rate in found.rates} == {"often": 42, "again": 42}
+    alone = counted([one], command(program, 0, 42, 0))
+    assert len(found.rates[0].by_thread) == len(alone.rates[0].by_thread) == 1
 
 
 @needs_counting
@@ -488,7 +556,7 @@ def thread(tid: int, *, cpu_s: float, waited_s: float = 0.0) -> ThreadUse:
 
 def one_window(threads: list[ThreadUse], *, event_ns: float) -> Rates:
     seen = Observation(length_s=1.0, counted_s=0.010, counts={(0, 7): 10_000})
-    return Rates([seen, seen], ["tracepoint"], {"tracepoint": event_ns}, threads, 1.0)
+    return Rates([seen] * 8, ["tracepoint"], {"tracepoint": event_ns}, threads, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -507,10 +575,42 @@ def test_a_thread_that_wants_a_cpu_all_the_time_would_be_faster_uncounted(thread
     assert not found.at_least
 
 
+def test_what_one_window_saw_of_a_long_time_is_a_lower_bound() -> None:
+    seen = Observation(length_s=1.0, counted_s=0.01, counts={(0, 7): 10}, cpu_s=0.01)
+    many = [replace(seen, length_s=0.1)] * 10
+    assert clocked(seen).rate([0]).at_least
+    assert not clocked(*many).rate([0]).at_least
+
+
 def test_a_rate_of_which_counting_took_nearly_all_time_is_a_lower_bound() -> None:
     found = one_window([thread(7, cpu_s=1.0)], event_ns=800.0).rate([0])
     assert found.at_least
     assert found.sampled.hz == pytest.approx(1_000_000 / 0.3)
+
+
+def clocked(*windows: Observation) -> Rates:
+    return Rates(windows, ["uprobe"], {"uprobe": 1_000.0}, [thread(7, cpu_s=1.0)], 1.0, busy_ratio=1.0)
+
+
+def test_a_burst_that_counting_made_ten_times_as_long_has_the_rate_of_the_time_without_it() -> None:
+    burst = Observation(length_s=0.1, counted_s=0.1, counts={(0, 7): 90_000}, cpu_s=0.1)
+    quiet = Observation(length_s=0.9, counted_s=0.9, counts={}, cpu_s=0.9)
+    found = clocked(burst, quiet).rate([0])
+    assert not found.at_least
+    assert found.sampled.hz == pytest.approx(90_000 / 0.91)
+    assert found.thread_hz == {7: pytest.approx(90_000 / 0.91)}
+
+
+def test_where_counting_took_nearly_all_of_the_time_a_complete_count_is_a_lower_bound_too() -> None:
+    found = clocked(Observation(length_s=1.0, counted_s=1.0, counts={(0, 7): 900_000}, cpu_s=1.0)).rate([0])
+    assert found.at_least
+    assert found.sampled.low_hz <= 900_000 / 0.1
+
+
+def test_a_saturated_window_that_stands_for_a_long_time_makes_a_lower_bound_of_the_rate() -> None:
+    seen = Observation(length_s=0.01, counted_s=0.01, counts={(0, 7): 1_000}, cpu_s=0.01)
+    hot = Observation(length_s=0.99, counted_s=0.01, counts={(0, 7): 9_000}, cpu_s=0.01)
+    assert clocked(seen, hot).rate([0]).at_least
 
 
 def test_of_too_many_probes_a_random_sample_is_counted_and_the_others_are_named() -> None:

@@ -10,10 +10,10 @@ import pytest
 from builders import machine_document
 from needs import needs
 from probe_effect import host
-from probe_effect.compilers import MACHINE
-from probe_effect.machine import system
-from probe_effect.machine.busy import KEYS, trap_times
-from probe_effect.machine.collect import choose_cpus, collect_machine, collect_system
+from probe_effect.host import system
+from probe_effect.host.collect import choose_cpus, collect_machine, collect_system
+from probe_effect.host.compilers import MACHINE
+from probe_effect.host.load import KEYS, trap_times
 from probe_effect.store.machine_file import HASH_DIGITS, with_id
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from builders import MACHINE, picture_size, write_data
-from probe_effect.charts.draw import badge, draw_png, machine_card
-from probe_effect.charts.theme import CARD_HEIGHT, WIDTHS
-from probe_effect.exports.figures import write_machine_pictures
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages import machine_page
+from probe_effect.site.charts.draw import badge, draw_card, machine_card
+from probe_effect.site.charts.theme import CARD_HEIGHT, WIDTHS
+from probe_effect.site.figures import write_machine_pictures
+from probe_effect.site.pages import machine_page
 from probe_effect.store.kept import NOWHERE
 from probe_effect.store.places import DataFolder
 
@@ -44,7 +44,7 @@ def test_what_comes_from_data_is_text_on_a_badge() -> None:
 
 @pytest.mark.parametrize("name", ["Example CPU 9000, 8 CPUs, Linux 6.12", "W" * 200, HOSTILE])
 def test_the_picture_of_a_link_to_a_machine_has_the_size_of_all(name: str) -> None:
-    drawn = draw_png(machine_card(MACHINE, name, "nested virtual machine", COSTS), "card", NOWHERE)
+    drawn = draw_card(machine_card(MACHINE, name, "nested virtual machine", COSTS), NOWHERE)
     assert picture_size(drawn) == (WIDTHS["card"], CARD_HEIGHT)
     assert len(drawn) < 150_000
 

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from probe_effect.pages.markdown import environment, escape, page, render
+from probe_effect import units
+from probe_effect.site.pages.parts import Heading, Table, fragment, of_data, page
+from probe_effect.site.pages.text import escape, link, say
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -70,7 +72,7 @@ def test_escaped_text_in_a_list_or_heading_stays_text(text: str) -> None:
 def test_no_shortcode_or_template_survives(text: str) -> None:
     escaped = escape(text)
     assert not re.search(r"[{}<>]", escaped)
-    assert environment().from_string("{{ text }}").render(text=text) == escaped
+    assert fragment([text]).strip() == escaped.strip()
 
 
 @given(st.text(max_size=60))
@@ -119,19 +121,14 @@ def test_markup_made_here_is_not_escaped_again() -> None:
     assert escape(escape("<")) == "&#60;"
 
 
-def test_everything_a_template_prints_is_escaped_and_filters_too() -> None:
-    template = environment().from_string("{{ a }} {{ b | join('; ') }} {{ c | duration }} {{ d ~ a }}")
-    text = template.render(a="<i>", b=["*x*", "<"], c=1500.0, d="_")
-    assert text == "&#60;i&#62; &#42;x&#42;; &#60; 1\u202f500\u00a0ns &#95;&#60;i&#62;"
-
-
-def test_a_name_that_a_template_does_not_know_is_an_error() -> None:
-    with pytest.raises(Exception, match="undefined"):
-        environment().from_string("{{ nothing }}").render()
+def test_values_in_a_sentence_of_ours_are_escaped_and_its_own_signs_are_not() -> None:
+    text = say("**{}** {cost} [{}](/x/)", "<i>", "*x*", cost=units.duration(1500.0))
+    assert text == "**&#60;i&#62;** 1\u202f500\u00a0ns [&#42;x&#42;](/x/)"
+    assert link("]", "/x/") == "[&#93;](/x/)"
 
 
 def test_rendered_text_has_no_runs_of_empty_lines_and_one_newline_at_its_end() -> None:
-    text = render("fragments/dictionary.md.j2", explained=(), tables={}, keys={"a": "b"})
+    text = fragment(["", Heading("Keys"), None, "\n", Table([of_data("a")], [["b"]]), ""])
     assert "\n\n\n" not in text
     assert text.endswith("|\n")
     assert not text.startswith("\n")
@@ -142,7 +139,7 @@ FRONT = st.dictionaries(st.text(max_size=10), st.text(max_size=40) | st.integers
 
 @given(FRONT)
 def test_front_matter_is_json_that_nothing_breaks_out_of(front: dict[str, str | int]) -> None:
-    text = page("fragments/dictionary.md.j2", front, explained=(), tables={}, keys={})
+    text = page(front, [Heading("Tables")])
     read, end = json.JSONDecoder().raw_decode(text)
     assert read == front
     assert text[end:].startswith("\n\n## Tables")

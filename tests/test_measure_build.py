@@ -16,11 +16,11 @@ from build_trees import kernel_sources, small_tree
 from fakes.project import FAKES, FakeProject, as_root, document, rows, started_by, wait_until, work_folders_of
 from needs import needs
 from probe_effect.checks.run import check
-from probe_effect.cli import measure_target
+from probe_effect.cli import measure_settings
 from probe_effect.cli.measure import measure as command
-from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.measure import tree as trees
 from probe_effect.measure.tree import named_tree
+from probe_effect.model import HostNotReady, UsageError
 
 if TYPE_CHECKING:
     from click.testing import Result
@@ -60,7 +60,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     with (made.suite / "suite.toml").open("a", encoding="utf-8") as file:
         file.write('events = "counted"\n' + BUILDS.format(digest="0" * 64))
     made.case("01-calls", 'print: {"type": "map", "data": {"@": 300}}', counted_by="maps")
-    monkeypatch.setattr("probe_effect.cli.measure_target.known_tracers", lambda: made.tracers)
+    monkeypatch.setattr("probe_effect.cli.measure_settings.known_tracers", lambda: made.tracers)
     monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", list)
     return made
 
@@ -105,8 +105,10 @@ def test_a_source_tree_for_suites_that_build_none_is_wrong_usage(project: FakePr
 
 
 def test_a_suite_that_builds_is_measured_only_where_it_is_named(project: FakeProject) -> None:
-    outcome = run(project, "--blocks", "1")
+    outcome = CliRunner().invoke(command, ["--data", str(project.data.root), "--blocks", "1"], standalone_mode=False)
+    assert isinstance(outcome.exception, HostNotReady)
     assert "left out: suite tiny builds a project" in outcome.stderr
+    assert "each suite was left out" in str(outcome.exception)
     assert project.data.submissions() == []
 
 
@@ -123,12 +125,13 @@ def test_a_project_that_cannot_be_had_is_told_before_anything_is_measured(
         msg = "no network"
         raise HostNotReady(msg)
 
-    monkeypatch.setattr(measure_target, "fetched", refuse)
+    monkeypatch.setattr(measure_settings, "fetched", refuse)
     with pytest.raises(HostNotReady, match="no network"):
         run(project, "tiny", "--blocks", "1")
     assert project.data.submissions() == []
 
 
+@pytest.mark.deep
 def test_a_build_that_is_killed_leaves_no_process_and_goes_on_with_the_same_tree(
     project: FakeProject, tree: Path
 ) -> None:
@@ -144,6 +147,7 @@ def test_a_build_that_is_killed_leaves_no_process_and_goes_on_with_the_same_tree
     assert len(rows(submission)) == 9
 
 
+@pytest.mark.deep
 def test_a_tree_that_has_changed_since_is_not_gone_on_with(project: FakeProject, tree: Path) -> None:
     with project.start("tiny", "--blocks", "3", "--seed", "5", "--source", str(tree)) as running:
         project.wait_for_rows(2)

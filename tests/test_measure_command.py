@@ -13,8 +13,8 @@ from click.testing import CliRunner, Result
 
 from fakes.project import FakeProject, asked_by, document, rows
 from probe_effect.cli.measure import measure as command
-from probe_effect.errors import HostNotReady, UsageError
-from probe_effect.machine import system
+from probe_effect.host import system
+from probe_effect.model import HostNotReady, UsageError
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.tracers.bpftrace import Bpftrace
 
@@ -23,7 +23,7 @@ SUITES = Path(__file__).parent.parent / "data" / "suites"
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
-    made = asked_by(monkeypatch, tmp_path, "measure_target")
+    made = asked_by(monkeypatch, tmp_path, "measure_settings")
     made.case("01-plain")
     made.case("02-kernel-function", needs="kprobe")
     return made

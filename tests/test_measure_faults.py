@@ -26,21 +26,21 @@ from fakes.project import (
     on_the_path,
     rows,
     started_by,
+    wait_until,
     work_folders_of,
 )
 from probe_effect.cli.measure_display import display
-from probe_effect.errors import HostNotReady
+from probe_effect.host.workloads import WorkloadFailed, parse
 from probe_effect.measure.bench import Progress, written_rows
 from probe_effect.measure.interrupt import Interrupted, interruptible, undisturbed
 from probe_effect.measure.one_run import Limits, PlannedRun
-from probe_effect.model import GIVE_UP_AFTER, Key
-from probe_effect.stats.run_order import baseline
+from probe_effect.measure.plan import baseline
+from probe_effect.model import GIVE_UP_AFTER, HostNotReady, Key
 from probe_effect.store.documents import write_document
 from probe_effect.store.further_tables import RunWriter
 from probe_effect.store.samples import as_note, read_samples
 from probe_effect.tracers import tool
 from probe_effect.tracers.bpftrace import Bpftrace, BpftraceSession
-from probe_effect.workloads import WorkloadFailed, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,7 +121,7 @@ def test_a_tracer_that_hangs_is_a_timeout_and_is_ended(
     project: FakeProject, monkeypatch: pytest.MonkeyPatch, fault: str, words: str
 ) -> None:
     project.limits = IMPATIENT
-    monkeypatch.setattr("probe_effect.processes.GRACE_S", 0.1)
+    monkeypatch.setattr("probe_effect.host.processes.GRACE_S", 0.1)
     project.case("stuck", f"fake: {fault}")
     found = project.measure(blocks=1)
     (row,) = (row for row in found if row.case == "stuck")
@@ -146,13 +146,26 @@ def test_a_workload_that_its_tracer_keeps_from_running_is_a_timeout_and_is_ended
     project: FakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.limits = Limits(start_s=30.0, run_s=0.3, stop_s=30.0)
-    monkeypatch.setattr("probe_effect.processes.GRACE_S", 0.1)
+    monkeypatch.setattr("probe_effect.host.processes.GRACE_S", 0.1)
     project.tracers["freezing"] = Freezing(id="freezing", root=project.root / "kernel")
     found = project.measure(blocks=1)
     (row,) = (row for row in found if row.tracer == "freezing")
     assert row.status == "timeout"
     assert "the workload had not ended" in str(row.note)
     assert started_by(os.getpid()) == []
+
+
+# Streams
+
+
+def test_a_measurement_goes_on_where_standard_error_is_on_a_full_disk(project: FakeProject) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        running = project.start("--quick", "--blocks", "2", stderr=full)
+    with running:
+        out, _ = running.communicate(timeout=600)
+    place = only_submission(project)
+    assert (running.returncode, out) == (0, f"{place.folder}\n")
+    assert document(place).run.ended is not None
 
 
 # Being stopped
@@ -167,13 +180,13 @@ def test_a_run_that_is_stopped_keeps_its_rows_leaves_nothing_behind_and_says_how
         running.send_signal(demand)
         out, err = running.communicate(timeout=60)
     place = only_submission(project)
-    assert (running.returncode, out) == (1, "")
+    assert (running.returncode, out) == (130, "")
     assert f"error: stopped by {demand.name}; the rows so far are kept in {place.folder}\n" in err
-    command = f"probe-effect measure tiny --resume --out {project.data.results} --data {project.data.root}"
+    command = f"probe-effect measure tiny --resume --data {project.data.root} --out {project.data.results}"
     assert err.endswith(f"to go on: {command}\n")
     assert len(rows(place)) >= 5
     assert document(place).run.ended is None
-    assert started_by(running.pid) == []
+    wait_until(lambda: started_by(running.pid) == [])  # what is killed is gone a moment after its group's first process
     assert work_folders_of(running.pid) == []
 
 
@@ -430,6 +443,7 @@ def test_a_monotonic_clock_that_does_not_go_on_times_nothing(wall_ns: int) -> No
         parse(line)
 
 
+@pytest.mark.deep
 def test_without_a_compiler_the_command_says_what_to_install(
     project: FakeProject, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

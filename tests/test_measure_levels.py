@@ -13,7 +13,7 @@ import pytest
 from builders import baseline_row, traced_row
 from fakes.project import FakeProject, as_root, document, on_the_path
 from probe_effect.checks.run import check
-from probe_effect.compilers import CompiledProgram
+from probe_effect.host.compilers import CompiledProgram
 from probe_effect.measure import testbed as own_testbed
 from probe_effect.measure.bench import Tally
 from probe_effect.measure.diagnosis import _suite
@@ -21,10 +21,10 @@ from probe_effect.measure.interrupt import Interrupted
 from probe_effect.model import Estimate
 
 if TYPE_CHECKING:
+    from probe_effect.host.workloads import WorkloadTask
     from probe_effect.measure.bench import Progress
     from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask
     from probe_effect.model import Sample
-    from probe_effect.workloads import WorkloadTask
 
 TWIN = 'print: {"type": "map", "data": {"@": 41}}'
 
@@ -88,6 +88,7 @@ def test_a_twin_counts_once_at_each_level_in_a_run_of_the_usual_length(project: 
     assert [row.level for row in rows if row.arm == "check"] == ["0", "9999000"]
 
 
+@pytest.mark.deep
 def test_a_run_at_levels_goes_on_where_it_was_cut_short(project: FakeProject) -> None:
     project.factor(0, 2000, 4000)
     project.case("a")

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probe_effect.measure.bench import plan
+from probe_effect.measure.plan import baseline
 from probe_effect.model import Key
-from probe_effect.stats.run_order import baseline
 from probe_effect.store.machine_file import PlannedSubject
 
 if TYPE_CHECKING:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fakes.project import FakeProject, document, on_the_path
-from probe_effect.errors import HostNotReady, ProbeEffectError
-from probe_effect.model import Estimate
-from probe_effect.stats.run_order import BASELINE_CASE
+from probe_effect.host import usable_cpus
+from probe_effect.host.collect import CoreKind, collect_machine
+from probe_effect.measure.plan import BASELINE_CASE
+from probe_effect.measure.run import measure
+from probe_effect.model import Estimate, HostNotReady, ProbeEffectError
 from probe_effect.store.places import sha256
 from probe_effect.tracers.bpftrace import BpftraceSession
 from probe_effect.tracers.proc import state
@@ -139,6 +141,21 @@ def test_the_machine_file_is_open_during_the_run_and_closed_after_it(project: Fa
     assert document(submission).tools == {"bpftrace": "bpftrace v0.0.0"}
     assert document(submission).system.clock_read_ns == 25.0
     assert submission.folder.name == f"{run.started[:10]}-tiny"
+
+
+@pytest.mark.skipif(len(usable_cpus()) < 2, reason="needs a CPU for each")
+def test_the_record_is_of_the_workloads_kind_of_core_where_the_tracer_is_on_another(
+    project: FakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    little, big, *_ = sorted(usable_cpus())
+    found = {little: CoreKind(400, 0, 0, "little"), big: CoreKind(1024, 0, 0, "big")}
+    monkeypatch.setattr("probe_effect.host.collect.kinds", lambda _: found)
+    monkeypatch.setattr("probe_effect.measure.testbed.kinds", lambda _: found)
+    project.case("a")
+    place = measure(project.work(), project.settings(), project.testbed, lambda _: None)
+    run = document(place).run
+    assert (run.workload_cpu, run.workload_core, run.tracer_core) == (big, "big", "little")
+    assert document(place).machine == collect_machine()
 
 
 def test_a_second_run_on_a_day_gets_a_folder_of_its_own(project: FakeProject) -> None:

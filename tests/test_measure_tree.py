@@ -11,9 +11,9 @@ import pytest
 
 from build_trees import kernel_sources, small_tree
 from needs import needs
-from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.measure import tree as trees
 from probe_effect.measure.tree import Tree, kernel_build, made_ready, named_tree
+from probe_effect.model import HostNotReady, UsageError
 from probe_effect.tracers.tool import WORK_PREFIX
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from needs import needs
-from probe_effect.errors import HostNotReady, ProbeEffectError
-from probe_effect.workloads import (
+from probe_effect.host.workloads import (
     NOT_PINNED,
     WorkloadFailed,
     WorkloadProcess,
@@ -19,6 +18,7 @@ from probe_effect.workloads import (
     clock_read_ns,
     parse,
 )
+from probe_effect.model import HostNotReady, ProbeEffectError
 
 HERE = Path(__file__).parent
 SOURCE = HERE.parent / "data" / "suites" / "per-event" / "workload" / "dd-loop.c"

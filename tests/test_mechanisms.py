@@ -9,7 +9,7 @@ import pytest
 from probe_effect.checks.run import check_all
 from probe_effect.cli import doctor_vm
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages import mechanisms_page
+from probe_effect.site.pages import architecture_page
 from probe_effect.store.places import DataFolder
 from probe_effect.store.transcripts import MECHANISMS, read_mechanisms
 
@@ -62,14 +62,14 @@ def test_check_names_the_file_of_a_mechanism_that_is_unknown_or_has_no_known_out
 
 
 def test_the_page_says_what_works_and_what_was_refused_with_its_words_escaped(tmp_path: Path) -> None:
-    text = mechanisms_page.write(read_catalogue(data_with(tmp_path)))
+    text = architecture_page.write_mechanisms(read_catalogue(data_with(tmp_path)))
     assert text is not None
     assert "| fentry | works |" in text
     assert "| LSM hook with BPF | attach: EINVAL |" in text
-    assert "| BPF timer | no event |" in text
+    assert "| BPF timer | not seen |" in text
     assert "<b>" not in text
     assert "{{<" not in text
 
 
 def test_without_a_kernel_that_was_tried_there_is_no_page(tmp_path: Path) -> None:
-    assert mechanisms_page.write(read_catalogue(DataFolder(tmp_path))) is None
+    assert architecture_page.write_mechanisms(read_catalogue(DataFolder(tmp_path))) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probe_effect.exports.files import mirror
+from probe_effect.site.files import mirror
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -34,6 +34,7 @@ needs_mounts = pytest.mark.skipif(not may_mount(), reason="needs root that may m
 
 
 @needs_mounts
+@pytest.mark.deep
 def test_doctor_has_tracefs_where_nobody_mounted_it_and_leaves_nothing_mounted() -> None:
     found = bare(f'"$PROGRAM" doctor --format json | "$PYTHON" -c "$ASKED"; {MOUNTS}')
     assert "/sys/kernel/tracing" in found.stdout, found.stderr
@@ -58,6 +59,7 @@ def test_doctor_mounts_it_for_good_when_it_is_asked_to() -> None:
     assert int(found.stdout) >= 1
 
 
+@pytest.mark.deep
 @needs_mounts
 def test_root_of_a_container_is_told_that_it_may_not_mount() -> None:
     found = bare('capsh --drop=cap_sys_admin -- -c "$PROGRAM doctor"')

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probe_effect.model import Estimate
-from probe_effect.stats.estimates import difference, product, ratio, total
+from probe_effect.numbers.estimates import difference, product, ratio, total
 
 NUMBERS = st.floats(-1000, 1000)
 REACHES = st.floats(0.01, 500)

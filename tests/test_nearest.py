@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from probe_effect.answer.advice import Advice
     from probe_effect.costs.row import CostRow
-    from probe_effect.reduce.submission import Number
+    from probe_effect.numbers.submission import Number
 
 ALIKE, FAR, BARE = "alike", "far", "bare"
 CPU = {FAR: "Another Maker 1"}

@@ -16,8 +16,8 @@ from cost_invariants import ACTIONS, KINDS, MECHANISMS, OF_USER, Asked, Said, pa
 from page_scripts import under_node
 from probe_effect.costs.evidence import Scope, evidence
 from probe_effect.costs.table import CostTable, ProbeGroup, event
-from probe_effect.exports.costs import cost_files, scope_tables, scopes
 from probe_effect.model import Estimate
+from probe_effect.site.costs import cost_files, scope_tables, scopes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.stats.estimates import outliers
+from probe_effect.numbers.estimates import outliers
 
 VALUES = st.lists(st.integers(-1000, 1000).map(float), max_size=30)
 

@@ -9,14 +9,14 @@ import pytest
 from builders import changed, machine_values, many_blocks, write_data, write_submission
 from probe_effect.compare.subjects import RunChange, histories
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages import machine_page, over_time
+from probe_effect.site.pages import machine_page
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.numbers.catalogue import Catalogue
-    from probe_effect.reduce.submission import Submission
+    from probe_effect.numbers.submission import Submission
 
 HEADING = "## Over time"
 
@@ -48,9 +48,9 @@ def section(data: Path) -> str:
 
 def test_a_machine_that_ran_each_suite_once_says_nothing_of_time(data: Path) -> None:
     catalogue, submissions = read(data)
-    assert histories(submissions) == {}
+    assert histories(submissions, None) == {}
     assert HEADING not in machine_page.write(submissions, catalogue)
-    assert over_time.charts(catalogue, submissions[0].machine) == {}
+    assert machine_page.charts_over_time(catalogue, submissions[0].machine) == {}
 
 
 def test_the_same_cost_again_is_said_to_be_no_difference(data: Path) -> None:
@@ -99,7 +99,7 @@ def test_each_run_is_set_against_the_newest_before_it(data: Path) -> None:
     run_on(data, "2027-05-20", 5_000, tools={"bpftrace": "v0.24"})
     run_on(data, "2027-08-20", 5_000, tools={"bpftrace": "v0.24"})
     _, submissions = read(data)
-    found = histories(submissions)["per-event"]
+    found = histories(submissions, None)["per-event"]
     assert [one.date for one in found.runs] == ["2026-11-20", "2027-02-20", "2027-05-20", "2027-08-20"]
     assert [one.outcome for one in found.alike] == ["higher", "no difference"]
     assert list(found.changed) == [(RunChange("the version of bpftrace", "v0.23", "v0.24"),)]
@@ -109,9 +109,9 @@ def test_the_chart_has_a_line_at_no_change_and_the_newest_runs(data: Path) -> No
     for month in ("2026-12", "2027-01", "2027-02", "2027-03", "2027-04", "2027-05"):
         run_on(data, f"{month}-20", 5_000)
     catalogue, submissions = read(data)
-    (chart,) = over_time.charts(catalogue, submissions[0].machine).values()
+    (chart,) = machine_page.charts_over_time(catalogue, submissions[0].machine).values()
     assert set(chart.specs) == {"wide", "narrow"}
-    assert len({row["series"] for row in chart.rows}) == over_time.MOST_RUNS
+    assert len({row["series"] for row in chart.rows}) == machine_page.MOST_RUNS
     assert {row["ratio"] for row in chart.rows} == {1.0}
     lines = [layer for layer in chart.specs["wide"]["layer"] if layer.get("data", {}).get("values") == [{"at": 1.0}]]
     assert len(lines) == 1
@@ -121,7 +121,7 @@ def test_the_chart_has_a_line_at_no_change_and_the_newest_runs(data: Path) -> No
 def test_two_runs_of_one_day_are_told_apart_by_their_time(data: Path) -> None:
     run_on(data, "2026-11-20", 5_000, "2026-11-20-per-event-2", run__started="2026-11-20T17:30:00Z")
     catalogue, submissions = read(data)
-    (chart,) = over_time.charts(catalogue, submissions[0].machine).values()
+    (chart,) = machine_page.charts_over_time(catalogue, submissions[0].machine).values()
     assert [row["series"] for row in chart.rows] == ["20\u00a0November\u00a02026, 17:30 UTC"]
     assert "2 runs, all on 20 November 2026" in section(data)
 
@@ -151,7 +151,7 @@ def test_a_machine_of_the_fleet_is_the_same_with_another_kernel(data: Path) -> N
     assert "[Example, machine](/machines/test-machine/), 6.12.1-amd64." in said["test-machine-2"]
     assert "[Example, 2](/machines/test-machine-2/), 6.13.0-amd64." in said["test-machine"]
     catalogue = read_catalogue(DataFolder(data))
-    first, second = (over_time.charts(catalogue, machine) for machine in said)
+    first, second = (machine_page.charts_over_time(catalogue, machine) for machine in said)
     assert first == second  # one chart, which both pages show
 
 

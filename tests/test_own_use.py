@@ -10,15 +10,15 @@ from click.testing import CliRunner
 from builders import REAL_DATA
 from fakes.project import FAKES, FakeProject, on_the_path
 from number_builder import reduced
-from probe_effect.charts.curves import Axes, TimePoint, times_chart
 from probe_effect.checks.run import check
 from probe_effect.cli.group import commands
 from probe_effect.costs.evidence import evidence
 from probe_effect.measure.bench import Tally
 from probe_effect.model import Estimate, Key, Sample
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
-from probe_effect.pages.results import tracer as own_use
-from probe_effect.reduce.rows import tracer_cpu_ns
+from probe_effect.numbers.rows import tracer_cpu_ns
+from probe_effect.site.charts.curves import Axes, TimePoint, times_chart
+from probe_effect.site.pages.results import tracer as own_use
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import read_suite
 from probe_effect.tracers.tool import known_tracers
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from probe_effect.reduce.submission import Number
+    from probe_effect.numbers.submission import Number
 
 SUITE = """\
 schema_version = 1

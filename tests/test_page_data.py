@@ -22,25 +22,31 @@ from builders import (
     write_source,
     write_submission,
 )
-from probe_effect.exports.files import DataTable, Field, TableRow, csv_text, json_text, safe_cell, schema
-from probe_effect.exports.page_data import (
+from probe_effect.numbers.catalogue import read_catalogue
+from probe_effect.site.files import (
     COST_FIELDS,
     COUNT_FIELDS,
     FIGURE_FIELDS,
+    DataTable,
+    Field,
+    TableRow,
     about,
+    csv_text,
+    json_text,
     page_tables,
     rows,
+    safe_cell,
+    schema,
     whole_tables,
     write_page_data,
 )
-from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from probe_effect.exports.page_data import Tables
     from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.site.files import Tables
 
 
 @pytest.fixture(scope="module")

@@ -26,11 +26,10 @@ from builders import (
 )
 from number_builder import number, reduced, submission
 from probe_effect.costs.evidence import evidence
-from probe_effect.errors import BadData
-from probe_effect.model import Estimate
+from probe_effect.model import BadData, Estimate
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.numbers.names import cpu_family
-from probe_effect.pages import case_page, machine_page, site, source_page, wording
+from probe_effect.site.pages import case_page, machine_page, parts, site, source_page
 from probe_effect.store.places import DataFolder
 from written_pages import split, with_fragments
 
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.model import Sample
-    from probe_effect.reduce.submission import Number
+    from probe_effect.numbers.submission import Number
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OWN_SHORTCODE = re.compile(r'\{\{< (chart|icicle|script|number|reference) "[a-z0-9./_-]+"( line)? >\}\}')
@@ -48,7 +47,7 @@ OWN_PLACES = ("#two-architectures", "#what-changed", "https://elixir.bootlin.com
 
 OWN_CODE = re.compile(
     r"^(probe-effect[\w ./=-]*\n?|wall_ns|tracer_cpu_ns|instructions|operations|events|check"
-    r"|git log -p data/suites/[a-z-]+|sha256sum --check SHA256SUMS\n|\w+\(\))$"
+    r"|git log -p data/suites/[a-z-]+|sha256sum --check SHA256SUMS\n|\w+\(\)|--anyway)$"
 )
 """Commands that are put together from ids, and names of columns: the only code on pages from data."""
 
@@ -176,14 +175,14 @@ def case_of(rows: list[Sample]) -> Number:
 
 def test_a_cost_below_the_noise_floor_is_words_and_not_a_number() -> None:
     case = case_of([row for block in range(8) for row in block_rows(block, 1, (100, 104))])
-    assert wording.cost(case) == "not distinguishable from 0 (below 4.0\u00a0ns)"
-    assert wording.slowdown(case) == "at most 3.9\u00a0%"
-    assert [wording.threshold(case, percent) for percent in (1, 5, 30)] == ["—", "—", "—"]
+    assert parts.cost(case) == "not distinguishable from 0 (below 4.0\u00a0ns)"
+    assert parts.slowdown(case) == "at most 3.9\u00a0%"
+    assert [parts.threshold(case, percent) for percent in (1, 5, 30)] == ["—", "—", "—"]
 
 
 def test_a_cost_that_is_no_difference_is_below_what_its_interval_and_the_floor_allow() -> None:
     wide = number(submission(noise_floor_ns=4.0), Estimate(2.0, -9.0, 12.0))
-    assert wording.cost(wide) == "not distinguishable from 0 (below 12\u00a0ns)"
+    assert parts.cost(wide) == "not distinguishable from 0 (below 12\u00a0ns)"
 
 
 @pytest.mark.parametrize(
@@ -191,12 +190,12 @@ def test_a_cost_that_is_no_difference_is_below_what_its_interval_and_the_floor_a
     [
         ({}, "physical"),
         ({"machine__virtualization": "kvm"}, "virtual machine"),
-        ({"machine__virtualization": "kvm", "machine__nested": True}, "virtual machine, believed nested"),
+        ({"machine__virtualization": "kvm", "machine__nested": True}, "virtual machine"),
         ({"run__metric": "instructions"}, "emulated"),
     ],
 )
 def test_machines_have_tiers(changes: dict[str, object], tier: str) -> None:
-    assert wording.tier(machine_document(**changes)) == tier
+    assert parts.tier(machine_document(**changes)) == tier
 
 
 def test_what_an_early_file_lacks_of_a_machine_was_not_recorded() -> None:
@@ -206,9 +205,31 @@ def test_what_an_early_file_lacks_of_a_machine_was_not_recorded() -> None:
     assert not set(later) & machine_page.facts(machine_document(run__metric="instructions")).keys()
 
 
-def test_a_guess_is_shown_beside_what_was_measured_and_logged() -> None:
+@pytest.mark.parametrize(
+    ("cpuid_ns", "nested"),
+    [
+        (None, "not known: the time of CPUID was not recorded"),
+        (750.0, "no: CPUID takes 750\u00a0ns, below 1\u202f000\u00a0ns"),
+        (2000.0, "not known: CPUID takes 2\u202f000\u00a0ns"),
+        (5300.0, "yes: CPUID takes 5\u202f300\u00a0ns, above 3\u202f000\u00a0ns"),
+    ],
+)
+def test_whether_a_guest_is_nested_is_decided_by_the_time_of_cpuid_whatever_its_boot_parameter(
+    cpuid_ns: float | None, nested: str
+) -> None:
+    for by_parameter in (True, None):
+        guest = {"machine__virtualization": "KVM", "machine__nested": by_parameter, "system__cpuid_ns": cpuid_ns}
+        assert machine_page.facts(machine_document(**guest))["Nested"] == nested
+
+
+def test_the_host_of_a_guest_that_was_booted_here_decides_whether_it_is_nested() -> None:
+    guest = {"machine__virtualization": "QEMU KVM", "system__cpuid_ns": 5300.0}
+    found = [machine_page.facts(machine_document(**guest, machine__nested=one))["Nested"] for one in (True, False)]
+    assert found == ["yes: its host is a guest", "no: its host is no guest"]
+
+
+def test_what_was_measured_and_logged_of_a_machine_is_shown() -> None:
     changes: dict[str, object] = {
-        "machine__nested": True,
         "machine__cpu_numbers": {"cpu family": "6", "model": "106"},
         "machine__microarchitecture": "Sunny Cove",
         "system__boot_messages": ["Hypervisor detected: KVM", "pvm-pv: not detected, 0/49 sites patched"],
@@ -217,7 +238,6 @@ def test_a_guess_is_shown_beside_what_was_measured_and_logged() -> None:
         "system__step_ns": 16000.0,
     }
     found = machine_page.facts(machine_document(**changes))
-    assert found["Nested"] == "believed, by the boot parameter nested_pvm alone"
     assert found["Numbers of the CPU"] == "cpu family 6, model 106"
     assert found["The kernel at boot"].startswith("Hypervisor detected: KVM; pvm-pv: not detected")
     assert (

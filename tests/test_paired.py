@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from probe_effect.errors import TooFewBlocks
-from probe_effect.model import Estimate
-from probe_effect.stats.estimates import MIN_BLOCKS, estimate, paired_estimate
+from probe_effect.model import Estimate, TooFewBlocks
+from probe_effect.numbers.estimates import MIN_BLOCKS, estimate, paired_estimate
 
 DIFFERENCES = arrays.arrays(
     np.float64,

@@ -13,8 +13,8 @@ import pytest
 from builders import REAL_DATA
 from needs import needs
 from probe_effect.host import ROOT
+from probe_effect.host.workloads import build
 from probe_effect.live.places import NotHere, places, same_function_elsewhere, static_probes
-from probe_effect.workloads import build
 
 EVENTS = (
     "sched:sched_switch\nsched:sched_wakeup\nraw_syscalls:sys_enter\nsyscalls:sys_enter_read\nsyscalls:sys_enter_write"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from page_scripts import under_node
-from probe_effect.pages import instructions
-from probe_effect.pages.comparison import words_of_outcomes
+from probe_effect.site.pages import instructions
+from probe_effect.site.pages.comparison import words_of_outcomes
 from probe_effect.store.tables import FORMULA_START
 from shared_examples import DATA
 
@@ -44,9 +44,9 @@ console.log(JSON.stringify(asked[0].map(({ cost, each, measured, calls }) => {
 """
 
 WRITTEN = """
-import { interval, quantity, scales, span, stated } from "./units.js";
+import { interval, middle, quantity, scales, span, stated } from "./units.js";
 const ends = (write) => ([value, low, high], scale) => write({ value, low, high }, scale);
-const writes = { quantity, stated, interval: ends(interval), span: ends(span) };
+const writes = { quantity, stated, interval: ends(interval), middle: ends(middle), span: ends(span) };
 console.log(JSON.stringify(asked[0].map(({ write, scale, value }) => writes[write](value, scales[scale]))));
 """
 

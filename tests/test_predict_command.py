@@ -15,7 +15,7 @@ from identities import become
 from json_keys import undescribed
 from live_programs import needs_bpf
 from probe_effect.cli.predict import predict as command
-from probe_effect.errors import ProbeEffectError, UsageError
+from probe_effect.model import ProbeEffectError, UsageError
 from probe_effect.tracers.bpftrace import Bpftrace
 
 if TYPE_CHECKING:

@@ -14,10 +14,9 @@ import shared_examples
 from evidence_builder import measured
 from probe_effect.answer.prediction import MAX_RATE_HZ, ProbeLoad, ThreadLoad, expected_loss, predict, together
 from probe_effect.costs.row import EntryPath
-from probe_effect.errors import UsageError
-from probe_effect.model import Estimate
-from probe_effect.reduce.submission import slowdown_at
-from probe_effect.stats.estimates import multiplied
+from probe_effect.model import Estimate, UsageError
+from probe_effect.numbers.estimates import multiplied
+from probe_effect.numbers.submission import slowdown_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect.processes import Child, end_descriptor, is_readable
+from probe_effect.host.processes import Child, end_descriptor, is_readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks proc(5)")
 
@@ -89,3 +90,17 @@ def test_a_process_that_is_not_there_is_missed_there_too() -> None:
         pass
     with pytest.raises(ProcessLookupError):
         end_descriptor(gone.pid)
+
+
+def test_a_setpriv_that_cannot_tell_of_deaths_is_done_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """BusyBox's, as Alpine has it."""
+    (tmp_path / "setpriv").write_text("#!/bin/sh\necho \"setpriv: unrecognized option '$1'\" >&2\nexit 1\n", "utf-8")
+    (tmp_path / "setpriv").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    child = Child(["true"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        ended = child.wait(60)
+    finally:
+        child.end()
+    assert ended is not None
+    assert ended.exit_status == 0

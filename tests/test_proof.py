@@ -13,15 +13,15 @@ from number_builder import number, submission
 from probe_effect.answer.proof import verdict
 from probe_effect.answer.spread import left_out
 from probe_effect.answer.spread import program_pairs as pairs
-from probe_effect.charts.draw import draw_svg
-from probe_effect.charts.slowdown import PredictedPair, predicted_chart
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
-from probe_effect.pages import proof
+from probe_effect.site.charts.draw import draw_svg
+from probe_effect.site.charts.slowdown import PredictedPair, predicted_chart
+from probe_effect.site.pages import proof
 from probe_effect.store.kept import NOWHERE
 
 if TYPE_CHECKING:
-    from probe_effect.reduce.submission import Number
+    from probe_effect.numbers.submission import Number
 
 PER_EVENT = suite("per-event", case("06-uprobe"))
 FACTOR = {"name": "program", "title": "-", "unit": "-"}

@@ -10,13 +10,14 @@ import pytest
 
 from builders import machine_document
 from evidence_builder import asked_here, case, evidence, measured, suite
+from probe_effect.advising import script_report
+from probe_effect.answer.advice import Thread, advise
 from probe_effect.answer.answers import answer, tried
 from probe_effect.answer.question import ProbeQuestion, Question
-from probe_effect.answer.sentences import assumptions, grade, headline
+from probe_effect.answer.sentences import assumptions, grade, headline, recommendation
 from probe_effect.costs.evidence import printed_costs
 from probe_effect.costs.table import ProbeGroup
-from probe_effect.errors import ProbeEffectError
-from probe_effect.model import Estimate
+from probe_effect.model import Estimate, ProbeEffectError
 from probe_effect.numbers.catalogue import PublishedSource
 from probe_effect.numbers.shown import facts_of
 from probe_effect.store.beside_files import Figure, SourceFile
@@ -59,6 +60,19 @@ def test_a_machine_of_others_is_asked_for_by_its_source_and_platform() -> None:
     assert grade(one) == "none: printed by others"
     assert any("A. Author" in text and "order of magnitude" in text for text in assumptions(one, tried(found, one)))
     assert not any("blocks" in text for text in assumptions(one, tried(found, one)))
+
+
+def test_what_others_printed_is_no_ground_to_go_ahead() -> None:
+    """A printed figure has no interval, and ours for the same probe have been 28 times as high."""
+    found = known(figure("kprobe"))
+    said = answer(found, Question(probes=(ProbeQuestion("02-kprobe", 10.0),), machine=MACHINE), HERE).headline
+    assert said is not None
+    assert recommendation(said.forecast) is None
+    asked = ProbeGroup(attach="k:f", kind="kprobe", actions=("nothing",), rates_hz={1: 10.0}, rate_hz=10.0)
+    busy = Thread(tid=1, pid=1, name="busy", busy_ratio=1.0)
+    advice = advise(found, HERE, "bpftrace", [asked], [busy], calls_hz={}, budget_ratio=0.01)
+    assert (advice.within_budget, script_report.recommendation(advice), script_report.limits(advice)) == (None,) * 3
+    assert advice.is_printed
 
 
 def test_a_cost_that_nobody_printed_is_told_as_derived() -> None:

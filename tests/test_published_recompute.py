@@ -21,7 +21,7 @@ from probe_effect.numbers.published import (
     stands,
     with_unit,
 )
-from probe_effect.pages import fragments, source_page
+from probe_effect.site.pages import fragments, source_page
 from probe_effect.store.beside_files import Figure, Finding, read_figures
 
 if TYPE_CHECKING:

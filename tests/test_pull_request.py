@@ -19,6 +19,7 @@ from builders import EVENTS, PROJECT, block_rows, changed, machine_values, write
 from fakes.clone import git
 from fakes.project import FAKES, FakeProject
 from probe_effect.numbers.names import short_id
+from tiers import deep_but
 from workflow_runs.hub import copy_project
 
 if TYPE_CHECKING:
@@ -216,6 +217,7 @@ def submissions(clone: Path) -> list[str]:
     return sorted(path.name for path in (clone / "data" / "results").glob("*"))
 
 
+@pytest.mark.deep
 @of_the_fleet
 def test_the_order_in_which_a_fleet_is_merged_leaves_no_trace(fleet: World, clone: Path) -> None:
     trees = {merge(clone, order) for order in permutations(fleet.branches())}
@@ -224,13 +226,15 @@ def test_the_order_in_which_a_fleet_is_merged_leaves_no_trace(fleet: World, clon
 
 
 @of_the_fleet
+@pytest.mark.deep
 def test_merging_a_fleet_again_changes_nothing(fleet: World, clone: Path) -> None:
     branches = fleet.branches()
     assert merge(clone, [*branches, *branches]) == merge(clone, branches)
 
 
 @of_the_fleet
-@pytest.mark.parametrize("dead", range(len(FLEET)))
+@pytest.mark.parametrize("dead", deep_but(range(len(FLEET)), [1]))
+@pytest.mark.deep
 def test_a_machine_that_dies_costs_its_own_results_alone(fleet: World, clone: Path, dead: int) -> None:
     branches = fleet.branches()
     merge(clone, [branch for place, branch in enumerate(branches) if place != dead])

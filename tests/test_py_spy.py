@@ -15,11 +15,11 @@ from probe_effect.costs.actions import READINGS, stopped
 from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.row import SAMPLED
 from probe_effect.costs.table import ProbeGroup, of_machine
-from probe_effect.exports.costs import table_values
 from probe_effect.model import Estimate
 from probe_effect.numbers.shown import facts_of_submission
 from probe_effect.scripts.form import tables
 from probe_effect.scripts.script import read_script
+from probe_effect.site.costs import table_values
 
 LEVELS = {"name": "language", "title": "-", "unit": "-", "levels": ["python-10", "python-200"]}
 PROFILERS = suite(

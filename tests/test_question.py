@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from probe_effect.answer.question import ProbeQuestion, asked_from, rate_from, share_from
-from probe_effect.errors import UsageError
+from probe_effect.model import UsageError
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,20 @@ def test_rates_are_read_as_people_write_them(text: str, rate_hz: float) -> None:
 def test_any_other_rate_is_refused_with_examples(text: str) -> None:
     with pytest.raises(UsageError, match="expected events per second, such as 50k"):
         rate_from(text)
+
+
+@pytest.mark.parametrize("text", ["50.000", " 1.500 ", "999.999/s"])
+def test_a_point_before_three_digits_is_asked_back(text: str) -> None:
+    before = text.strip().partition(".")[0]
+    with pytest.raises(
+        UsageError, match=f"{before} or {before} thousand events per second. Write {before} or {before}k"
+    ):
+        rate_from(text)
+
+
+@pytest.mark.parametrize(("text", "rate_hz"), [("0.125", 0.125), ("50.0", 50), ("1.500k", 1500), ("1,500.25", 1500.25)])
+def test_a_point_that_is_clear_is_taken(text: str, rate_hz: float) -> None:
+    assert rate_from(text) == rate_hz
 
 
 @pytest.mark.parametrize(("text", "ratio"), [("40%", 0.4), ("0.4", 0.4), ("1", 1), ("100 %", 1)])

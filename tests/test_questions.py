@@ -12,13 +12,13 @@ from builders import PROJECT
 from evidence_builder import case, suite
 from number_builder import number, submission
 from probe_effect.costs.questions import QUESTIONS, NamedQuestion, of_all_machines, on, question
-from probe_effect.exports.facts import asked_for, facts
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
-from probe_effect.reduce.rows import ADD_UP
+from probe_effect.numbers.rows import ADD_UP
+from probe_effect.site.facts import asked_for, facts, written
 
 if TYPE_CHECKING:
-    from probe_effect.reduce.submission import Submission
+    from probe_effect.numbers.submission import Submission
 
 ENTRY, COUNT, CALL = "04-tracepoint-entry", "02-entry-count", "22-system-call"
 SUITE = suite(
@@ -143,8 +143,12 @@ def test_the_guide_quotes_one_case_for_one_probe_with_one_action_and_names_the_r
 def test_pages_ask_for_their_questions_with_their_forms(tmp_path: Path) -> None:
     asked = '{{< question "tracepoint" >}} {{< question "tracepoint" range >}} {{< question "a.b" "99" >}}'
     (tmp_path / "page.md").write_text(asked)
-    assert asked_for(tmp_path) == ["question/a.b/99", "question/tracepoint", "question/tracepoint/range"]
-    assert asked_for(PROJECT / "content")
+    assert sorted(asked_for(written(tmp_path))) == [
+        "question/a.b/99",
+        "question/tracepoint",
+        "question/tracepoint/range",
+    ]
+    assert asked_for(written(PROJECT / "content"))
 
 
 @pytest.mark.parametrize("form", ["10K", "foo", "range/1k"])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probe_effect.model import Estimate
-from probe_effect.stats.estimates import Rank, ranks
+from probe_effect.numbers.estimates import Rank, ranks
 
 INTERVALS = st.lists(
     st.one_of(

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
 
-from benchmarks import rates
+import pytest
 
+from evidence import rates
 from live_programs import needs_bpf
-
-if TYPE_CHECKING:
-    import pytest
 
 
 @needs_bpf
+@pytest.mark.deep
 def test_the_bench_prints_a_line_for_each_program_with_its_truth_and_what_perf_found(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

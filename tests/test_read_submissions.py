@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders import FOLDER, MACHINE, changed, machine_values, many_blocks, write_samples, write_submission
-from probe_effect.errors import BadData
-from probe_effect.model import Key, Problem
-from probe_effect.reduce import reading
-from probe_effect.reduce.reading import content_digest, read_submission, read_submissions
+from probe_effect.model import BadData, Key, Problem
+from probe_effect.numbers import reading
+from probe_effect.numbers.reading import content_digest, read_submission, read_submissions
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.samples import read_samples
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from probe_effect.reduce.submission import Submission
+    from probe_effect.numbers.submission import Submission
 
 KPROBE = Key("02-kprobe", "bpftrace")
 

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 from needs import needs
-from probe_effect.cli.measure_target import CACHE
-from probe_effect.compilers import cache_folder
-from probe_effect.emulated.anatomy import (
+from probe_effect.cli.measure_settings import CACHE
+from probe_effect.guests.anatomy import (
     PathRecorder,
     Recording,
     Symbols,
@@ -25,18 +24,17 @@ from probe_effect.emulated.anatomy import (
     read_recording,
     taken,
 )
-from probe_effect.emulated.architecture import DEFAULT
-from probe_effect.emulated.debian import locked
-from probe_effect.emulated.qemu import find_emulator
-from probe_effect.errors import HostNotReady
-from probe_effect.model import Key
+from probe_effect.guests.debian import DEFAULT, locked
+from probe_effect.guests.qemu import find_emulator
+from probe_effect.host.compilers import cache_folder
+from probe_effect.model import HostNotReady, Key
 from probe_effect.store.further_tables import USER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from probe_effect.emulated.messages import Message
+    from probe_effect.guests.messages import Message
 
 KEY = Key("02-kprobe", "libbpf")
 KERNEL = 0xFFFFFFFF81000000

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from fakes.project import FAKES, FakeProject, asked_by, document, rows
 from probe_effect.cli.measure import measure as command
-from probe_effect.errors import UsageError
+from probe_effect.model import UsageError
 from probe_effect.tools import TOOLS, known_tool, plain_tools
 from probe_effect.tracers.ftrace import Ftrace
 from probe_effect.tracers.tool import Tool, at_path, known_tracers, with_paths
@@ -22,7 +22,7 @@ NEWER = FAKES / "newer" / "bpftrace"
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
-    made = asked_by(monkeypatch, tmp_path, "measure_target")
+    made = asked_by(monkeypatch, tmp_path, "measure_settings")
     made.case("plain")
     return made
 

@@ -6,17 +6,18 @@ import hashlib
 import os
 import shutil
 import subprocess
+import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
 
 from builders import FOLDER, MACHINE, PROJECT, write_data
-from probe_effect.cli.build import release_notes
-from probe_effect.errors import UsageError
-from probe_effect.exports.releases import make_release
+from probe_effect.cli.build import program_notes, release_notes
+from probe_effect.model import UsageError
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages.changes_page import notes
+from probe_effect.site.pages.changes_page import notes
+from probe_effect.site.releases import make_release
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
@@ -124,6 +125,64 @@ def test_the_files_are_the_frozen_ones_and_parquet_of_the_frozen_data(data: Path
 def test_a_version_that_is_none_ends_it(data: Path, version: str) -> None:
     ran = put_together(data.parent, version)
     assert (ran.returncode, (data.parent / "out").exists()) == (2, False)
+
+
+UV = """#!/bin/sh
+# uv build --quiet --wheel --out-dir DIR
+echo wheel > "$5/probe_effect-1.2.0-py3-none-any.whl"
+"""
+
+CHANGES = """\
+# Changelog
+
+## 1.2.0, 2027-01-02
+
+- A probe more.
+
+## 1.1.0, 2027-01-01
+
+- A probe less.
+"""
+
+
+def of_program(folder: Path, changes: str = CHANGES) -> subprocess.CompletedProcess[str]:
+    """Put version 1.2.0 of a program together."""
+    (folder / "pyproject.toml").write_text('[project]\nname = "probe-effect"\nversion = "1.2.0"\n', encoding="utf-8")
+    (folder / "CITATION.cff").write_text("cff-version: 1.2.0\n", encoding="utf-8")
+    (folder / "CHANGELOG.md").write_text(changes, encoding="utf-8")
+    uv = folder / "build" / "uv" / "bin" / "uv"
+    uv.parent.mkdir(parents=True)
+    uv.write_text(UV, encoding="utf-8")
+    uv.chmod(0o755)
+    return put_together(folder, "1.2.0")
+
+
+def test_the_program_is_released_as_its_wheel_with_how_to_cite_it_and_what_changed(data: Path) -> None:
+    ran = of_program(data.parent)
+    assert ran.returncode == 0, ran.stderr
+    names = {"probe_effect-1.2.0-py3-none-any.whl", "CITATION.cff", "CHANGELOG.md"}
+    assert {path.name for path in (data.parent / "out").iterdir()} == {*names, "SHA256SUMS"}
+    sums = (data.parent / "out" / "SHA256SUMS").read_text(encoding="utf-8")
+    assert {line.split("  ")[1] for line in sums.splitlines()} == names
+
+
+def test_its_notes_are_its_part_of_the_change_log(data: Path) -> None:
+    of_program(data.parent)
+    ran = CliRunner().invoke(release_notes, ["1.2.0", "--data", str(data)])
+    assert ran.output == "- A probe more.\n"
+    missing = CliRunner().invoke(release_notes, ["1.3.0", "--data", str(data)])
+    assert "There are: 1.2.0, 1.1.0" in str(missing.exception)
+
+
+def test_a_version_of_the_program_without_a_word_on_what_changed_ends_it(data: Path) -> None:
+    ran = of_program(data.parent, "# Changelog\n")
+    assert ran.returncode == 2
+    assert "## 1.2.0, DAY" in ran.stderr
+
+
+def test_the_change_log_says_what_the_version_of_the_program_changed() -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert "### Method" in program_notes((PROJECT / "CHANGELOG.md").read_text(encoding="utf-8"))[project["version"]]
 
 
 def test_a_frozen_file_that_was_changed_ends_it(data: Path) -> None:

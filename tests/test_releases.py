@@ -18,10 +18,10 @@ from click.testing import CliRunner
 from builders import FOLDER, MACHINE, PROJECT, REAL_DATA, rules, write_data
 from probe_effect.checks.run import check_all
 from probe_effect.cli.build import release as command
-from probe_effect.errors import BadData, UsageError
-from probe_effect.exports.releases import copy_releases, make_release
+from probe_effect.model import BadData, UsageError
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages import changes_page
+from probe_effect.site.pages import changes_page
+from probe_effect.site.releases import copy_releases, make_release
 from probe_effect.store.places import DataFolder
 from probe_effect.store.release_file import Release, read_releases
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 from dataclasses import replace
@@ -26,11 +27,11 @@ from fakes.project import (
 )
 from probe_effect.checks.run import check
 from probe_effect.cli.measure import measure as command
-from probe_effect.errors import BadData, HostNotReady, ProbeEffectError, UsageError
-from probe_effect.machine import system
+from probe_effect.host import system
 from probe_effect.measure.bench import plan
 from probe_effect.measure.interrupt import Interrupted
-from probe_effect.model import GIVE_UP_AFTER, Estimate
+from probe_effect.measure.submission import command_to_go_on
+from probe_effect.model import GIVE_UP_AFTER, BadData, Estimate, HostNotReady, ProbeEffectError, UsageError
 from probe_effect.store.documents import write_document
 from probe_effect.store.machine_file import read_plan_file
 from probe_effect.tracers.bpftrace import Bpftrace
@@ -102,7 +103,7 @@ def run(project: FakeProject, *arguments: str) -> Result:
 @pytest.fixture
 def machine_of_fakes(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     """The project, with the command asking the fakes only, and tidying up after nobody."""
-    monkeypatch.setattr("probe_effect.cli.measure_target.known_tracers", lambda: project.tracers)
+    monkeypatch.setattr("probe_effect.cli.measure_settings.known_tracers", lambda: project.tracers)
     monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", list)
     return project
 
@@ -181,6 +182,7 @@ def test_a_row_that_is_torn_is_made_again(project: FakeProject, cut: int) -> Non
     assert places(project.resume()) == wanted
 
 
+@pytest.mark.deep
 def test_a_run_that_is_killed_again_and_again_loses_no_row_has_none_twice_and_leaves_no_process(
     project: FakeProject, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -253,7 +255,7 @@ def changed_version(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> No
 
 def changed_machine(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> None:
     del project
-    monkeypatch.setattr("probe_effect.machine.system.governor", lambda _: "powersave")
+    monkeypatch.setattr("probe_effect.host.system.governor", lambda _: "powersave")
 
 
 def changed_system(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,7 +265,7 @@ def changed_system(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def changed_compiler(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> None:
     del project
-    monkeypatch.setattr("probe_effect.compilers._version", lambda _: "fake-cc 2.0")
+    monkeypatch.setattr("probe_effect.host.compilers._version", lambda _: "fake-cc 2.0")
 
 
 def changed_tool(project: FakeProject, _: pytest.MonkeyPatch) -> None:
@@ -333,6 +335,7 @@ def test_a_run_that_was_cut_short_before_the_machine_changed_is_named(project: F
         project.resume()
 
 
+@pytest.mark.deep
 def test_the_run_that_was_begun_last_goes_on(project: FakeProject) -> None:
     first, second = cut_short(project), cut_short(project)
     project.resume()
@@ -416,10 +419,21 @@ def test_the_command_goes_on_with_the_suites_that_are_named_or_with_all(machine_
 def test_a_new_run_names_those_that_were_cut_short_earlier(machine_of_fakes: FakeProject) -> None:
     place = cut_short(machine_of_fakes)
     outcome = run(machine_of_fakes, "--quick", "--blocks", "1")
-    command = f"probe-effect measure tiny --resume --out {place.folder.parents[1]} --data {machine_of_fakes.data.root}"
+    command = f"probe-effect measure tiny --resume --data {machine_of_fakes.data.root} --out {place.folder.parents[1]}"
     assert f"cut short earlier: {place.folder}\n  to go on with it: {command}\n" in outcome.stderr
 
 
+def test_a_run_whose_folder_was_moved_goes_on_where_it_is(machine_of_fakes: FakeProject, tmp_path: Path) -> None:
+    place = cut_short(machine_of_fakes)
+    moved = tmp_path / "elsewhere" / place.machine / place.folder.name
+    moved.parent.mkdir(parents=True)
+    place.folder.rename(moved)
+    line = command_to_go_on(replace(place, folder=moved))
+    outcome = CliRunner().invoke(command, shlex.split(line)[2:])
+    assert outcome.stdout == f"{moved}\n"
+
+
+@pytest.mark.deep
 def test_a_second_version_by_its_path_goes_on_from_any_folder(
     project: FakeProject, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -445,6 +459,7 @@ def test_a_second_version_whose_program_is_gone_is_named(project: FakeProject, t
         project.resume()
 
 
+@pytest.mark.deep
 def test_the_tool_whose_name_is_longest_is_meant(project: FakeProject, tmp_path: Path) -> None:
     program = tmp_path / "bpftrace"
     program.symlink_to(FAKES / "bin" / "bpftrace")

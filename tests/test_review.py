@@ -31,8 +31,8 @@ from builders import (
 from probe_effect import units
 from probe_effect.checks import changes
 from probe_effect.cli.group import commands
-from probe_effect.review.revisions import work_folder
-from probe_effect.review.shows import MOST_TOLD
+from probe_effect.intake.changes import MOST_TOLD
+from probe_effect.intake.revisions import work_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,7 +116,7 @@ def test_a_new_submission_comes_with_its_machine_its_numbers_and_its_nearest_rel
     add_machine(change.head)
     found = only(change.json()["submissions"])
     assert found["id"] == f"{NEW}/{FOLDER}"
-    assert (found["machine"], found["suite"], found["grade"]) == (NEW, "per-event", "B")
+    assert (found["machine"], found["suite"], found["grade"]) == (NEW, "per-event", "A")
     case = only(found["cases"])
     assert (case["cost_ns"], case["cost_low_ns"], case["cost_high_ns"]) == (50, 50, 50)
     nearest = found["nearest"]

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from probe_effect.cli.group import commands
-from probe_effect.errors import BadData, UsageError
-from probe_effect.review.report import MAX_REPORT_BYTES, Listed, ProblemRow, ReviewReport, fitted
-from probe_effect.review.sections import MAX_COMMENT_BYTES, markdown
+from probe_effect.intake.report import MAX_REPORT_BYTES, Listed, ProblemRow, ReviewReport, fitted
+from probe_effect.intake.sections import MAX_COMMENT_BYTES, markdown
+from probe_effect.model import BadData, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path

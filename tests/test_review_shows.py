@@ -7,19 +7,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from benchmarks.honest import write
 
 from builders import REAL_DATA
+from evidence.honest import write
+from probe_effect.intake.changes import Beside, Shows, _named, shows
 from probe_effect.model import Estimate, Key
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
-from probe_effect.reduce.reading import read_submissions
-from probe_effect.review.shows import Beside, Shows, _named, shows
+from probe_effect.numbers.reading import read_submissions
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from site_build import OWN_KEPT
 from the_day import the_day
 
 if TYPE_CHECKING:
-    from probe_effect.reduce.submission import Submission
+    from probe_effect.numbers.submission import Submission
 
 KEY = Key("02-kprobe", "bpftrace", None)
 

@@ -14,7 +14,7 @@ from probe_effect.answer.spread import program_pairs
 from probe_effect.costs.actions import WALKED, may_pay_at_switches, sample_law
 from probe_effect.costs.row import SAMPLED
 from probe_effect.model import Estimate
-from probe_effect.stats.trends import T_95, straight_line
+from probe_effect.numbers.trends import T_95, straight_line
 
 STACK = "count-by-user-stack"
 SAMPLES = suite("sampling", case("02-sample", SAMPLED, STACK))
@@ -107,16 +107,19 @@ def test_no_other_probe_stands_for_a_sample() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tracer", "kind", "may"),
+    ("tracer", "options", "may"),
     [
-        ("perf-record", SAMPLED, True),
-        ("perf-record-6-12", SAMPLED, True),
-        ("perf-record", "tracepoint", False),
-        ("bpftrace", SAMPLED, False),
+        ("perf-record", (), True),
+        ("perf-record-6-12", ("-p 1",), True),
+        ("perf-stat", ("-e context-switches",), True),
+        ("perf-stat", ("-a",), False),
+        ("bpftrace", (), False),
     ],
 )
-def test_only_perf_may_sample_processes_whose_context_switches_then_pay(tracer: str, kind: str, *, may: bool) -> None:
-    assert may_pay_at_switches(tracer, [kind]) == may
+def test_only_perf_may_watch_processes_whose_context_switches_then_pay(
+    tracer: str, options: tuple[str, ...], *, may: bool
+) -> None:
+    assert may_pay_at_switches(tracer, options) == may
 
 
 def test_a_line_needs_three_places_with_intervals() -> None:

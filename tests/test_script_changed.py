@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect.scripts.changed import CheaperScript, cheaper
+from probe_effect.scripts.clauses import CheaperScript, cheaper
 from probe_effect.scripts.script import read_script
 from script_examples import texts
 from test_scripts import SCRIPTS, read_or_refused

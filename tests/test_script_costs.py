@@ -9,12 +9,11 @@ import pytest
 
 from fakes.project import FakeProject, as_root, on_the_path
 from live_programs import needs_bpf
-from probe_effect.calibration.measure import asked, placed, recorded
+from probe_effect.advising.calibrate import asked, placed, recorded
 from probe_effect.checks.run import check
 from probe_effect.cli.measure_settings import command_words
-from probe_effect.errors import HostNotReady
 from probe_effect.measure.interrupt import Interrupted
-from probe_effect.model import Estimate, Key
+from probe_effect.model import Estimate, HostNotReady, Key
 from probe_effect.scripts.script import read_script
 from probe_effect.store.further_tables import CALIBRATION_COLUMNS, ProbeCalibration, read_calibration
 from probe_effect.store.samples import TableWriter
@@ -164,7 +163,7 @@ def test_without_a_calibration_and_in_other_suites_there_is_no_file(project: Fak
 
 def test_the_command_that_repeats_a_run_says_that_scripts_were_not_timed() -> None:
     nothing = dict.fromkeys(("vm", "accelerator", "blocks", "source", "quick"))
-    options = nothing | {"tracers": (), "cases": (), "calibrate": False}
+    options = nothing | {"tracers": (), "cases": (), "calibrate": False, "anyway": False}
     assert "--no-calibrate" in command_words("programs", options, 1)  # type: ignore[arg-type]
 
 
@@ -187,7 +186,7 @@ def test_a_script_that_cannot_be_timed_has_a_row_with_the_reason(
         msg = "bpftrace: needs root"
         raise HostNotReady(msg)
 
-    monkeypatch.setattr("probe_effect.calibration.measure.measured", refused)
+    monkeypatch.setattr("probe_effect.advising.calibrate.measured", refused)
     path = tmp_path / "01-a.bt"
     path.write_text("tracepoint:sched:sched_switch { @ = count() }", encoding="utf-8")
     (row,) = recorded(Key("01-a", "bpftrace"), path, Bpftrace(), 0)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.answer.proof import ProgramPair
-    from probe_effect.reduce.submission import Number
+    from probe_effect.numbers.submission import Number
 
 FACTOR = {"name": "program", "title": "-", "unit": "-", "levels": ["tar", "git"]}
 LOOP = suite(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 
 import script_examples
 from builders import PROJECT
+from needs import needs
 from probe_effect.costs.actions import READINGS
-from probe_effect.errors import UsageError
+from probe_effect.model import UsageError
 from probe_effect.scripts.clauses import kind_of
 from probe_effect.scripts.form import ALIASES, EFFECTS, KINDS, TOKENS, tables
 from probe_effect.scripts.script import Script, ScriptError, ScriptProbe, read_script
@@ -201,6 +203,14 @@ def test_a_long_unknown_part_is_shortened() -> None:
         ("k:f { if (pid == 1) { @++ } else { @x++ } }", False),
         ("k:f { if (pid == 1) { @++ } @x++ }", False),
         ("k:f { @++ }", False),
+        ("k:f { $n = arg2; if ($n > 4096) { @++ } }", True),
+        ("k:f { $n = arg2 if ($n > 4096) { @++ } @x = 1; }", False),
+        ("k:f { $s = kstack; if (arg2) { @[$s]++ } }", False),
+        ("k:f { if (arg2 <= 4096) { return; } @++; }", True),
+        ("k:f { @x = 1; if (arg2 <= 4096) { return; } @++; }", False),
+        ("k:f { if (arg0) { @++ } if (arg1) { @x++ } }", True),
+        ("k:f { if (arg0) { @++ } if (arg1) { @x++ } else { @y++ } }", False),
+        ("k:f { $n = arg2; }", False),
     ],
 )
 def test_a_filter_is_a_predicate_or_an_if_around_everything(clause: str, has_filter: bool) -> None:
@@ -307,6 +317,8 @@ def test_command_lines_of_other_tools_are_read(line: str, expected: str) -> None
         ("perf probe --add vfs_read", "perf-record"),
         ("strace -f ls", "strace"),
         ("strace -f --seccomp-bpf ls", "strace-seccomp"),
+        ("strace --seccomp-bpf ls", "strace"),
+        ("strace -f --seccomp-bpf -p 1", "strace"),
         ("trace-cmd record -e irq", "trace-cmd"),
         ("py-spy top -p 1", "py-spy"),
         ("syscall:::entry", "dtrace"),
@@ -386,6 +398,31 @@ def test_every_tool_of_bpftraces_package_is_read(path: Path | None) -> None:
     assert all(EXPLAINED.match(part) for one in found.probes for part in one.unknown)
 
 
+LIBRARY = re.compile(r"^(u(?:ret)?probe|usdt):(?:/.*/)?(\w+)[^:/]*:")
+
+
+def by_library(attach: str) -> str:
+    """An attach point in a library by its short name, for which bpftrace looks up the file."""
+    return LIBRARY.sub(r"\1:\2:", attach)
+
+
+@pytest.mark.deep
+@needs("bpftrace")
+def test_probes_of_bpftraces_own_tools_are_those_that_bpftrace_itself_finds(capsys: pytest.CaptureFixture[str]) -> None:
+    known, alike = 0, set[str]()
+    for path in TOOLS:
+        said = subprocess.run(["bpftrace", "-d", path], capture_output=True, text=True, check=False)  # noqa: S607
+        parsed = said.stdout.partition("AST after: parser")[2].partition("AST after:")[0]
+        theirs = re.findall(r"^ ([A-Za-z]\S*)$", parsed, re.MULTILINE)
+        if theirs:  # it compiles here: others need types of a kernel that tells them
+            known += 1
+            ours = [one.attach for one in read_script(path.read_text(encoding="utf-8")).probes]
+            alike |= {path.name} if list(map(by_library, theirs)) == list(map(by_library, ours)) else set()
+    with capsys.disabled():
+        print(f"\nread as bpftrace reads them: {len(alike)} of {known} tools, of {len(TOOLS)} in /usr/sbin")  # noqa: T201
+    assert len(alike) == known
+
+
 # Bad input
 
 
@@ -397,7 +434,9 @@ def test_every_tool_of_bpftraces_package_is_read(path: Path | None) -> None:
         ("k:f {\n  @ = count(\n}", 3, 1, "“}”"),
         ("k:f { /* }", 1, 7, "“/*”"),
         ('k:f {\n "x }', 2, 2, '“"x”'),
-        ("hello world", 1, 7, "“world”"),
+        ("hello world", 1, 1, "“hello”"),
+        ("kprobe:f world", 1, 10, "“world”"),
+        ("struct x", 1, 9, "the end of the script"),
         ("k:f { \N{PILE OF POO} ¬ }", 1, 7, "“\N{PILE OF POO}”"),
         ("bpftrace -e 'k:f {", 1, 13, "“'” that is never closed"),
         ("bpftrace tool.bt", 1, 1, "“tool.bt”"),
@@ -408,6 +447,68 @@ def test_an_error_says_where_it_is_and_what_was_found(text: str, line: int, colu
     assert (error.line, error.column, error.found) == (line, column, found)
     assert isinstance(error, UsageError)
     assert str(error) == f"Script, line {line}, column {column}: found {found}, expected {error.expected}."
+
+
+@pytest.mark.parametrize(
+    ("line", "probes"),
+    [
+        ("strace -e trace=openat -e trace=read ls", {"read": "system-call"}),
+        ("perf stat -e cpu/event=0x3c,umask=0x01,name=slow/ ls", {"cpu/event=0x3c,umask=0x01,name=slow/": "hardware"}),
+        ("perf record -e 'cpu/mem-loads,ldlat=30/P' -a", {"cpu/mem-loads,ldlat=30/P": "profile"}),
+        ("perf probe 'tcp_sendmsg size=%cx'", {"tcp_sendmsg": "kprobe"}),
+        ("perf probe 'mine=tcp_sendmsg size=%cx'", {"tcp_sendmsg": "kprobe"}),
+        ("perf probe /bin/bash readline", {"readline": "uprobe"}),
+        ("perf probe --target-ns 4711 -x /lib/libc.so.6 malloc", {"malloc": "uprobe"}),
+        ("trace-cmd record -e all", {"*:*": "tracepoint"}),
+        ("ruby*:::method-entry { @ = count(); }", {"ruby*:::method-entry": "usdt"}),
+        ("fbt::vfs_read: { @ = count(); }", {"fbt::vfs_read:": "kretprobe"}),
+        ("\ufeffkprobe:vfs_read { @ = count(); }", {"kprobe:vfs_read": "kprobe"}),
+    ],
+)
+def test_a_command_line_probes_what_its_tool_would(line: str, probes: dict[str, str]) -> None:
+    assert {one.attach: one.kind for one in read_script(line).probes} == probes
+
+
+@pytest.mark.parametrize(
+    ("line", "tracer"),
+    [
+        ("timeout 10 perf record -a", "perf-record"),
+        ("timeout -k 5 10 perf record -a", "perf-record"),
+        ("sudo -u postgres strace -p 4711", "strace"),
+        ("sudo nice -n 5 taskset -c 3 perf stat ls", "perf-stat"),
+        ("# Sample all CPUs\nperf record -F 99 -a", "perf-record"),
+        ("# perf record -F 99 -a", "perf-record"),
+    ],
+)
+def test_a_tool_is_known_behind_the_command_that_starts_it(line: str, tracer: str) -> None:
+    assert read_script(line).tracer == tracer
+
+
+def test_perf_stat_counts_eight_events_where_nobody_says_which() -> None:
+    kinds = [one.kind for one in read_script("perf stat ls").probes]
+    assert kinds == ["software"] * 4 + ["hardware"] * 4
+
+
+def test_a_time_that_is_formatted_later_is_no_second_print() -> None:
+    assert only('k:f { printf("%s", strftime("%H:%M:%S", nsecs)); }').actions == ("print",)
+
+
+def test_an_object_of_cpp_among_the_arguments_makes_no_script_of_d() -> None:
+    assert read_script('uprobe:/opt/a:cpp:"P::t" { @[args.this->size] = count(); }').language == "bpftrace"
+
+
+@pytest.mark.parametrize("deep", [20, 90])
+def test_macros_that_call_each_other_twice_are_refused_and_not_read_for_ever(deep: int) -> None:
+    macros = "\n".join(f"macro m{at}() {{ m{at + 1}(); m{at + 1}(); }}" for at in range(deep))
+    error = wrong(f"{macros}\nmacro m{deep}() {{ @++ }}\nkprobe:f {{ m0(); }}")
+    assert error.expected == "at most 1000 calls of macros and functions in a clause"
+    assert error.found.startswith("“m")
+    assert 1 <= error.line <= deep
+
+
+def test_many_calls_of_small_functions_are_read() -> None:
+    calls = "m(); " * 900
+    assert only(f"macro m() {{ @++ }} kprobe:f {{ {calls} }}").actions == ("count",) * 900
 
 
 def test_an_open_bracket_is_named_with_its_line() -> None:
@@ -427,6 +528,7 @@ def test_an_open_bracket_is_named_with_its_line() -> None:
     ],
     ids=["braces", "blocks", "comments", "slashes", "paths", "commas", "quotes"],
 )
+@pytest.mark.deep
 def test_a_million_brackets_or_slashes_are_refused_without_a_deep_stack(text: str) -> None:
     assert len(str(wrong(text))) < 300
 

@@ -19,7 +19,7 @@ from probe_effect.numbers.shown import facts_of
 
 if TYPE_CHECKING:
     from probe_effect.answer.answers import Answer, Forecast
-    from probe_effect.reduce.submission import Number
+    from probe_effect.numbers.submission import Number
 
 HERE = facts_of(machine_document().machine, "6.12.1-amd64")
 COST = Estimate(11_000.0, 10_600.0, 11_400.0)

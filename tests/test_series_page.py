@@ -9,7 +9,7 @@ import pytest
 
 from builders import counted_rows, counted_values, write_counted_submission
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages import series_page
+from probe_effect.site.pages import series_page
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import changed, copy_suite, machine_values, many_blocks, write_counted_submission, write_submission
-from probe_effect.exports import workers
-from probe_effect.exports.workers import FEWEST, Shard, make_shard, make_shards
+from probe_effect.numbers import reading
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.reduce import reading
-from probe_effect.reduce.reading import is_kept
+from probe_effect.numbers.reading import is_kept
+from probe_effect.site import assemble
+from probe_effect.site.assemble import FEWEST, Shard, make_shard, make_shards
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from written_pages import written
@@ -68,6 +68,7 @@ def test_an_unsound_change_log_is_left_to_whoever_reads_it_next(data: DataFolder
     assert all_kept(data)
 
 
+@pytest.mark.deep
 def test_several_processes_shard_what_is_new_and_say_how_far_they_are(data: DataFolder) -> None:
     said = list(make_shards(data, workers=2))
     assert said[0] == f"numbers of {FEWEST + 1} submissions, 2 at a time"
@@ -80,7 +81,7 @@ def test_several_processes_shard_what_is_new_and_say_how_far_they_are(data: Data
 def test_no_process_is_started_where_it_would_not_help(
     data: DataFolder, monkeypatch: pytest.MonkeyPatch, reason: str
 ) -> None:
-    monkeypatch.setattr(workers, "processes", lambda *_, **__: pytest.fail("a process was started"))
+    monkeypatch.setattr(assemble, "processes", lambda *_, **__: pytest.fail("a process was started"))
     if reason == "little to do":
         make_shard(data, Shard(1, 1))
     where = DataFolder(data.root) if reason == "nowhere to keep" else data

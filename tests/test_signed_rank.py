@@ -11,8 +11,8 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.errors import TooFewBlocks
-from probe_effect.stats.estimates import MIN_BLOCKS, critical_rank, estimate, noise_floor, walsh_averages
+from probe_effect.model import TooFewBlocks
+from probe_effect.numbers.estimates import MIN_BLOCKS, critical_rank, equal_runs, estimate, noise_floor, walsh_averages
 
 SAMPLES = st.lists(st.integers(-10_000, 10_000).map(float), min_size=MIN_BLOCKS, max_size=25)
 
@@ -182,6 +182,12 @@ def test_the_order_of_blocks_does_not_matter(orders: tuple[list[float], list[flo
 
 def test_the_noise_floor_is_the_end_of_the_interval_that_is_further_from_zero() -> None:
     assert noise_floor(array([-9.0, 1.0, 2.0, 3.0, 4.0, 5.0])) == 9.0
+
+
+def test_single_equal_runs_are_as_far_apart_as_nearly_all_pairs_whatever_the_sign() -> None:
+    assert equal_runs(array([-10.0, *[1.0] * 99])) == 1.0
+    assert equal_runs(array([-10.0, 10.0, *[1.0] * 18])) == 10.0
+    assert equal_runs(array([1.0])) is None
     assert noise_floor(array([-1.0, 1.0, 2.0, 3.0, 4.0, 5.0])) == 5.0
 
 

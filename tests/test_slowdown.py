@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probe_effect.model import Estimate
-from probe_effect.reduce.submission import THRESHOLDS, slowdown_at, threshold
+from probe_effect.numbers.submission import THRESHOLDS, slowdown_at, threshold
 
 COST = Estimate(500.0, 400.0, 1000.0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,15 +28,15 @@ from probe_effect.answer.spread import (
     spreads,
 )
 from probe_effect.costs.row import SAMPLED
-from probe_effect.exports.advising import programs_said
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.numbers.shown import facts_of_submission
-from probe_effect.pages import proof
+from probe_effect.site.advising import programs_said
+from probe_effect.site.pages import proof
 
 if TYPE_CHECKING:
     from probe_effect.costs.evidence import Evidence
-    from probe_effect.reduce.submission import Number
+    from probe_effect.numbers.submission import Number
 
 PROGRAMS = [f"program-{place}" for place in range(12)]
 LOOP = suite(
@@ -190,7 +191,8 @@ def test_the_page_shows_the_table_and_what_is_left_out() -> None:
     folders = tuple(SuiteFolder(Path(one.id), one) for one in (LOOP, TRACED))
     catalogue = Catalogue(suites=folders, active=tuple(one.submission for one in made))
     text = proof.write(catalogue)["programs-spread.md"]
-    assert "| plain | 13 | 12 | 12 | 1.2 | " in text
+    assert "[Median, of predicted](/data/dictionary/#of-predicted) **1.2**" in text  # of all kinds here, so said once
+    assert re.search(r"\| plain \|.* 13 \| 12 \| 12 \| ", text)
     assert "with bpftrace, 1 program: its probe never fires" in text
     none = Catalogue(suites=folders)
     assert "probe-effect measure programs scripts" in proof.write(none)["programs-spread.md"]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evidence_builder import MACHINE, case, evidence, measured, suite
-from probe_effect.answer.asking import best_machine, tool_costs
+from probe_effect.answer.question import best_machine, tool_costs
 from probe_effect.model import Estimate
 from probe_effect.store.transcripts import StandardTool, ToolPackage, ToolProbes
 
 if TYPE_CHECKING:
-    from probe_effect.answer.asking import ToolCost
+    from probe_effect.answer.question import ToolCost
     from probe_effect.costs.evidence import Evidence
 
 NS = {"entry": 100.0, "entry-count": 160.0, "entry-pid": 180.0, "entry-print": 5000.0, "return": 90.0}

@@ -27,8 +27,8 @@ from probe_effect.cli.group import commands
 from probe_effect.costs.evidence import Evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages.results import start as starts
-from probe_effect.pages.results.view import CaseResults
+from probe_effect.site.pages.results import start as starts
+from probe_effect.site.pages.results.view import CaseResults
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import read_suite
 from written_pages import with_fragments
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.model import Sample
-    from probe_effect.reduce.submission import Number, Submission
+    from probe_effect.numbers.submission import Number, Submission
 
 CASE = "02-attach-uprobes"
 OWN = submission(suite="attach")
@@ -187,7 +187,7 @@ def test_the_page_of_a_case_has_chart_and_a_row_for_each_level_and_what_each_mor
     assert re.search(r"> \| bpftrace [0-9.]+ \| 20 ms \|", text)
     assert '{{< chart "starts-02-attach-uprobes" >}}' in text
     (row,) = (line for line in text.splitlines() if "| 1000 |" in line)
-    assert [word in row for word in ("| 1 000 |", "20.5 s", "2.05 s", "10.3 s")] == [True] * 4
+    assert [word in row for word in ("| 1 000 |", "20 500 ms", "2 050 ms", "10 300 ms")] == [True] * 4
 
 
 def test_the_pages_of_run_machine_and_number_have_probes_and_use_too(pages: dict[str, str]) -> None:

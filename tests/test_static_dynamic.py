@@ -10,7 +10,7 @@ from probe_effect.answer.answers import of_case
 from probe_effect.costs.evidence import evidence
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.numbers.shown import home_machine
-from probe_effect.pages.guide_fragments import COMPARED, charts, finding
+from probe_effect.site.pages.guide_fragments import COMPARED, charts, finding
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

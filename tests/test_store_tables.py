@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import baseline_row, many_blocks, write_samples
-from probe_effect.errors import HostNotReady
-from probe_effect.model import Sample
+from probe_effect.model import HostNotReady, ProbeEffectError, Sample
 from probe_effect.store import tables
 from probe_effect.store.further_tables import RunWriter
 from probe_effect.store.samples import SAMPLE_COLUMNS, as_note, read_samples
 from probe_effect.store.tables import FORMULA_SIGNS, Column, TableReader, cell_fault, csv_line, printable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from probe_effect.model import Problem
@@ -90,6 +90,9 @@ def test_a_header_alone_is_a_table_without_rows(path: Path) -> None:
         pytest.param(HEADER + "a,x,1,1\n", "t/cells", 2, id="missing cell"),
         pytest.param(HEADER + "a,x,1,1,n,more\n", "t/cells", 2, id="extra cell"),
         pytest.param(HEADER + "a,,,,\n\nb,,,,\n", "t/cells", 3, id="blank line"),
+        pytest.param(HEADER + "a,,,,\n,,,,\n", "t/cells", 3, id="blank row of a spreadsheet"),
+        pytest.param(HEADER + "a,,,,\n\0\0", "t/line-ends", 3, id="NUL behind the end"),
+        pytest.param(HEADER + "a,,\0,,\n", "t/line-ends", 2, id="NUL within"),
         pytest.param("id,kind,count,value,note,id\n", "t/header", 1, id="repeated column"),
         pytest.param("id,kind,value,note\n", "t/header", 1, id="missing column"),
     ],
@@ -114,6 +117,14 @@ def test_a_file_without_a_header_is_told_which_it_needs(path: Path, content: str
     problem = only_problem(path, content)
     assert (problem.rule, problem.message) == ("t/header", "the first line is no header")
     assert problem.hint.startswith("the header is id,")
+
+
+@pytest.mark.parametrize("sign", [";", "\t"])
+def test_other_signs_than_commas_are_told_as_a_spreadsheets(path: Path, sign: str) -> None:
+    for content in (HEADER.replace(",", sign), f"sep={sign}\n{HEADER.replace(',', sign)}"):
+        problem = only_problem(path, content)
+        assert "a spreadsheet saved it" in problem.message
+        assert "check --fix" in problem.hint
 
 
 def test_a_byte_order_mark_is_told_as_such(path: Path) -> None:
@@ -319,9 +330,38 @@ def test_the_writer_continues_a_file_without_a_second_header(path: Path) -> None
 
 def test_the_writer_leaves_a_file_of_other_columns_alone_and_says_what_to_do(path: Path) -> None:
     path.write_text("block,position\n0,0\n")
-    with pytest.raises(HostNotReady, match=r"(?s)another version of probe-effect.*--resume"), RunWriter(path):
+    with pytest.raises(ProbeEffectError, match=r"(?s)another version of probe-effect.*--resume"), RunWriter(path):
         pass
     assert path.read_text() == "block,position\n0,0\n"
+
+
+@pytest.mark.parametrize(
+    "save",
+    [
+        pytest.param(lambda text: text.replace(",", ";"), id="semicolons"),
+        pytest.param(lambda text: f"sep=,\n{text}", id="a line for Excel"),
+        pytest.param(lambda text: text.replace("\n", "\r\n"), id="line ends of Windows"),
+        pytest.param(lambda text: text.replace("\n", "\r"), id="line ends of an old Mac"),
+        pytest.param(lambda text: f"\ufeff{text}", id="a byte order mark"),
+    ],
+)
+def test_the_writer_leaves_a_file_alone_that_another_program_saved_and_says_what_mends_it(
+    path: Path, save: Callable[[str], str]
+) -> None:
+    write_samples(path, many_blocks(2))
+    saved = save(path.read_text()).encode()
+    path.write_bytes(saved)
+    with pytest.raises(HostNotReady, match=r"(?s)form of its own.*check --fix .* mends it"), RunWriter(path):
+        pass
+    assert path.read_bytes() == saved
+
+
+@pytest.mark.parametrize("torn", ["", "0,7,ba"])
+def test_the_writer_goes_on_where_a_power_cut_left_nul(path: Path, torn: str) -> None:
+    write_samples(path, many_blocks(2))
+    path.write_text(f"{path.read_text()}{torn}" + "\0" * 40)
+    with RunWriter(path):
+        assert read_samples(path, "samples.csv") == (many_blocks(2), [])
 
 
 def test_each_row_is_on_disk_before_the_next_run(path: Path) -> None:

@@ -12,12 +12,11 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection
 
-from probe_effect.errors import ProbeEffectError
 from probe_effect.host.symbols import find_function
+from probe_effect.host.workloads import NOT_PINNED, WorkloadTask, build, parse
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
-from probe_effect.model import Key
+from probe_effect.model import Key, ProbeEffectError
 from probe_effect.tracers.bpftrace import Bpftrace
-from probe_effect.workloads import NOT_PINNED, WorkloadTask, build, parse
 
 SUITE = Path(__file__).parent.parent / "data" / "suites" / "usdt"
 SOURCE = SUITE / "workload" / "usdt-loop.c"

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from fakes.project import FakeProject, on_the_path
 from probe_effect.cli.measure_display import display
-from probe_effect.machine import busy
+from probe_effect.host import load
 from probe_effect.measure import bench
 
 if TYPE_CHECKING:
@@ -68,15 +68,15 @@ def test_a_machine_that_stays_awake_measures_each_run_once(project: FakeProject)
 def test_the_sleep_is_the_difference_of_two_clocks_of_the_system(
     monkeypatch: pytest.MonkeyPatch, always: str, awake: str
 ) -> None:
-    for name in {name for pair in busy.CLOCKS for name in pair} - {always, awake}:
+    for name in {name for pair in load.CLOCKS for name in pair} - {always, awake}:
         monkeypatch.delattr(time, name, raising=False)
     monkeypatch.setattr(time, always, 71, raising=False)
     monkeypatch.setattr(time, awake, 72, raising=False)
     monkeypatch.setattr(time, "clock_gettime", {71: 500.0, 72: 380.0}.__getitem__)
-    assert busy.slept_s() == 120.0
+    assert load.slept_s() == 120.0
 
 
 def test_a_system_without_such_clocks_was_never_suspended_as_far_as_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in {name for pair in busy.CLOCKS for name in pair}:
+    for name in {name for pair in load.CLOCKS for name in pair}:
         monkeypatch.delattr(time, name, raising=False)
-    assert busy.slept_s() == 0.0
+    assert load.slept_s() == 0.0

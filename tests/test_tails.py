@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 
 from builders import block_rows, machine_values, write_data, write_submission
 from number_builder import reduced
-from probe_effect.charts.curves import Curve, tail_chart
-from probe_effect.charts.draw import draw_svg
-from probe_effect.charts.theme import TextForm
 from probe_effect.costs.evidence import evidence
-from probe_effect.exports.data_folder import write_runs
 from probe_effect.model import Bucket, Key
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages import case_page, case_parts, submission_page
-from probe_effect.reduce.rows import SHARES
-from probe_effect.stats.counted import FEWEST_BEYOND, at_least, percentile_ns, pooled
+from probe_effect.numbers.counted import FEWEST_BEYOND, at_least, percentile_ns, pooled
+from probe_effect.numbers.rows import SHARES
+from probe_effect.site.charts.curves import Curve, tail_chart
+from probe_effect.site.charts.draw import draw_svg
+from probe_effect.site.charts.theme import TextForm
+from probe_effect.site.data_folder import write_runs
+from probe_effect.site.pages import case_page, submission_page
 from probe_effect.store.further_tables import bucket_around
 from probe_effect.store.kept import NOWHERE
 from probe_effect.store.places import DataFolder
@@ -119,8 +119,8 @@ def test_runs_without_a_histogram_have_no_tail() -> None:
 
 def test_a_line_of_the_table_has_the_untraced_runs_first() -> None:
     own = reduced(timed())
-    assert [line.name for line in case_parts.lines(own.numbers)] == ["untraced", "bpftrace"]
-    assert case_parts.lines(own.numbers)[1].cells()[-1] == "5\u202f120\u00a0ns"
+    assert [line.name for line in case_page.tails(own.numbers)] == ["untraced", "bpftrace"]
+    assert case_page.tails(own.numbers)[1].cells()[-1] == "5\u202f120\u00a0ns"
 
 
 def test_the_page_of_a_case_has_the_chart_and_the_table(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_the_page_of_a_case_has_the_chart_and_the_table(tmp_path: Path) -> None:
     assert "| untraced | 256" in page
     newest = next(one for one in catalogue.active if one.files.folder == folder)
     assert "/histogram.csv)" in submission_page.write(newest, catalogue)
-    (chart,) = case_parts.charts(catalogue, kprobe_of(catalogue))
+    (chart,) = case_page.tail_charts(catalogue, kprobe_of(catalogue))
     assert {row["series"] for row in chart.rows} == {"untraced", "bpftrace"}
     assert chart.table.rows[-1] == ("the longest", "2\u202f560\u00a0ns", "5\u202f120\u00a0ns")
 

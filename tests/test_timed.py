@@ -9,8 +9,7 @@ import pytest
 
 from builders import REAL_DATA, copy_suite, counted_rows, counted_values, write_counted_submission
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.pages.kernels_page import write_all
-from probe_effect.pages.timed_kernels import CASES, SOURCE, timed_kernels
+from probe_effect.site.pages.kernels_page import CASES, SOURCE, timed_kernels, write_all
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

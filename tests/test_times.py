@@ -23,7 +23,7 @@ from number_builder import reduced
 from probe_effect.model import Estimate, Sample, Status
 
 if TYPE_CHECKING:
-    from probe_effect.reduce.submission import Number
+    from probe_effect.numbers.submission import Number
 
 
 def only(samples: list[Sample]) -> Number:
@@ -224,7 +224,7 @@ def test_an_unreconciled_case_is_flagged_left_out_of_guidance_and_lowers_the_gra
 
 
 def test_a_case_is_graded_no_better_than_its_submission_and_tells_both_reasons() -> None:
-    found = reduced(many_blocks(20, seen=EVENTS), machine_document(machine__virtualization="kvm", machine__nested=True))
+    found = reduced(many_blocks(20, seen=EVENTS), machine_document(run__steal_ratio=0.2))
     (number,) = found.numbers
     assert (found.grade, number.grade) == ("C", "C")
     assert set(found.grade_reasons) <= set(number.grade_reasons)
@@ -247,12 +247,6 @@ def test_one_bad_case_among_many_does_not_condemn_the_submission() -> None:
     found = reduced([*good, *bad])
     assert [number.grade for number in found.numbers if number.case == "99-bad"] == ["D"]
     assert found.grade == "A"
-
-
-def test_a_machine_whose_speed_drifts_during_the_run_is_graded_for_it() -> None:
-    found = reduced(drifting(20, cost_ns=50, floor_ns=0.01))
-    assert found.grade == "B"
-    assert any("during the run" in reason for reason in found.grade_reasons)
 
 
 def test_a_block_far_from_the_others_is_named_and_kept() -> None:
@@ -334,9 +328,9 @@ def test_no_rows_give_no_numbers_and_the_lowest_grade() -> None:
     assert (found.numbers, found.baseline, found.noise_floor_ns, found.grade) == ((), None, None, "D")
 
 
-def test_a_submission_of_a_virtual_machine_is_graded_as_one() -> None:
-    found = reduced(many_blocks(20), machine_document(machine__virtualization="kvm", machine__nested=False))
-    assert (found.grade, found.grade_reasons) == ("B", ("the machine is virtual",))
+def test_what_the_machine_is_does_not_decide_its_grade() -> None:
+    found = reduced(many_blocks(20), machine_document(machine__virtualization="kvm", machine__nested=True))
+    assert (found.grade, found.grade_reasons) == ("A", ())
 
 
 def test_the_interval_of_the_cost_covers_it_on_a_noisy_drifting_machine() -> None:

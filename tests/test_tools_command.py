@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from builders import REAL_DATA, write_data
 from probe_effect.cli import upkeep_run
 from probe_effect.cli.build import tools as command
-from probe_effect.errors import HostNotReady, UsageError
+from probe_effect.model import HostNotReady, UsageError
 from probe_effect.store.places import DataFolder
 from probe_effect.store.transcripts import StandardTool, ToolPackage, read_tools, tool_files, written
 

@@ -12,7 +12,7 @@ import pytest
 
 from probe_effect import units
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.pages import tracer_page
+from probe_effect.site.pages import tracer_page
 from probe_effect.store.transcripts import StandardTool, ToolPackage, ToolProbes
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from probe_effect.host.workloads import NOT_PINNED, WorkloadTask
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.tracers.dormant import Dormant
 from probe_effect.tracers.protocol import Report
-from probe_effect.workloads import NOT_PINNED, WorkloadTask
 
 HERE = Path(__file__).parent
 SUITES = HERE.parent / "data" / "suites"

@@ -14,10 +14,10 @@ import pytest
 
 from builders import PROJECT
 from fakes.project import as_root
+from probe_effect.host.workloads import NOT_PINNED, WorkloadProcess, WorkloadTask, build
 from probe_effect.tracers.dtrace import LIVE, Dtrace, DtraceSession, count_aggregations, count_drops, count_lines
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.tool import at_path
-from probe_effect.workloads import NOT_PINNED, WorkloadProcess, WorkloadTask, build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.project import as_root
+from probe_effect.host.workloads import NOT_PINNED, WorkloadProcess, WorkloadTask, build
 from probe_effect.tracers import dynamic_events, ftrace
 from probe_effect.tracers.dynamic_events import DynamicEvents, Event, parse_script, tracefs
 from probe_effect.tracers.ftrace import Ftrace, TraceCmd
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.workloads import NOT_PINNED, WorkloadProcess, WorkloadTask, build
 from site_build import absent
 
 if TYPE_CHECKING:
@@ -513,13 +513,17 @@ def run_undisturbed(tracer: Tracer, script: Path, program: Path) -> Report:
     pytest.skip("others load and remove probes all the time")
 
 
+FIRST = ("04-tracepoint-entry", "06-uprobe")
+"""Cases of the first tier."""
+
+
 @pytest.mark.tracer
 @pytest.mark.parametrize(
     ("tracer", "case"),
     [
-        pytest.param(tracer, case, id=f"{tracer.id} {case}")
+        pytest.param(tracer, case, id=f"{tracer.id} {case}", marks=[] if case in FIRST else pytest.mark.deep)
         for tracer in (Ftrace(), TraceCmd())
-        for case in ("04-tracepoint-entry", "05-tracepoint-return", "06-uprobe", "07-uretprobe")
+        for case in (*FIRST, "05-tracepoint-return", "07-uretprobe")
     ],
 )
 def test_events_of_a_real_run_add_up(tracer: Tracer, case: str, program: Path) -> None:

@@ -14,10 +14,10 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from fakes.project import as_root
-from probe_effect.compilers import compiled
+from probe_effect.host.compilers import compiled
+from probe_effect.host.workloads import NOT_PINNED, WorkloadProcess, WorkloadTask, build
 from probe_effect.tracers.libbpf import INCLUDE, INSTALL, LIBRARY, Libbpf, LibbpfSession, bpf_compiler, prebuild
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.workloads import NOT_PINNED, WorkloadProcess, WorkloadTask, build
 from tiers import deep_but
 
 if TYPE_CHECKING:

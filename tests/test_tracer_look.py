@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from colours import THEMES, TO_XYZ, TOKENS, contrast, linear
-from probe_effect.charts.theme import DASHES, LOOKS, MUTED, SERIES, SHAPES, TracerLook, look, looks
+from probe_effect.site.charts.theme import DASHES, LOOKS, MUTED, SERIES, SHAPES, TracerLook, look, looks
 from site_build import PROJECT
 
 SEEN = [TOKENS[name] for name in sorted(TOKENS) if name.startswith("series-")]

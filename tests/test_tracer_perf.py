@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fakes.project import as_root
+from probe_effect.host.workloads import WorkloadProcess, WorkloadTask, build
 from probe_effect.tracers import perf
 from probe_effect.tracers.dynamic_events import GROUP_PREFIX, read_arguments
 from probe_effect.tracers.perf import SESSIONS, Perf, sleeps_over_events
 from probe_effect.tracers.proc import status
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.tool import known_tracers
-from probe_effect.workloads import WorkloadProcess, WorkloadTask, build
 from site_build import absent
 
 if TYPE_CHECKING:
@@ -336,14 +336,26 @@ def test_without_perf_the_reason_says_what_to_install(host: Path, monkeypatch: p
     assert "apt install linux-perf" in str(reason(host))
 
 
-def test_a_perf_that_does_not_fit_the_kernel_is_quoted(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (host / "perf").write_text("#!/bin/sh\necho 'E: linux-perf-5.10 is not installed.' >&2\nexit 1\n", encoding="utf-8")
+def reason_of_wrapper(host: Path, monkeypatch: pytest.MonkeyPatch, said: str, release: str) -> str:
+    """Why perf cannot be used where it is a script that finds none for the kernel."""
+    (host / "perf").write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n", encoding="utf-8")
     (host / "perf").chmod(0o755)
-    (host / "proc/sys/kernel/osrelease").write_text("5.10.0-30-amd64\n", encoding="utf-8")
+    (host / "proc/sys/kernel/osrelease").write_text(f"{release}\n", encoding="utf-8")
     monkeypatch.setenv("PATH", f"{host}:{os.environ['PATH']}")
-    said = str(reason(host))
+    return str(reason(host))
+
+
+def test_a_perf_that_does_not_fit_the_kernel_is_quoted(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = reason_of_wrapper(host, monkeypatch, "E: linux-perf-5.10 is not installed.", "5.10.0-30-amd64")
     assert "does not run with kernel 5.10.0-30-amd64, it says: E: linux-perf-5.10 is not installed." in said
     assert Perf(tool="perf-stat", id="perf-stat").version() is None
+
+
+def test_under_wsl_no_package_of_its_kernel_is_advised(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words, release = "WARNING: perf not found for kernel", "5.15.153.1-microsoft-standard-WSL2"
+    said = reason_of_wrapper(host, monkeypatch, words, release)
+    assert "linux-tools-generic" in said
+    assert "uname -r" not in said
 
 
 def test_without_root_the_reason_has_the_setting_and_the_one_that_is_needed(

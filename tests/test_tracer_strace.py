@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from probe_effect.host.workloads import NOT_PINNED, WorkloadProcess, WorkloadTask, build
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.tracers import attaching, proc
 from probe_effect.tracers.attaching import Strace, count_calls, count_table
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.workloads import NOT_PINNED, WorkloadProcess, WorkloadTask, build
 from site_build import absent
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 
 from fakes.project import as_root
+from probe_effect.host.workloads import NOT_PINNED, WorkloadTask, build
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.systemtap import Systemtap, SystemtapSession
-from probe_effect.workloads import NOT_PINNED, WorkloadTask, build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

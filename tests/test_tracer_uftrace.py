@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from probe_effect.host.workloads import NOT_PINNED, WorkloadTask, build
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.tracers.in_process import Uftrace
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.workloads import NOT_PINNED, WorkloadTask, build
 
 if TYPE_CHECKING:
     from probe_effect.model import Sample

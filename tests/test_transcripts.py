@@ -10,14 +10,14 @@ from click.testing import CliRunner
 
 from builders import PROJECT, REAL_DATA, rules, write_data
 from needs import lacking
-from probe_effect.advising.here import this_machine
+from probe_effect.advising.prediction import this_machine
 from probe_effect.checks.run import check_all
 from probe_effect.cli.build import transcripts as command
-from probe_effect.errors import UsageError
-from probe_effect.exports.labels import transcript_values
-from probe_effect.guide import faults, run, unmet
+from probe_effect.cli.upkeep_run import faults, run, unmet
+from probe_effect.model import UsageError
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.numbers.shown import by_likeness, facts_of_submission
+from probe_effect.site.assemble import transcript_values
 from probe_effect.store.places import DataFolder
 from probe_effect.store.transcripts import NO_COMMANDS, ROOT_NEED, Transcript, read_transcripts, recorded_file
 
@@ -38,12 +38,10 @@ TRIES = 3
 QUICK = {
     "cite-an-enabled-usdt-probe",
     "dormant-probe-in-machine-code",
-    "exercise-predict",
     "first-instruction-of-a-function",
     "how-functions-of-a-library-begin",
     "may-strace-look",
     "static-probes-of-a-program",
-    "strace-with-and-without-a-filter",
 }
 """Commands that need no root and take about a second; the others run in the deep tier."""
 
@@ -219,7 +217,7 @@ def test_an_output_that_cannot_be_shown_is_told_with_the_reason(run: str, says: 
 
 
 def test_a_command_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("probe_effect.guide.LIMIT_S", 0.2)
+    monkeypatch.setattr("probe_effect.cli.upkeep_run.LIMIT_S", 0.2)
     assert faults_here("echo begun; sleep 999")[-1] == "did not end within 0 s"
 
 

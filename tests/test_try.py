@@ -20,12 +20,12 @@ from fakes.project import as_root, on_the_path, started_by, wait_until, work_fol
 from json_keys import undescribed
 from live_programs import compiled, needs_bpf
 from needs import needs
+from probe_effect.advising.result import SaidBefore, TrialResult, said, trial_csv, trial_json, trial_spec
+from probe_effect.advising.runs import CommandTree, TrialRun, TrialScript, TrialSettings
 from probe_effect.cli.group import commands
-from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError
 from probe_effect.live.target import stopped
-from probe_effect.model import Estimate
-from probe_effect.trial.result import SaidBefore, TrialResult, said, trial_csv, trial_json, trial_spec
-from probe_effect.trial.runs import CommandTree, TrialRun, TrialScript, TrialSettings
+from probe_effect.model import Estimate, HostNotReady, ProbeEffectError, UsageError
+from tiers import deep_but
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,6 +101,12 @@ def test_runs_that_differ_by_a_factor_of_two_are_warned_of_with_what_to_do() -> 
     assert all(word in warning for word in ("caches", "--prepare", "--pairs"))
 
 
+def test_what_kept_the_runs_from_their_cpu_is_warned_of() -> None:
+    result = made(SETTINGS, 6, A=130)
+    result.disturbed = ["a CPU quota stopped the run"]
+    assert "a CPU quota stopped the run" in list(result.warnings())
+
+
 def test_a_script_that_never_fired_and_a_short_run_are_warned_of() -> None:
     result = made(SETTINGS, 6, A=1)
     result.runs.append(TrialRun(pair=0, script="A", wall_ns=1, cpu_ns=1, exit_status=0, events=0))
@@ -150,7 +156,7 @@ def test_the_cpu_time_of_a_process_that_outlives_its_parent_is_waited_for(
     *, has_cgroup: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not has_cgroup:
-        monkeypatch.setattr("probe_effect.trial.runs._cgroup", lambda: None)
+        monkeypatch.setattr("probe_effect.advising.runs._cgroup", lambda: None)
     with closing(CommandTree(tmp_path / "of-this-test")) as tree:
         if has_cgroup and tree.way != "a cgroup":
             pytest.skip("no cgroup v2 that we may write to is mounted here, as in a container without --privileged")
@@ -294,7 +300,7 @@ PHASES = {
 }
 
 
-@pytest.fixture(params=PHASES)
+@pytest.fixture(params=deep_but(PHASES, ["the command"]))
 def running(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """The command in a process of its own, once it is in that phase."""
     pipe, held = tmp_path / "pipe", tmp_path / "held"
@@ -303,7 +309,8 @@ def running(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[subproce
     words, tracer = PHASES[request.param]
     words, tracer = [one.replace("{pipe}", str(pipe)) for one in words], tracer.replace("{pipe}", str(pipe))
     fake = tmp_path / "bpftrace"
-    fake.write_text(f"#!/bin/sh\nexec 3<>{held}\n{tracer.replace('{held}', str(held))}\n")
+    answer = '[ "$1" = --version ] && exit'  # whatever it waits for when it traces
+    fake.write_text(f"#!/bin/sh\n{answer}\nexec 3<>{held}\n{tracer.replace('{held}', str(held))}\n")
     fake.chmod(0o755)
     (tmp_path / "data").mkdir()
     options = ["-e", SCRIPT, "--tracer", str(fake), "--data", str(tmp_path / "data"), *words]

@@ -20,7 +20,8 @@ PROGRAM = Path(sys.executable).with_name("probe-effect")
 LONG_S = 600.0
 """For a program that is compiled and tried first, on however busy a machine."""
 
-CASE = ("per-event", "--tracer", "strace", "--case", "22-system-call", "--quick")
+CASE = ("per-event", "--tracer", "strace", "--case", "22-system-call", "--quick", "--anyway")
+"""Whatever else traces: other tests do, and the kernel counts their events wherever they fire."""
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +64,7 @@ def stopped_after_a_row(line: str, home: Path) -> str:
         wait_until(lambda: rows(home) > before or running.poll() is not None, LONG_S)
         running.send_signal(signal.SIGINT)
         _, text = running.communicate()
-    assert running.returncode == 1, text
+    assert running.returncode == 130, text
     return text
 
 
@@ -92,13 +93,10 @@ def test_a_run_that_was_stopped_goes_on_by_its_message_and_so_do_all_that_follow
     assert (home / "probe-effect-submission").is_dir()
 
 
+@pytest.mark.deep
 @pytest.mark.xdist_group("typed")
 @pytest.mark.parametrize(
-    "purpose",
-    [
-        pytest.param("measure what the site lacks most, in your time", marks=pytest.mark.deep),
-        "see that plan without measuring",
-    ],
+    "purpose", ["measure what the site lacks most, in your time", "see that plan without measuring"]
 )
 def test_what_doctor_says_to_do_is_a_command_that_is_understood(home: Path, purpose: str) -> None:
     line = said(shell("probe-effect doctor", home).stdout, purpose)

@@ -1,4 +1,4 @@
-"""One word, one meaning: the names that programs and people read, against GLOSSARY.md and the vocabulary of prose."""
+"""One word, one meaning: the names that programs and people read, against the glossary and the vocabulary of prose."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import prose
 from builders import PROJECT
-from probe_effect.pages.results import EXPLAINED
+from probe_effect.site.pages.parts import COLUMNS
 from test_cli_advise import KEYS as KEYS_OF_ADVISE
 from test_predict_command import KEYS as KEYS_OF_PREDICT
 
@@ -36,7 +36,7 @@ def properties(schema: dict[str, Any]) -> Iterator[str]:
 
 NAMES = {
     "keys of predict and advise": {*KEYS_OF_PREDICT, *KEYS_OF_ADVISE},
-    "columns": {word for one in EXPLAINED.values() for word in (one.id, one.label)},
+    "columns": {word for one in COLUMNS.values() for word in (one.id, one.label)},
     **{path.name: set(properties(json.loads(path.read_text(encoding="utf-8")))) for path in SCHEMAS},
 }
 
@@ -49,7 +49,7 @@ def test_no_key_or_column_is_a_word_that_the_project_does_not_use(of: str) -> No
 
 
 def test_each_term_of_the_glossary_is_defined_once_and_in_order() -> None:
-    text = (PROJECT / "GLOSSARY.md").read_text(encoding="utf-8")
+    text = (PROJECT / "content" / "glossary.md").read_text(encoding="utf-8")
     terms = [term.casefold() for term in re.findall(r"^\*\*(.+?)\*\*", text, re.MULTILINE)]
     assert len(set(terms)) == len(terms) > 0
     assert terms == sorted(terms)

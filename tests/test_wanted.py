@@ -19,9 +19,7 @@ from builders import (
     write_submission,
 )
 from probe_effect.numbers.catalogue import Catalogue, read_numbers
-from probe_effect.pages import fragments
-from probe_effect.store.places import PACKAGED, DataFolder
-from probe_effect.wanted import (
+from probe_effect.numbers.wanted import (
     FEWEST,
     MOST,
     LackingCases,
@@ -34,6 +32,8 @@ from probe_effect.wanted import (
     untimed,
     untimed_kernels,
 )
+from probe_effect.site.pages import fragments
+from probe_effect.store.places import PACKAGED, DataFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,9 +119,11 @@ def test_a_time_of_another_kind_of_machine_is_a_first_one_no_more_and_is_wanted_
     ("words", "machine"),
     [
         ("Bare metal, arm64", ARM),
-        ("A board with an Arm Cortex", ARM),
-        ("A guest, arm64", {**ARM, "machine__virtualization": "KVM"}),
-        ("An AMD Ryzen", {"machine__cpu_model": "AMD Ryzen 7 7840U w/ Radeon 780M Graphics"}),
+        pytest.param("A board with an Arm Cortex", ARM, marks=pytest.mark.deep),
+        pytest.param("A guest, arm64", {**ARM, "machine__virtualization": "KVM"}, marks=pytest.mark.deep),
+        pytest.param(
+            "An AMD Ryzen", {"machine__cpu_model": "AMD Ryzen 7 7840U w/ Radeon 780M Graphics"}, marks=pytest.mark.deep
+        ),
         ("An Intel Core", {"machine__cpu_model": "Intel(R) Core(TM) Ultra 7 155H"}),
         ("FreeBSD with its DTrace", {"system__os": "FreeBSD 14.4-RELEASE"}),
     ],

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pydantic import TypeAdapter
 
-from probe_effect.machine.busy import SINCE_BOOT, CpuTimes, busy_ratio, cpu_times, steal_ratio
-from probe_effect.machine.collect import MachineWarning, warnings
-from probe_effect.machine.system import CLOCK_FOLDER, throttles
+from probe_effect.conditions import CONDITIONS
+from probe_effect.host.load import SINCE_BOOT, CpuTimes, busy_ratio, cpu_times, steal_ratio
+from probe_effect.host.noise import MachineWarning, warnings
+from probe_effect.host.system import CLOCK_FOLDER, throttles
 from probe_effect.store.documents import Slug
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
     from pathlib import Path
 
 CPUS = "sys/devices/system/cpu"
@@ -121,7 +124,7 @@ def test_a_setting_is_named_with_what_to_do(
     ],
 )
 def test_a_measurement_above_its_limit_is_named_with_its_value(
-    tmp_path: Path, measured: dict[str, float], warning: str, found: str
+    tmp_path: Path, measured: dict[str, Any], warning: str, found: str
 ) -> None:
     one = only(warnings(tmp_path, cpu=0, **measured))
     assert one.id == warning
@@ -190,3 +193,75 @@ def test_every_warning_has_an_id_that_the_record_takes_and_says_all_three_things
     assert names == ["governor", "turbo", "virtual", "smt-sibling", "smt", "load", "steal", "clock"]
     assert TypeAdapter(tuple[Slug, ...]).validate_python(tuple(names)) == tuple(names)
     assert all(one.found and one.why and one.advice for one in found)
+
+
+# Settings that add to a cost
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "warning", "measure"),
+    [
+        ("proc/sys/kernel/bpf_stats_enabled", "1", "bpf-statistics", "says"),
+        ("proc/sys/net/core/bpf_jit_enable", "0", "bpf-interpreted", "says"),
+        ("proc/sys/net/core/bpf_jit_harden", "2", "bpf-hardened", "says"),
+        ("proc/sys/kernel/task_delayacct", "1", "delay-accounting", "records"),
+        ("proc/sys/kernel/sched_schedstats", "1", "scheduler-statistics", "records"),
+        ("proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=0", "pressure-stalls", "records"),
+        ("proc/self/status", "Name:\tsh\nSeccomp:\t2\nSeccomp_filters:\t1", "seccomp", "records"),
+        (".dockerenv", "", "container", "records"),
+    ],
+)
+def test_a_setting_of_the_kernel_is_found_and_measure_does_what_the_table_says(
+    tmp_path: Path, path: str, text: str, warning: str, measure: str
+) -> None:
+    put(tmp_path, path, text)
+    one = only(warnings(tmp_path))
+    assert (one.id, one.measure) == (warning, measure)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("proc/sys/kernel/bpf_stats_enabled", "0"),
+        ("proc/sys/net/core/bpf_jit_enable", "1"),
+        ("proc/sys/net/core/bpf_jit_harden", "1"),
+        ("proc/sys/kernel/task_delayacct", "0"),
+        ("proc/self/status", "Seccomp:\t0"),
+    ],
+)
+def test_a_setting_that_adds_nothing_is_not_told(tmp_path: Path, path: str, text: str) -> None:
+    put(tmp_path, path, text)
+    assert warnings(tmp_path) == ()
+
+
+def test_a_clock_that_is_not_set_is_told_before_and_not_by_check_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Board(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Board:
+            return cls(1970, 1, 1, tzinfo=tz)
+
+    monkeypatch.setattr("probe_effect.host.noise.datetime", Board)
+    one = only(warnings(tmp_path))
+    assert (one.id, one.measure) == ("clock-unset", "refuses")
+    assert "1970-01-01" in one.found
+
+
+def test_workload_and_tracer_on_two_kinds_of_cores_are_told(tmp_path: Path) -> None:
+    put(tmp_path, f"{CPUS}/online", "0-3")
+    for cpu, capacity in enumerate((1024, 1024, 414, 414)):
+        put(tmp_path, f"{CPUS}/cpu{cpu}/cpu_capacity", str(capacity))
+    assert warnings(tmp_path, cpu=1, tracer_cpu=0) == ()
+    assert [one.id for one in warnings(tmp_path, cpu=3, tracer_cpu=0)] == ["mixed-cores", "slow-core"]
+    assert [one.id for one in warnings(tmp_path, cpu=3, tracer_cpu=2)] == ["slow-core"]
+
+
+def test_every_condition_says_where_it_is_seen_what_it_does_and_what_to_do() -> None:
+    for name, one in CONDITIONS.items():
+        assert one.seen or (one.file and one.shows), name
+        assert one.found, name
+        assert one.why.endswith("."), name
+        assert "{" not in one.seen + one.why + one.fault, f"{name}: the page of all conditions fills in nothing"
+        assert one.advice, name
+        assert one.measure != "refuses" or one.fault, f"{name}: what is measured anyway must lead nothing"

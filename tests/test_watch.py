@@ -18,13 +18,12 @@ from live_programs import needs_bpf
 from probe_effect.advising.watched import ProbeCosts, TracingCost, Watched, watch_json
 from probe_effect.cli import watch_run
 from probe_effect.cli.watch import watch as command
-from probe_effect.errors import HostNotReady
 from probe_effect.live import kernel_calls, loaded
 from probe_effect.live.attachment import Attachments, Countable
 from probe_effect.live.bpf_objects import OwnCost
 from probe_effect.live.loaded import Active, Loaded, Process, RunStatistics
 from probe_effect.live.places import Place
-from probe_effect.model import Estimate
+from probe_effect.model import Estimate, HostNotReady
 from probe_effect.numbers.shown import Facts
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ import yaml
 
 from builders import PROJECT
 from probe_effect.cli.group import commands
-from probe_effect.emulated.architecture import ARCHITECTURES
-from probe_effect.emulated.news import RELEASES
+from probe_effect.guests.debian import ARCHITECTURES
+from probe_effect.guests.news import RELEASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,7 +125,7 @@ def test_a_machine_of_ours_is_out_of_reach_for_pull_requests_and_branches() -> N
 
 
 def test_what_the_maintainers_must_set_is_said_and_asked_for() -> None:
-    said = (PROJECT / "RUNNERS.md").read_text(encoding="utf-8")
+    said = (GITHUB / "RUNNERS.md").read_text(encoding="utf-8")
     assert f"`{JOBS['measure.yml', 'measure']['runs-on']['group']}`" in said
     assert "OWNER/REPOSITORY/.github/workflows/measure.yml@refs/heads/main" in said
     for required in (JOBS["test.yml", "test"], JOBS["submission.yml", "data"], JOBS["submission.yml", "review"]):
@@ -137,7 +137,7 @@ def test_whatever_runs_as_root_on_a_machine_of_ours_has_an_owner() -> None:
     owned = {line.split()[0] for line in (GITHUB / "CODEOWNERS").read_text(encoding="utf-8").splitlines() if line}
     runs = {"/.github/", "/.ci/", "/Makefile", "/generator/", "/pyproject.toml", "/uv.lock", "/data/suites/"}
     assert runs <= owned
-    said = (PROJECT / "RUNNERS.md").read_text(encoding="utf-8")
+    said = (GITHUB / "RUNNERS.md").read_text(encoding="utf-8")
     assert [path for path in runs if f"`{path.strip('/')}`" not in said] == []
 
 

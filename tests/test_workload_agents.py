@@ -14,9 +14,9 @@ from needs import needs
 from probe_effect.costs.machine import STANDS_FOR
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import missing
+from probe_effect.host.workloads import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask, build
 from probe_effect.tracers.libbpf import INSTALL, LIBRARY, Libbpf
 from probe_effect.tracers.proc import wait_for_workload
-from probe_effect.workloads import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask, build
 
 SUITES = Path(__file__).parent.parent / "data" / "suites"
 VARIANTS = ("allow", "list", "argument", "list-argument", "notify")

@@ -10,13 +10,13 @@ import pytest
 
 from needs import needs
 from probe_effect.host.symbols import find_function, matching_functions
+from probe_effect.host.workloads import NOT_PINNED, WorkloadProcess, WorkloadTask, build
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.store.suite_file import read_suite, script_path
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.ftrace import Ftrace
 from probe_effect.tracers.perf import Perf
-from probe_effect.workloads import NOT_PINNED, WorkloadProcess, WorkloadTask, build
 
 if TYPE_CHECKING:
     from probe_effect.tracers.protocol import Tracer

@@ -10,11 +10,11 @@ import pytest
 from fakes.project import started_by, wait_until
 from needs import needs
 from probe_effect.host.symbols import matching_functions
+from probe_effect.host.workloads import NOT_PINNED, WorkloadTask, build
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.store.suite_file import script_path
 from probe_effect.tracers.libbpf import Libbpf
-from probe_effect.workloads import NOT_PINNED, WorkloadTask, build
 
 SUITE = Path(__file__).parent.parent / "data" / "suites" / "attach-beside"
 STEMS = {"1": "one", "10": "ten", "100": "hundred", "1000": "thousand"}
@@ -47,6 +47,7 @@ def test_a_script_probes_as_many_functions_of_the_program_as_the_level_says(
 @pytest.mark.tracer
 @pytest.mark.parametrize("case", PROGRAMS)
 @pytest.mark.parametrize("level", ["1", "1000"])
+@pytest.mark.deep
 def test_probes_come_and_go_while_the_thread_works_and_are_counted_each_time(
     program: Path, case: str, level: str
 ) -> None:

@@ -11,9 +11,9 @@ import pytest
 from build_trees import small_tree
 from fakes.project import started_by, wait_until
 from needs import needs
-from probe_effect.processes import STARTED_BY
+from probe_effect.host.processes import STARTED_BY
+from probe_effect.host.workloads import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask, build
 from probe_effect.store.suite_file import read_suite, script_path
-from probe_effect.workloads import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask, build
 
 SUITE = Path(__file__).parent.parent / "data" / "suites" / "build"
 LONG_S = 60.0

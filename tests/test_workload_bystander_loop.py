@@ -16,9 +16,10 @@ import pytest
 from fakes.project import FAKES, PATIENT, rows, started_by, wait_until
 from needs import needs
 from probe_effect.host import ROOT
+from probe_effect.host.workloads import WorkloadFailed, WorkloadProcess, WorkloadTask, build
 from probe_effect.measure import testbed as own_testbed
 from probe_effect.measure.bench import Settings
-from probe_effect.measure.calibrate import QUICK
+from probe_effect.measure.plan import QUICK
 from probe_effect.measure.request import choose_suites, resolve
 from probe_effect.measure.run import measure
 from probe_effect.store.places import DataFolder
@@ -27,7 +28,6 @@ from probe_effect.tracers.attaching import scope_refuses
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.proc import processes, state, status, wait_for_workload
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.workloads import WorkloadFailed, WorkloadProcess, WorkloadTask, build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -195,6 +195,7 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Sample]:
     return rows(measure(work, settings, own_testbed.Testbed(cache=tmp_path / "cache"), lambda _: None))
 
 
+@pytest.mark.deep
 def test_every_kind_of_work_is_measured_beside_a_tracer_whose_count_is_not_asked(measured: list[Sample]) -> None:
     traced = [row for row in measured if row.arm == "traced" and row.status == "ok"]
     assert {(row.case, row.level) for row in traced} == {

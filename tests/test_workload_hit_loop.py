@@ -9,11 +9,11 @@ import pytest
 
 from needs import needs
 from probe_effect.host.symbols import matching_functions
+from probe_effect.host.workloads import NOT_PINNED, WorkloadTask, build
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.store.suite_file import read_suite, script_path
 from probe_effect.tracers.libbpf import Libbpf
-from probe_effect.workloads import NOT_PINNED, WorkloadTask, build
 
 SUITE = Path(__file__).parent.parent / "data" / "suites" / "functions-hit"
 STEMS = {"1": "one", "10": "ten", "100": "hundred", "1000": "thousand"}

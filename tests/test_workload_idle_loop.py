@@ -12,8 +12,8 @@ import pytest
 
 from fakes.project import wait_until
 from needs import needs
+from probe_effect.host.workloads import WorkloadFailed, WorkloadProcess, WorkloadTask, build
 from probe_effect.tracers.proc import children, state, wait_for_workload, waits_for_go
-from probe_effect.workloads import WorkloadFailed, WorkloadProcess, WorkloadTask, build
 
 SOURCE = Path(__file__).parent.parent / "data" / "suites" / "monitors" / "workload" / "idle-loop.c"
 LONG_S = 60.0

@@ -12,12 +12,12 @@ import pytest
 
 from fakes.project import started_by
 from needs import needs
+from probe_effect.host.workloads import SYSTEM_PATH, WorkloadFailed, WorkloadProcess, WorkloadRun, WorkloadTask, build
 from probe_effect.measure import request
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.store.suite_file import read_suite
 from probe_effect.tracers.dormant import Dormant
-from probe_effect.workloads import SYSTEM_PATH, WorkloadFailed, WorkloadProcess, WorkloadRun, WorkloadTask, build
 
 SUITES = Path(__file__).parent.parent / "data" / "suites"
 SUITE = SUITES / "compiled-in"

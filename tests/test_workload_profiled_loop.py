@@ -10,13 +10,13 @@ import pytest
 
 from fakes.project import started_by
 from needs import lacking, needs
+from probe_effect.host.workloads import SYSTEM_PATH, WorkloadFailed, WorkloadProcess, WorkloadTask, build
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.store.suite_file import read_suite
 from probe_effect.tools import TOOLS
 from probe_effect.tracers.proc import children, wait_for_workload, waits_for_go
 from probe_effect.tracers.tool import known_tracers
-from probe_effect.workloads import SYSTEM_PATH, WorkloadFailed, WorkloadProcess, WorkloadTask, build
 from tiers import deep_but
 
 SUITE = Path(__file__).parent.parent / "data" / "suites" / "language-profilers"
@@ -69,6 +69,7 @@ def test_a_program_of_each_language_does_its_rounds_and_leaves_no_process(progra
 
 
 @pytest.mark.parametrize("name", deep_but(IN_PROCESS, FIRST))
+@pytest.mark.deep
 def test_a_program_does_its_rounds_with_the_profiler_that_is_in_it(program: Path, name: str) -> None:
     case, level, ending = name.split(".")
     if reason := known_tracers()[ending].available():

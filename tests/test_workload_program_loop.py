@@ -11,12 +11,12 @@ import pytest
 
 from fakes.project import started_by
 from needs import lacking, needs
+from probe_effect.host.workloads import SYSTEM_PATH, WorkloadFailed, WorkloadProcess, WorkloadTask, build
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import known_suites
 from probe_effect.tracers.bpftrace import Bpftrace
-from probe_effect.workloads import SYSTEM_PATH, WorkloadFailed, WorkloadProcess, WorkloadTask, build
 
 SUITES = Path(__file__).parent.parent / "data" / "suites"
 SOURCE = SUITES / "programs" / "workload" / "program-loop.c"
@@ -49,6 +49,7 @@ def test_suites_name_the_commands_of_each_program_and_the_workload_knows_each_pr
 
 
 @pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.deep
 def test_each_program_does_its_work_and_leaves_no_process(program: Path, level: str) -> None:
     if reason := lacking(COMMANDS[level], SYSTEM_PATH):
         pytest.skip(reason)

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from needs import needs
+from probe_effect.host.workloads import WorkloadProcess, WorkloadRun, WorkloadTask, build
 from probe_effect.tracers.libbpf import Libbpf
 from probe_effect.tracers.perf import Perf
-from probe_effect.workloads import WorkloadProcess, WorkloadRun, WorkloadTask, build
+from tiers import deep_but
 
 SUITES = Path(__file__).parent.parent / "data" / "suites"
 LOOPS = {
@@ -53,7 +54,7 @@ def switches() -> int:
     return used.ru_nvcsw + used.ru_nivcsw
 
 
-@pytest.mark.parametrize("name", LOOPS)
+@pytest.mark.parametrize("name", deep_but(LOOPS, LOOPS.keys() - {"stack-loop"}))
 def test_a_loop_performs_its_operations(programs: dict[str, Path], name: str) -> None:
     run = run_of(programs[name], {"busy-loop": "1", "system-call-loop": "own-code"}.get(name, "99"))
     assert run.operations == OPERATIONS
@@ -92,6 +93,7 @@ def stacks(program: Path, level: int | str, folder: Path) -> list[str]:
 
 @pytest.mark.tracer
 @pytest.mark.parametrize(("place", "is_inside"), [("own-code", False), ("system-call", True)])
+@pytest.mark.deep
 def test_most_samples_have_a_kernel_stack_where_the_loop_is_in_a_system_call(
     programs: dict[str, Path], tmp_path: Path, place: str, is_inside: bool
 ) -> None:

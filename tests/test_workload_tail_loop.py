@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from needs import needs
+from probe_effect.host.workloads import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask, build, parse
 from probe_effect.model import Bucket
 from probe_effect.store.further_tables import bucket_around
-from probe_effect.workloads import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask, build, parse
 
 SOURCE = Path(__file__).parent.parent / "data" / "suites" / "tail" / "workload" / "tail-loop.c"
 LONG_S = 30.0

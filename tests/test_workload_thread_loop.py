@@ -10,10 +10,10 @@ import pytest
 
 from needs import needs
 from probe_effect.host.symbols import find_function
+from probe_effect.host.workloads import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask, build
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.tracers.bpftrace import Bpftrace
-from probe_effect.workloads import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask, build
 
 SUITE = Path(__file__).parent.parent / "data" / "suites" / "threads"
 NOP5 = {"x86_64": "0f 1f 44 00 00 c3", "aarch64": "1f 20 03 d5 c0 03 5f d6"}

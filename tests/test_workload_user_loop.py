@@ -13,8 +13,8 @@ from elftools.elf.sections import SymbolTableSection
 
 from needs import needs
 from probe_effect.host.symbols import find_function
+from probe_effect.host.workloads import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask, build, clock_read_ns
 from probe_effect.store.suite_file import read_suite
-from probe_effect.workloads import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask, build, clock_read_ns
 
 SUITE = Path(__file__).parent.parent / "data" / "suites" / "user-probes"
 SOURCE = SUITE / "workload" / "user-loop.c"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from needs import needs
-from probe_effect.workloads import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadRun, WorkloadTask, build
+from probe_effect.host.workloads import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadRun, WorkloadTask, build
 
 SOURCE = Path(__file__).parent.parent / "data" / "suites" / "sweep" / "workload" / "work-loop.c"
 LONG_S = 30.0

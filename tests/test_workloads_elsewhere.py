@@ -10,7 +10,7 @@ import pytest
 
 from builders import PROJECT
 from needs import needs
-from probe_effect import workloads
+from probe_effect.host import workloads
 from probe_effect.store.places import DataFolder, own_headers
 from probe_effect.store.suite_file import read_suite, workload_source
 

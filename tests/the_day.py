@@ -14,13 +14,13 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import numpy as np
-from benchmarks.honest import DATA, Given, elsewhere, in_order, key, refuse_own, stepped, suites, write
-from benchmarks.made_machines import Hardware, MadeMachine, made_machine
 
+from evidence.honest import DATA, Given, elsewhere, in_order, key, refuse_own, stepped, suites, write
+from evidence.made_machines import Hardware, MadeMachine, made_machine
 from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.from_counts import counted_as
-from probe_effect.measure.calibrate import rounded
-from probe_effect.reduce.reading import read_submissions
+from probe_effect.measure.plan import rounded
+from probe_effect.numbers.reading import read_submissions
 from probe_effect.store.machine_file import Provenance, Submitter
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.samples import read_samples
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from probe_effect.model import Key, Sample
-    from probe_effect.reduce.submission import Submission
+    from probe_effect.numbers.submission import Submission
 
 MADE_UP = "Made up by tests/the_day.py"
 SEED = 20261201

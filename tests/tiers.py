@@ -1,6 +1,12 @@
 """Two tiers of tests: what `make test` runs, and what is deep besides, which `make test-all` runs with `--deep`.
 
 A test is deep by `pytest.mark.deep`, at the head of its file or above itself.
+
+A worker takes all tests of an `xdist_group`, or of a file without one, and the groups of `FIRST` in `conftest.py`
+before all others: a long group belongs there, so that no worker is left with it at the end. A test of every page reads
+the pages that `html_page.one_of_each` gives it, unless it looks at what differs between pages of one kind, such as
+links. A test of a build takes the smallest data that show its point; `site_build.assembled` is what Hugo would get,
+without Hugo. What `data/published` has is not typed again: `data/transcribed.csv` has a few figures of each source.
 """
 
 from __future__ import annotations

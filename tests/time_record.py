@@ -1,8 +1,8 @@
-"""What each test and each fixture takes of the CPU: a limit for the first tier, and a record for a table.
+"""What each test and each fixture takes of the CPU: a limit for the first tier, and a record.
 
-The record is written where PROBE_EFFECT_TIME_RECORD names a file: a line for each phase of each test, which
-`benchmarks/suite_time.py` tabulates. CPU time is that of the worker, of the children that it has waited for, and of
-those that still run: a browser outlives the test that started it.
+The record is written where PROBE_EFFECT_TIME_RECORD names a file: a line for each phase of each test. CPU time is that
+of the worker, of the children that it has waited for, and of those that still run: a browser outlives the test that
+started it.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from probe_effect.pages import site
+from probe_effect.site.pages import site
 
 if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue

@@ -1,8 +1,13 @@
-"""The values that every layer speaks: frozen, checked once at the edge, without behaviour."""
+"""The values that every layer speaks, frozen and checked once at the edge, and every error that a caller acts on.
 
+`cli` alone turns errors into output and an exit status. A message says, in this order: where, what was found, what was
+expected, what to do next.
+"""
+
+import difflib
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple
@@ -190,3 +195,48 @@ def spread_json(value: Estimate | None, name: str) -> dict[str, float | None]:
 
 def _estimate_json(value: Estimate | None, name: str, ends: tuple[str, str, str], unit: str) -> dict[str, float | None]:
     return {f"{name}{end}_{unit}": one for end, one in zip(ends, value or (None, None, None), strict=True)}
+
+
+INTERRUPTED = 130
+"""The exit status of a command that was asked to stop: what a shell says of SIGINT."""
+
+
+class ProbeEffectError(Exception):
+    """A failure with a message for the user."""
+
+    exit_status = 1
+
+
+class UsageError(ProbeEffectError):
+    """The command was called wrongly: unknown suite, case, tracer or folder."""
+
+    exit_status = 2
+
+
+class HostNotReady(ProbeEffectError):
+    """This host cannot do it: not root, no compiler, no tracer."""
+
+    exit_status = 3
+
+
+class BadData(ProbeEffectError):
+    """Files under `data/` break a rule; `problems` holds every one found."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        noun = "problem" if len(self.problems) == 1 else "problems"
+        super().__init__(f"{len(self.problems)} {noun} in the data")
+
+
+class TooFewBlocks(ProbeEffectError):
+    """An interval was asked of fewer blocks than can carry one (see `stats.estimates`)."""
+
+
+def unknown(names: Iterable[str], known: Iterable[str], kind: str) -> None:
+    """Raise UsageError, with the nearest of the `known` names, for the first name that is none of them."""
+    known = list(known)
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+            advice = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known) or 'none'}"
+            raise UsageError(f"{name}: no such {kind}; {advice}")

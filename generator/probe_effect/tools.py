@@ -31,7 +31,7 @@ class TracingTool:
         tracer: module of `tracers/` and class that measure with it.
         options: keyword arguments of that class.
         program: its command.
-        look: its series (colour) and its form in charts, as in `charts/theme.py`; a family shares a colour.
+        look: its series (colour) and its form in charts, as in `site/charts/theme.py`; a family shares a colour.
         language: of the command lines and programs that `scripts/` reads for it; None where it reads none.
         commands: such command lines, each as far as its subcommand.
         own_actions: what it does at each event anyway, so that the cost of its plain probe includes it.

@@ -6,7 +6,9 @@ as an em dash, never as 0.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
 
 from probe_effect.model import Estimate
 
@@ -29,6 +31,9 @@ MIN_SPREAD_DIGITS = 3
 STATED_DIGITS = 4
 """What is kept of a value that a reader has given."""
 
+LONG = 1e6
+"""A figure with seven digits or more: its column has the next unit."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -41,18 +46,117 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The units of a quantity, small ones first, and how many digits it has where no interval decides."""
+    """The units of a quantity, small ones first, and how many digits it has where no interval decides.
+
+    `is_shared`: whether a column of a table has all its quantities in one of the units, a thousand from each other.
+    """
 
     units: tuple[Unit, ...]
     digits: int
+    is_shared: bool = False
+
+    def unit(self, name: str) -> Unit | None:
+        """The unit of that name; None where the scale has none."""
+        return next((one for one in self.units if one.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How a quantity is written.
+
+    Attributes:
+        values: what its figures say, each in the base unit of the scale; the first decides the unit of a column.
+        places: the power of ten of the last digit of each, in `unit`.
+        unit: the one that it is written in.
+        scale: the one that `unit` is of.
+        form: the text around its figures: `{0}{unit} ({1} to {2})`.
+    """
+
+    values: Sequence[float]
+    places: Sequence[int]
+    unit: Unit
+    scale: Scale
+    form: str
+
+    def __str__(self) -> str:
+        figures = (at_place(one / self.unit.scale, place) for one, place in zip(self.values, self.places, strict=True))
+        return self.form.format(*figures, unit=_named("", self.unit))
+
+    def to(self, unit: Unit) -> Self:
+        """The same figures in another unit: the decimal point moves, and nothing is rounded again."""
+        by = round(math.log10(self.unit.scale / unit.scale))
+        return replace(self, places=[place + by for place in self.places], unit=unit)
+
+
+class Quantity(str):
+    """The text of a value, perhaps with its ends, which a table can have in another unit."""
+
+    __slots__ = ("writing",)
+    writing: Writing
+
+    def __new__(cls, writing: Writing, text: str | None = None) -> Self:
+        """Its text is that of `writing`, unless it is given."""
+        made = super().__new__(cls, writing if text is None else text)
+        made.writing = writing
+        return made
+
+    def within(self, before: str = "", after: str = "") -> Self:
+        """The quantity with words around it."""
+        form = f"{before}{self.writing.form}{after}"
+        return type(self)(replace(self.writing, form=form), f"{before}{self}{after}")
+
+    def alone(self) -> Self:
+        """The value without its ends in brackets."""
+        return type(self)(replace(self.writing, form=self.writing.form.partition(" (")[0]))
+
+    def to(self, unit: Unit) -> Self:
+        """The quantity in another unit of its scale."""
+        return type(self)(self.writing.to(unit))
+
+
+def alone(text: str) -> str:
+    """A text without the ends in brackets, which is a quantity still if it was one."""
+    return text.alone() if isinstance(text, Quantity) else text.partition(" (")[0]
+
+
+def within(text: str, before: str = "", after: str = "") -> str:
+    """A text with words around it, which is a quantity still if it was one."""
+    return text.within(before, after) if isinstance(text, Quantity) else f"{before}{text}{after}"
+
+
+def in_one_unit(cells: Sequence[object]) -> list[object]:
+    """Some cells with all their durations, and all their rates, in one unit: that of the median, as it is written.
+
+    It is the next unit where the largest of them would have seven digits.
+    """
+    of_scale: dict[Scale, list[Writing]] = {}
+    for one in cells:
+        if isinstance(one, Quantity) and one.writing.scale.is_shared:
+            of_scale.setdefault(one.writing.scale, []).append(one.writing)
+    chosen = {scale: _of_median(some) for scale, some in of_scale.items()}
+    return [
+        one.to(chosen[one.writing.scale]) if isinstance(one, Quantity) and one.writing.scale in chosen else one
+        for one in cells
+    ]
+
+
+def _of_median(some: Sequence[Writing]) -> Unit:
+    every, ordered = some[0].scale.units, sorted(some, key=lambda one: abs(one.values[0]))
+    place = every.index(ordered[len(ordered) // 2].unit)
+    is_long = abs(ordered[-1].values[0]) >= LONG * every[place].scale
+    return every[min(place + is_long, len(every) - 1)]
 
 
 DURATION = Scale(
-    (Unit(1e4, 1, "ns"), Unit(1e6, 1e3, "µs"), Unit(1e9, 1e6, "ms"), Unit(math.inf, NS_PER_SECOND, "s")), 3
+    (Unit(1e4, 1, "ns"), Unit(1e6, 1e3, "µs"), Unit(1e9, 1e6, "ms"), Unit(math.inf, NS_PER_SECOND, "s")),
+    3,
+    is_shared=True,
 )
 NANOSECONDS = Scale((Unit(math.inf, 1, ""),), 3)
 """Of a column whose title has the unit."""
-RATE = Scale((Unit(1e3, 1, "/s"), Unit(1e6, 1e3, "k/s"), Unit(1e9, 1e6, "M/s"), Unit(math.inf, 1e9, "G/s")), 2)
+RATE = Scale(
+    (Unit(1e3, 1, "/s"), Unit(1e6, 1e3, "k/s"), Unit(1e9, 1e6, "M/s"), Unit(math.inf, 1e9, "G/s")), 2, is_shared=True
+)
 EVENTS = Scale(
     (
         Unit(1e3, 1, "events/s"),
@@ -80,39 +184,36 @@ SIZE = Scale(
 
 
 def quantity(value: float | None, scale: Scale, digits: int | None = None) -> str:
-    """`value` in the unit that its size asks for: `85.2 ns`, `1.2 M/s`, `5.0 %`."""
+    """`value` in the unit that its size asks for: `85.2 ns`, `1.2 M/s`, `5.0 %`; a `Quantity` unless it is missing."""
     if value is None:
         return MISSING
     wanted = digits or scale.digits
     unit = _unit(value, scale, wanted)
-    return _named(significant(value / unit.scale, wanted), unit)
+    return Quantity(Writing([value], [_significant_place(value / unit.scale, wanted)], unit, scale, "{0}{unit}"))
 
 
 def interval(found: Estimate | None, scale: Scale) -> str:
     """`171 ns (165 to 176)`: value and ends in one unit, to the place that the interval supports.
 
     An end that is not known is left open: `190 k/s (150 or more)`; without both, or without width, the value is
-    alone. A line breaks before the bracket and nowhere else.
+    alone. A line breaks before the bracket and nowhere else. It is a `Quantity` unless it is missing.
     """
     if found is None:
         return MISSING
-    ends = [end for end in (found.low, found.high) if end is not None]
+    values = [one for one in (found.value, found.low, found.high) if one is not None]
     half_width = _half_width(found)
     if not half_width:
         return quantity(found.value, scale)
     unit = _unit(found.value, scale, scale.digits)
     place = _place(found.value / unit.scale, half_width / unit.scale)
-    value, *written = (at_place(one / unit.scale, place) for one in (found.value, *ends))
-    if len(written) == 2:
-        within = f"{written[0]} to {written[1]}"
-    else:
-        within = f"{written[0]} or {'less' if found.low is None else 'more'}"
-    return f"{_named(value, unit)} ({within.replace(' ', GAP)})"
+    ends = "{1} to {2}" if len(values) > 2 else f"{{1}} or {'less' if found.low is None else 'more'}"
+    form = f"{{0}}{{unit}} ({ends.replace(' ', GAP)})"
+    return Quantity(Writing(values, [place] * len(values), unit, scale, form))
 
 
 def value(found: Estimate | None, scale: Scale) -> str:
     """The value of `interval` alone, to the place that the interval supports; the interval is shown elsewhere."""
-    return interval(found, scale).partition(" (")[0]
+    return alone(interval(found, scale))
 
 
 def spread(found: Estimate | None, scale: Scale) -> str:
@@ -136,19 +237,43 @@ def spread(found: Estimate | None, scale: Scale) -> str:
     return f"{_named(median, unit)} ({least}{GAP}to{GAP}{greatest})"
 
 
+LEAST_IN_SPAN = 0.1
+"""The least low end that is written in the unit of the high one."""
+
+
 def span(found: Estimate, scale: Scale) -> str:
-    """`36 to 290 ns`, `0.9 to 12 µs`: both ends with two digits, and the unit once if both have it; else the value."""
+    """`36 to 290 ns`, `0.9 to 12 µs`: both ends with two digits, in one unit unless the low end would be below 0.1.
+
+    Without both ends it is the value.
+    """
     if found.low is None or found.high is None:
         return quantity(found.value, scale, 2)
     low, high = (quantity(end, scale, 2) for end in (found.low, found.high))
-    number, _, unit = low.partition(GAP)
-    return high if low == high else f"{number if unit == high.partition(GAP)[2] else low} to {high}"
+    if low == high or not (isinstance(low, Quantity) and isinstance(high, Quantity)):
+        return high
+    unit = high.writing.unit
+    places = [*low.writing.to(unit).places, *high.writing.places]
+    both = Writing([found.low, found.high], places, unit, scale, "{0} to {1}{unit}")
+    is_one = low.writing.unit == unit or abs(found.low) >= LEAST_IN_SPAN * unit.scale
+    return Quantity(both, None if is_one else f"{low} to {high}")
+
+
+def middle(found: Estimate, scale: Scale) -> str:
+    """The value beside its `span`: with two digits, in the unit of the span where that has one."""
+    ends = span(found, scale)
+    if not isinstance(ends, Quantity) or ends != str(ends.writing):
+        return quantity(found.value, scale, 2)
+    unit = ends.writing.unit
+    return Quantity(Writing([found.value], [_significant_place(found.value / unit.scale, 2)], unit, scale, "{0}{unit}"))
 
 
 def stated(value: float, scale: Scale) -> str:
     """A value that was given and not measured, without zeros that say nothing: `50 k events/s`, `40 %`."""
     unit = _unit(value, scale, STATED_DIGITS)
-    return _named(trimmed(value / unit.scale, STATED_DIGITS), unit)
+    figures = trimmed(value / unit.scale, STATED_DIGITS)
+    zeros = len(figures) - len(figures.rstrip("0"))
+    place = -len(figures.partition(".")[2]) if "." in figures else zeros
+    return Quantity(Writing([value], [place], unit, scale, "{0}{unit}"), _named(figures, unit))
 
 
 def duration(value_ns: float | None, digits: int | None = None) -> str:
@@ -178,11 +303,16 @@ def count(value: float | None) -> str:
 
 def significant(value: float, digits: int = 3) -> str:
     """`value` to so many significant digits, with grouped thousands and no exponent: `1 090` for 1085.4 with 3."""
+    return at_place(value, _significant_place(value, digits))
+
+
+def _significant_place(value: float, digits: int) -> int:
+    """The power of ten of the last of so many significant digits; 0 for 0."""
     if value == 0:
-        return "0"
+        return 0
     place = exponent(value) - digits + 1
     # Rounding can carry into a new digit (0.9996 -> 1.00), which leaves one place too many.
-    return at_place(value, place + (_steps(value, place) >= 10**digits))
+    return place + int(_steps(value, place) >= 10**digits)
 
 
 def trimmed(value: float, digits: int = 4) -> str:

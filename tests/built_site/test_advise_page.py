@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.site]
 
 READY = "form.advise[data-state=ready]"
-SCRIPTS_BYTES, DATA_BYTES = 14_700, 25_400
+SCRIPTS_BYTES, DATA_BYTES = 15_700, 26_600
 """Compressed, so that the page answers at once on a phone."""
 
 HOSTILE = 'k:f { printf("<img src=x onerror=alert(1)>"); f("<script>alert(1)</script>") } u:<b>a</b>:x { @ = count() }'
@@ -96,6 +96,7 @@ def test_each_probe_that_a_thread_fires_gets_a_rate(page: Page) -> None:
     assert page.input_value("#advise-rate-2") == "49"
 
 
+@pytest.mark.deep
 def test_a_higher_rate_is_a_higher_slowdown_and_is_kept_when_the_script_changes(page: Page) -> None:
     before = said(page)
     page.fill("#advise-rate-0", "100k")
@@ -107,7 +108,8 @@ def test_a_higher_rate_is_a_higher_slowdown_and_is_kept_when_the_script_changes(
 
 def test_a_rate_that_is_none_is_asked_for_again(page: Page) -> None:
     page.fill("#advise-rate-0", "many")
-    assert said(page) == "tracepoint:syscalls:sys_enter_openat: expected a rate such as 50k, 1.5M or 200."
+    rate = "a rate such as 50k, 1.5M or 200, and not 50.000, which can be 50 or 50k"
+    assert said(page) == f"tracepoint:syscalls:sys_enter_openat: expected {rate}."
     assert page.locator("#advise-rate-0").get_attribute("aria-invalid") == "true"
 
 
@@ -122,6 +124,7 @@ def test_a_wildcard_has_no_verdict_until_its_functions_are_counted(page: Page) -
     assert "many=40" in page.url
 
 
+@pytest.mark.deep
 def test_no_field_changes_another_and_the_nearest_machine_is_a_press_away(page: Page) -> None:
     data: dict[str, Any] = page.evaluate("fetch(document.querySelector('.advise-data').href).then(one => one.json())")
     scope = data["scopes"][""]
@@ -158,6 +161,36 @@ def test_a_script_that_cannot_be_read_is_told_with_its_place(page: Page) -> None
 def test_what_is_not_understood_is_said(page: Page) -> None:
     paste(page, "t:syscalls:sys_enter_read { frobnicate(1) }")
     assert "frobnicate(1)" in page.locator(".advise-unknown").inner_text()
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["k:f { while (1) { } }", 'k:f { system("make") }', "strace -k -p 7", "strace -e inject=read:error=EIO -p 7"],
+)
+def test_no_rate_is_safe_for_what_may_take_any_time(page: Page, script: str) -> None:
+    paste(page, script)
+    for rate in ("", "1"):
+        page.fill("#advise-rate-0", rate)
+        assert "nothing says that this may run" in said(page)
+        assert "go ahead" not in said(page)
+
+
+@pytest.mark.parametrize("script", ["perf stat -e context-switches -p 7", "perf record -c 1000 -a"])
+def test_no_rate_is_safe_of_a_process_that_switches_or_of_cycles(page: Page, script: str) -> None:
+    paste(page, script)
+    assert "costs" in said(page)
+    assert "go ahead" not in said(page)
+
+
+def test_no_rate_is_safe_by_a_figure_that_others_printed(page: Page) -> None:
+    paste(page, "fbt::vfs_read:entry { @ = count(); }")
+    machines = page.locator(".advise select[name=machine] option").evaluate_all("all => all.map(one => one.value)")
+    for machine in machines:
+        page.select_option("[name=machine]", machine)
+        page.fill("#advise-rate-0", "1")
+        text = said(page)
+        is_printed = "published" in page.locator(".advise-cost").inner_text()
+        assert ("go ahead" in text) is not is_printed
 
 
 def test_only_user_probes_are_asked_for_their_first_instruction(page: Page) -> None:
@@ -223,6 +256,7 @@ def test_the_command_that_measures_on_the_readers_machine_has_the_script_for_a_s
     assert shlex.split(command) == ["sudo", "probe-effect", "advise", "-e", script, "--", "COMMAND"]
 
 
+@pytest.mark.deep
 def test_how_far_the_page_is_from_a_calibrated_answer_is_said_where_the_data_know(
     desktop: BrowserContext, address: str
 ) -> None:
@@ -241,6 +275,7 @@ def test_how_far_the_page_is_from_a_calibrated_answer_is_said_where_the_data_kno
     other.close()
 
 
+@pytest.mark.deep
 def test_a_cost_that_may_be_nearly_nothing_has_only_an_upper_end(desktop: BrowserContext, address: str) -> None:
     def wide(data: dict[str, Any]) -> None:
         scope = data["scopes"][""]

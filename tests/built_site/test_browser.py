@@ -115,7 +115,7 @@ def test_a_chart_turns_interactive_without_complaint_or_layout_shift(
     figure = page.locator("figure.chart").first
     before = figure.evaluate(BOX)
     assert figure.locator("svg:visible").count() == 1
-    figure.locator("button").click()
+    figure.locator(".chart-explore").click()
     page.wait_for_selector("figure.chart[data-state=live] .chart-live svg")
     assert figure.evaluate(BOX) == before
     assert page.evaluate("window.shift") == 0
@@ -138,7 +138,7 @@ def test_the_drawing_stays_when_the_chart_program_cannot_be_loaded(page: Page, a
     page.route("**/vega.js", lambda route: route.abort())
     page.goto(address + KINDS["ladder"])
     figure = page.locator("figure.chart").first
-    figure.locator("button").click()
+    figure.locator(".chart-explore").click()
     figure.get_by_text("The drawing stays").wait_for()
     assert figure.locator(".chart-still svg:visible").count() == 1
 
@@ -147,7 +147,7 @@ def test_the_drawing_stays_when_the_chart_program_cannot_be_loaded(page: Page, a
 def test_a_page_reads_without_javascript(unscripted: Page, address: str, kind: str) -> None:
     unscripted.goto(address + KINDS[kind])
     assert unscripted.locator("h1").inner_text()
-    assert unscripted.locator("table").first.is_visible()
+    assert unscripted.locator("main :is(table, details.fold > summary)").first.is_visible()
     assert unscripted.locator("figure.chart svg:visible").count() >= 1
     assert unscripted.locator("button:visible").count() == 0
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders import write_source, write_submission
-from probe_effect.errors import BadData
+from probe_effect.model import BadData
 from site_build import OWN_SITES, PROJECT, build, with_quoted_source
 from tiers import deep_but
 
@@ -81,15 +81,18 @@ def others_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(folder / "data", OWN_SITES / "others" / "site", base_url="https://example.org/probe/")
 
 
+@pytest.mark.deep
 def test_a_number_that_a_page_quotes_and_others_data_lack_is_said_to_be_missing(others_site: Path) -> None:
     page = (others_site / "costs" / "index.html").read_text(encoding="utf-8")
     assert "The tiers assume (not known here) a probe" in " ".join(re.sub(r"<[^>]+>", " ", page).split())
 
 
+@pytest.mark.deep
 def test_other_data_make_a_site_without_the_guide(others_site: Path) -> None:
     assert not (others_site / "guide").exists()
 
 
+@pytest.mark.deep
 def test_a_site_that_knows_its_address_has_a_map_of_every_page(others_site: Path) -> None:
     names = {"map": "http://www.sitemaps.org/schemas/sitemap/0.9"}
     written = ET.parse(others_site / "sitemap.xml")  # noqa: S314 (ours)

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders import write_counted_submission, write_data
-from probe_effect.errors import HostNotReady
-from probe_effect.exports import build as build_module
-from probe_effect.exports.build import RECORD, BuildPlaces, build_site
-from probe_effect.exports.hugo import SiteOptions
+from probe_effect.model import HostNotReady
+from probe_effect.site import build as build_module
+from probe_effect.site.build import RECORD, BuildPlaces, SiteOptions, build_site
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
 from site_build import PROJECT, build, digests, started_build, with_quoted_source, without_hugo
@@ -50,6 +49,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, data: Path) -> dict[str, str]
     return digests(build(data, tmp_path_factory.mktemp("undisturbed") / "site"))
 
 
+@pytest.mark.deep
 def test_a_build_that_is_killed_leaves_the_old_site_whole_and_the_next_one_works(
     tmp_path: Path, data: Path, site: dict[str, str], *, is_deep: bool
 ) -> None:
@@ -96,6 +96,7 @@ def test_a_site_is_built_again_only_where_something_has_changed(
     assert not is_built()
 
 
+@pytest.mark.deep
 def test_two_builds_at_once_take_turns_and_the_site_is_whole(
     tmp_path: Path, data: Path, site: dict[str, str], *, is_deep: bool
 ) -> None:

@@ -18,9 +18,9 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from html_page import Page, Prose, one_of_each, with_new_neighbours
-from probe_effect.exports.assemble import FOLDERS
-from probe_effect.exports.facts import facts
-from probe_effect.pages import addresses
+from probe_effect.site.assemble import FOLDERS
+from probe_effect.site.facts import facts
+from probe_effect.site.pages import addresses
 from probe_effect.store.places import DataFolder
 from site_build import PROJECT, absent, digests
 
@@ -240,7 +240,7 @@ def test_raw_rows_are_files_of_the_site(site: Path, site_data: DataFolder) -> No
 ASSEMBLED = """
 import sys
 from pathlib import Path
-from probe_effect.exports.build import BuildPlaces
+from probe_effect.site.build import BuildPlaces
 from probe_effect.store.places import DataFolder
 from site_build import OWN_KEPT, PROJECT, assembled
 assembled(BuildPlaces(PROJECT, DataFolder(Path(sys.argv[1]), OWN_KEPT), Path(sys.argv[2])))

@@ -29,7 +29,7 @@ def test_no_page_of_a_case_is_longer_than_a_reader_reads(
     cases = sorted(written, key=written.__getitem__)[0 if is_deep else -5 :]  # the heaviest are likely the longest
     words: dict[str, int] = {}
     for case in cases:
-        laptop.goto(f"{address}costs/{case}/", wait_until="domcontentloaded")
+        laptop.goto(f"{address}costs/{case}/", wait_until="load")
         words[case] = laptop.evaluate(WORDS)
     assert cases
     assert {case: count for case, count in words.items() if count > MOST_WORDS} == {}

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from html_page import Page as Parsed
-from probe_effect.pages import citing
+from probe_effect.site.pages import citing
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from page_shift import LAYOUT_SHIFT, MOST_SHIFT
 from probe_effect.compare.compared import differing_traits
 from probe_effect.compare.comparison import between, between_tracers
 from probe_effect.compare.subjects import subjects
-from probe_effect.exports.script_values import shard_name
+from probe_effect.site.script_values import shard_name
 from tiers import deep_but
 
 if TYPE_CHECKING:
@@ -83,6 +83,19 @@ def test_the_page_shows_what_the_command_finds(
     assert sorted(map(tuple, laptop.evaluate(TRAITS))) == sorted(differing)
 
 
+def test_no_two_tracers_of_a_machine_have_one_name(catalogue: Catalogue) -> None:
+    alike = [one.label for one in subjects(catalogue) if len(set(one.tools.values())) < len(one.tools)]
+    assert alike == []
+
+
+def test_on_a_phone_the_ratio_is_in_view(phone: Page, address: str) -> None:
+    opened(phone, address, f"a={MACHINE}:bpftrace&b={OTHER}:bpftrace")
+    box = phone.locator("#compare-live th", has_text="Ratio").bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= 390
+
+
+@pytest.mark.deep
 def test_headers_sort_the_cases_and_the_address_says_so(laptop: Page, address: str) -> None:
     opened(laptop, address, f"a={MACHINE}:bpftrace&b={OTHER}:bpftrace")
     before = [row[-1] for row in laptop.evaluate(TABLE)]
@@ -154,6 +167,7 @@ def test_the_picture_has_a_dot_for_each_case_with_a_ratio(laptop: Page, address:
     assert laptop.locator(".compare-chart circle").count() == len(wanted) > 0
 
 
+@pytest.mark.deep
 def test_a_tracer_that_the_other_machine_has_stays_chosen(page: Page) -> None:
     page.select_option("#compare-b-machine", MACHINE)
     page.select_option("#compare-b-tracer", "libbpf")
@@ -177,6 +191,7 @@ def test_back_and_forward_restore_what_was_compared(page: Page) -> None:
     page.wait_for_function("() => document.querySelector('#compare [name=a]').value.endsWith(':perf-stat')")
 
 
+@pytest.mark.deep
 def test_machines_of_different_tiers_come_with_a_warning(page: Page) -> None:
     """None of today's is of another tier, so the index says that one is."""
 
@@ -190,7 +205,7 @@ def test_machines_of_different_tiers_come_with_a_warning(page: Page) -> None:
     page.select_option("#compare-b-machine", OTHER)
     page.wait_for_function("() => location.search !== ''")
     page.get_by_text("Of ").first.wait_for()
-    assert "different tiers, nested virtual machine and physical" in page.locator(".view-warning").inner_text()
+    assert "different tiers, virtual machine and physical" in page.locator(".view-warning").inner_text()
 
 
 def test_without_javascript_tracers_are_compared_and_no_control_is_shown(unscripted: Page, address: str) -> None:
@@ -199,6 +214,7 @@ def test_without_javascript_tracers_are_compared_and_no_control_is_shown(unscrip
     assert unscripted.locator("button:visible, select:visible, input:visible").count() == 0
 
 
+@pytest.mark.deep
 def test_numbers_that_do_not_load_leave_the_page_as_it_was(page: Page) -> None:
     page.route("**/data/compare/*--*.json", lambda route: route.abort())
     page.reload()

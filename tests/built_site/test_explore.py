@@ -112,6 +112,7 @@ def test_a_suite_that_the_home_machine_did_not_run_is_shown_on_another(page: Pag
         assert page.evaluate(CHOSEN)["machine"][0] == machine
 
 
+@pytest.mark.deep
 def test_what_the_reader_ticked_stays_ticked_before_its_numbers_arrive(page: Page, site: Path) -> None:
     usual = json.loads((site / "data" / "explore.json").read_text(encoding="utf-8"))["usual"]["time"]
     page.select_option("#explore-suite", next(name for name in usual if name not in ("per-event", "all")))
@@ -142,12 +143,14 @@ IN_VAIN = {
 
 
 @pytest.mark.parametrize("query", deep_but(IN_VAIN, ["sort=__proto__&case=%3Cb%3E"]))
+@pytest.mark.deep
 def test_what_an_address_asks_in_vain_is_told_and_ignored(laptop: Page, address: str, query: str) -> None:
     opened(laptop, address, query)
     assert f"not known here: {IN_VAIN[query]}." in laptop.locator("#explore .view-message").inner_text()
     assert laptop.locator("#explore-live tbody tr").count() > 0
 
 
+@pytest.mark.deep
 def test_nothing_is_loaded_before_the_reader_acts(page: Page, address: str) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -171,6 +174,7 @@ def test_a_choice_is_a_step_that_back_takes_back(page: Page) -> None:
     page.wait_for_function("() => document.getElementById('explore-axis').value === 'linear'")
 
 
+@pytest.mark.deep
 def test_typing_is_no_step_and_a_wrong_rate_is_told(page: Page) -> None:
     page.check("#explore [value=slowdown]")
     page.wait_for_selector(READY)
@@ -192,6 +196,7 @@ def test_a_slowdown_is_rate_times_cost(laptop: Page, address: str) -> None:
     assert [float(one) for one in numbers[0]] == pytest.approx([float(one) for one in numbers[1]], rel=0.05)
 
 
+@pytest.mark.deep
 def test_headers_sort_and_say_so(laptop: Page, address: str) -> None:
     opened(laptop, address, "suite=usdt&machine=all")
     laptop.click("#explore-live [data-sort=tracer]")
@@ -205,6 +210,7 @@ def test_headers_sort_and_say_so(laptop: Page, address: str) -> None:
     assert laptop.url.endswith("sort=-tracer")
 
 
+@pytest.mark.deep
 def test_only_what_intervals_separate_has_places_and_the_flagged_has_none(
     laptop: Page, address: str, catalogue: Catalogue
 ) -> None:
@@ -256,6 +262,7 @@ def test_what_is_shown_can_be_kept(laptop: Page, address: str, kind: str, tmp_pa
         assert len(found["numbers"] if kind == "json" else found["data"]["values"]) == 2
 
 
+@pytest.mark.deep
 def test_a_table_is_copied_with_tabs_between_its_cells(phone: Page, address: str) -> None:
     phone.context.grant_permissions(["clipboard-read", "clipboard-write"])
     opened(phone, address, "case=04-tracepoint-entry&tracer=bpftrace,libbpf")

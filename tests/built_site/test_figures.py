@@ -6,6 +6,7 @@ import html
 import json
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 
 import pytest
 
@@ -34,10 +35,10 @@ def test_every_figure_has_all_its_files_and_its_page(site: Path) -> None:
     folders = [path.parent for path in (site / "charts").glob("*/data.csv")]
     assert folders
     for folder in folders:
-        for name in ("wide.svg", "narrow.svg", "wide.png", "wide.json", "data.json", "embed.html"):
+        for name in ("wide.svg", "narrow.svg", "wide.json", "data.json", "embed.html"):
             assert (folder / name).stat().st_size, f"{folder.name}/{name}"
         page = (folder / "index.html").read_text(encoding="utf-8")
-        for name in ("data.csv", "data.json", "wide.svg", "wide.png", "wide.json", "embed.html"):
+        for name in ("data.csv", "data.json", "wide.svg", "wide.json", "embed.html"):
             assert f"charts/{folder.name}/{name}" in page
         assert 'id="numbers"' in page
         assert "@misc{" in page
@@ -63,11 +64,29 @@ def test_every_page_leads_to_the_figures_which_begin_with_the_ladder_and_static_
     assert "static-and-dynamic/wide.svg" in next(one for one in listed if "/ladder" not in one)
 
 
-def test_diagrams_can_be_had_as_pictures(site: Path) -> None:
-    page = (site / "guide/probes/index.html").read_text(encoding="utf-8")
-    for ending in ("svg", "png"):
-        assert (site / f"diagrams/breakpoint.{ending}").stat().st_size
-        assert f"diagrams/breakpoint.{ending}" in page
+@pytest.mark.parametrize(
+    ("page", "place", "name"),
+    [(FIGURE, ".chart-tools", NAME), ("guide/probes/", "#diagram-breakpoint", "breakpoint")],
+    ids=["chart", "diagram"],
+)
+def test_a_drawing_can_be_had_as_svg_and_as_a_sharper_png(
+    laptop: Page, address: str, page: str, place: str, name: str
+) -> None:
+    laptop.goto(address + page)
+    svg = laptop.locator(f"{place} a.chart-picture").first.get_attribute("href") or ""
+    drawing = laptop.request.get(urljoin(laptop.url, svg)).text()
+    width = int(re.search(r'<svg[^>]* width="(\d+)"', drawing)[1])  # type: ignore[index]  # a drawing says it
+    with laptop.expect_download() as waiting:
+        laptop.locator(f"{place} [data-png]").first.click()
+    assert waiting.value.suggested_filename == f"{name}.png"
+    assert picture_size(waiting.value.path().read_bytes())[0] == 2 * width > 1000
+
+
+def test_a_drawing_that_cannot_be_had_as_png_is_shown(laptop: Page, address: str) -> None:
+    laptop.goto(address + FIGURE)
+    laptop.evaluate("HTMLCanvasElement.prototype.getContext = () => null")
+    laptop.locator(".chart-tools [data-png]").click()
+    laptop.wait_for_url("**/wide.svg")
 
 
 def test_pictures_of_links_are_of_one_size_and_weigh_little(site: Path) -> None:

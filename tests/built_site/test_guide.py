@@ -14,10 +14,9 @@ from html_page import Page
 from probe_effect.costs.evidence import evidence
 from probe_effect.costs.instructions import is_in_red_zone
 from probe_effect.costs.machine import number_on_hardware
-from probe_effect.errors import ProbeEffectError
-from probe_effect.exports.build import BuildPlaces
-from probe_effect.exports.hugo import SiteOptions, run_hugo
-from probe_effect.pages import addresses
+from probe_effect.model import ProbeEffectError
+from probe_effect.site.build import BuildPlaces, SiteOptions, run_hugo
+from probe_effect.site.pages import addresses
 from probe_effect.store.beside_files import read_references
 from probe_effect.store.places import DataFolder
 from site_build import OWN_KEPT, PROJECT, assembled
@@ -40,7 +39,6 @@ def weight(chapter: Path) -> int:
 CHAPTERS = [path.stem for path in sorted((PROJECT / "content/guide").glob("[a-z]*.md"), key=weight)]
 NO_PROSE = re.compile(r"<(figure|table|details)\b.*?</\1>", re.DOTALL)
 """Transcripts, diagrams, tables, and what is folded, such as the data of a chart."""
-MARK = "Published by others; no machine has measured this here yet."
 
 
 def page(site: Path, chapter: str) -> str:
@@ -101,8 +99,8 @@ def test_a_table_says_what_a_stepped_uprobe_costs_without_a_hypervisor_and_where
         if "measured-on" not in note:
             continue
         shown = [one for address, one in measured.items() if address in rows]
-        outside = [cost for one in shown if (cost := number_on_hardware(found, one))]
-        assert all(addresses.figure(one.source.id, one.figure.figure) in note for one in outside)
+        is_stepped = any(number_on_hardware(found, one) for one in shown)
+        assert ("an exit to KVM" in note) == is_stepped
         assert ("Linux 6.18 to 7.1" in note) == any(is_in_red_zone(found.case_of[one.case], one) for one in shown)
 
 
@@ -127,7 +125,7 @@ def small_places(folder: Path) -> BuildPlaces:
     """A project without pages of its own, and data of one suite."""
     project = folder / "project"
     (project / "content").mkdir(parents=True)
-    for name in ("site", ".github", "METHOD.md", "GLOSSARY.md", "CONTRIBUTING.md"):
+    for name in ("site", ".github", "CONTRIBUTING.md"):
         (project / name).symlink_to(PROJECT / name)
     shutil.copytree(write_data(folder), project / "data")
     return BuildPlaces(project, DataFolder(project / "data", OWN_KEPT), folder / "site")
@@ -148,12 +146,9 @@ def render(places: BuildPlaces, **texts: str) -> dict[str, str]:
     return {name: (places.out / name / "index.html").read_text(encoding="utf-8") for name in texts}
 
 
-WAITING = '{{{{< measured "{}" >}}}}\nOthers *printed* {{{{< number "a-talk.plain" >}}}} for it.\n{{{{< /measured >}}}}'
 KEYS = ("plain", "cost", "printed_cost.recomputed", "traced/a-talk.plain")
 TEXTS = {
-    "waiting": f"{WAITING.format('bystander')}\n\nNext.\n\n{WAITING.format('per-event')}",
-    "tables": '{{< cost-table cases="02-kprobe" tracers="bpftrace dtrace" >}}\n\n'
-    '{{< figure-table source="a-talk" figures="plain cost" >}}',
+    "results": '{{< fragment "suites/per-event.md" >}}',
     "daggers": " ".join(f'{{{{< number "a-talk.{key}" >}}}}' for key in KEYS),
     "statements": 'B{{< reference "two" >}} a{{< reference "one" >}} b{{< reference "two" >}}.',
 }
@@ -190,34 +185,18 @@ def test_a_statement_leads_to_its_reference_below_the_text_and_the_same_one_twic
     assert 'href="https://a.org/two"' in text
 
 
-def test_what_waits_for_a_suite_is_shown_until_there_are_results_and_the_results_then(rendered: dict[str, str]) -> None:
-    text = rendered["waiting"]
-    assert text.count(MARK) == 1
-    assert text.count("<em>printed</em>") == 1
-    assert 'sources/a-talk/#plain"' in text
+def test_a_chapter_shows_the_results_of_a_suite_with_the_machine_that_they_are_of(rendered: dict[str, str]) -> None:
+    text = rendered["results"]
     assert "/02-kprobe/bpftrace/#cost" in text
     assert "Measured on" in text
-
-
-def test_tables_of_costs_and_figures_are_made_from_keys(rendered: dict[str, str]) -> None:
-    text = rendered["tables"]
-    assert text.count("#threshold-5") == 1
-    assert "50.0\u00a0ns" in text
-    assert "loop without tracer" in text
-    assert [text.count(f'aria-label="{kind}"') for kind in ("published", "derived")] == [1, 1]
 
 
 WRONG = {
     '{{< reference "nowhere" >}}': "is not in data/references.toml",
     '{{< number "bpftrace.02-kprobe.weight" >}}': "no text for",
     '{{< number "bpftrace.02-kprobe/bpftrace.06-uprobe" >}}': "no text for",
-    '{{< cost-table cases="02-kprobe" tracers="nobody" >}}': "no number for cases",
-    '{{< cost-table cases="99-none" tracers="bpftrace" >}}': "is no case",
-    '{{< cost-table cases="02-kprobe" tracers="bpftrace" quantities="weight" >}}': "is no quantity",
-    '{{< figure-table source="nobody" figures="plain" >}}': "is no source",
-    '{{< kernel-table "02-kprobe" >}}': "nothing was counted",
-    '{{< measured "bystander" >}}{{< number "gone-1" >}}{{< /measured >}}': 'no text for "gone-1"',
-    '{{< measured "per-event" >}}{{< number "gone-2" >}}{{< /measured >}}': 'no text for "gone-2"',
+    '{{< fragment "tables/none.md" >}}': "no assets/fragments/tables/none.md",
+    '{{< question "nobody" >}}': 'no text for "question/nobody"',
 }
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from probe_effect.answer.asking import QUESTIONS
+from probe_effect.answer.question import QUESTIONS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
@@ -83,6 +83,7 @@ def test_what_was_chosen_before_the_scripts_came_stays_chosen(laptop: Page, addr
     assert laptop.locator(".advise-probes code").inner_text() == "tracepoint:sched:sched_switch"
 
 
+@pytest.mark.deep
 def test_a_machine_that_was_chosen_is_kept_for_the_whole_site(chromium: Browser, address: str) -> None:
     context = chromium.new_context()
     page = context.new_page()
@@ -128,6 +129,7 @@ def test_what_is_typed_before_the_costs_are_there_is_kept_and_answered(chromium:
     context.close()
 
 
+@pytest.mark.deep
 def test_without_the_costs_the_form_says_so(chromium: Browser, address: str) -> None:
     context = chromium.new_context()
     page = context.new_page()

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from probe_effect.model import Sample
 
-pytestmark = [pytest.mark.site, pytest.mark.xdist_group("hostile")]
+pytestmark = [pytest.mark.site, pytest.mark.deep, pytest.mark.xdist_group("hostile")]
 
 HOSTILE = {
     "image": "<img src=x onerror=alert(1)>",
@@ -298,7 +298,7 @@ def test_every_drawing_is_well_formed_and_runs_nothing(hostile_site: Path) -> No
             assert element.tag.rpartition("}")[2] not in {"script", "foreignObject", "image"}, name
             for key, value in element.attrib.items():
                 assert not key.lower().startswith("on"), name
-                assert "javascript:" not in value, name
+                assert key == "data-says" or "javascript:" not in value, name  # what a dot says is shown as text
 
 
 def entries(bibtex: str) -> list[str]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.site, pytest.mark.xdist_group("many")]
+pytestmark = [pytest.mark.browser, pytest.mark.site, pytest.mark.deep, pytest.mark.xdist_group("many")]
 
 MACHINES = MOST_MACHINES + 3
 LONE = "another-00"

@@ -52,6 +52,7 @@ def test_a_laptop_shows_every_machine_of_one_tracer(laptop: Page, address: str) 
     assert laptop.locator(OPEN).count() == 1
 
 
+@pytest.mark.deep
 def test_a_tracer_that_a_reader_opens_closes_the_other_and_is_in_the_address(laptop: Page, address: str) -> None:
     laptop.goto(f"{address}explore/")
     laptop.locator(".matrix summary", has_text="strace").first.click()
@@ -62,6 +63,7 @@ def test_a_tracer_that_a_reader_opens_closes_the_other_and_is_in_the_address(lap
     assert laptop.locator(f"{OPEN} summary").all_inner_texts() == ["strace 6.1"]
 
 
+@pytest.mark.deep
 def test_a_phone_shows_one_machine_at_a_time_without_scripts(chromium: Browser, address: str) -> None:
     context = chromium.new_context(viewport={"width": 390, "height": 844}, java_script_enabled=False)
     page = context.new_page()

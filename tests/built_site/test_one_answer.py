@@ -10,7 +10,7 @@ import pytest
 
 from probe_effect import units
 from probe_effect.costs.questions import QUESTIONS, of_all_machines
-from probe_effect.pages.ladder_page import HOME, RUNGS, SCALES, group_of
+from probe_effect.site.pages.ladder_page import HOME, RUNGS, SCALES, group_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +48,9 @@ def test_a_question_in_the_text_has_the_range_that_the_ladder_has(site: Path, ca
 
 
 def test_the_home_page_says_the_ranges_of_its_questions(site: Path, catalogue: Catalogue) -> None:
-    home = html.unescape(TAG.sub("", (site / "index.html").read_text(encoding="utf-8")))
+    page = (site / "index.html").read_text(encoding="utf-8")
+    home = html.unescape(TAG.sub("", page))
+    assert page.count("/ladder/#each-time") >= len(HOME), "each leads to the rows that have its range"
     for asked in HOME:
         found = of_all_machines(catalogue, asked)
         assert found is not None

@@ -14,13 +14,12 @@ from probe_effect.advising import script_answer, script_report
 from probe_effect.advising.script_answer import RunningSystem, ScriptQuestion, answer_script
 from probe_effect.answer import sentences
 from probe_effect.answer.answers import answer
-from probe_effect.answer.asking import tool_script, tracer_of
-from probe_effect.answer.question import Combination, Question, rate_from
+from probe_effect.answer.question import Combination, Question, rate_from, tool_script, tracer_of
 from probe_effect.costs.actions import may_pay_at_switches
 from probe_effect.costs.evidence import evidence
-from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.live.count import Target
 from probe_effect.live.places import NotHere, Place
+from probe_effect.model import HostNotReady, ProbeEffectError
 from probe_effect.numbers.shown import facts_of_submission, in_order
 from probe_effect.scripts.clauses import matches_many
 from probe_effect.scripts.form import NO_EVENTS
@@ -196,7 +195,7 @@ def of_predict(asked: Asked, catalogue: Catalogue, found: Evidence, facts: Facts
     probes = probes_of(asked.script, catalogue)
     one = probes[0]
     is_plain = len(probes) == len(one.actions) == 1 and not (one.has_filter or one.unknown or matches_many(one.attach))
-    if not is_plain or not asked.rates[0] or may_pay_at_switches(script.tracer, [one.kind], script.options):
+    if not is_plain or not asked.rates[0] or may_pay_at_switches(script.tracer, script.options):
         return None
     wanted = Combination(one.kind, one.actions[0], rate_from(asked.rates[0]), asked.firsts[0] or None)
     tracer = tracer_of(found, script, None)

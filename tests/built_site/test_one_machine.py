@@ -27,10 +27,10 @@ ELSEWHERE = {"results", "compare"}
 
 WRITTEN = {"findings", "guide", "kernels", "tools"}
 """Sections that are written by hand, and whose times come from data."""
-TRIALS = {"findings/a-shared-cpu-doubles-the-cost"} | {
+TRIALS = {"findings", "findings/a-shared-cpu-doubles-the-cost"} | {
     "findings/a-third-of-a-tracepoints-cost-falls-on-system-calls-that-nobody-traces"
 }
-"""Findings of trials before the first recorded run, which say so."""
+"""Findings of trials before the first recorded run, which say so, and the list with their first sentences."""
 
 
 @pytest.fixture(scope="module")
@@ -154,6 +154,39 @@ def test_a_reader_chooses_a_machine_once_and_every_chapter_shows_its_times(
     page.goto(f"{address}guide/probes/")
     page.locator(".whose [role=status]").get_by_text(called).wait_for()
     context.close()
+
+
+CAPTIONS = """() => [...document.querySelectorAll(".table-scroll")].map((box) => [
+    box.nextElementSibling?.querySelector(".measured-on")?.textContent,
+    [...box.querySelectorAll("[data-number]")].map((one) => one.getAttribute("href").includes("/costs/")),
+]).filter(([caption, moved]) => caption && moved.length > 0)"""
+"""The caption of each table of one machine, and of each number in it whether it is of the machine that was chosen."""
+
+
+@pytest.mark.browser
+@pytest.mark.deep
+def test_a_table_is_wholly_of_the_machine_that_its_caption_names(
+    chromium: Browser, address: str, catalogue: Catalogue
+) -> None:
+    changed = 0
+    for machine, (newest, *_) in catalogue.numbers.machines().items():
+        context = chromium.new_context()
+        page = context.new_page()
+        page.goto(f"{address}guide/actions/")
+        if machine == home_machine(catalogue.numbers):
+            continue
+        page.locator(".whose select").focus()
+        with page.expect_navigation():
+            page.locator(".whose select").select_option(machine)
+        for chapter in ("actions", "agents", "probes"):
+            page.goto(f"{address}guide/{chapter}/")
+            page.locator(".whose [role=status]").get_by_text(machine_name(newest)).wait_for()
+            for caption, moved in page.evaluate(CAPTIONS):
+                assert len(set(moved)) == 1, (machine, chapter)
+                assert (caption == machine_name(newest)) or not moved[0]
+                changed += moved[0]
+        context.close()
+    assert changed
 
 
 def test_without_scripts_a_chapter_names_its_machine_and_leads_to_the_others(site: Path, catalogue: Catalogue) -> None:

@@ -58,6 +58,7 @@ def test_an_explored_chart_is_in_the_address_with_what_was_chosen_in_it(laptop: 
     assert laptop.url.endswith("does-it-hold/")
 
 
+@pytest.mark.deep
 def test_a_slowdown_under_the_pointer_is_in_words(laptop: Page, address: str) -> None:
     laptop.goto(f"{address}does-it-hold/")
     laptop.locator(f"{HOLDS} .chart-explore").click()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import html
 import re
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import pytest
 from html_page import Page as Html
 from probe_effect.compare.kernels import kernel_names
 from probe_effect.numbers import names
-from probe_effect.pages import addresses
+from probe_effect.site.pages import addresses
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +41,14 @@ PLACE_OF_NUMBER = re.compile(r'<a [^>]*\bid="?(?:cost|instructions)["\s>]')
 """As our templates write it: a parser takes ten seconds for all pages."""
 
 NUMBER_BUDGET_BYTES = 8_000
+
+
+def test_the_title_of_a_submission_names_machine_and_day(site: Path, catalogue: Catalogue) -> None:
+    """So that bookmarks and what a search finds tell a hundred runs of one suite from each other."""
+    for one in catalogue.everything:
+        page = (site / addresses.submission(one.id).strip("/") / "index.html").read_text(encoding="utf-8")
+        title = html.unescape(page[page.index("<title>") : page.index("</title>")])
+        assert f"{names.machine_name(one)}, {names.date_words(one.date)}" in title
 
 
 def test_every_number_has_a_page_with_the_place_that_links_lead_to(site: Path, catalogue: Catalogue) -> None:

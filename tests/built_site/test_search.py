@@ -10,7 +10,7 @@ import pytest
 
 from html_page import Page as Html
 from page_shift import LAYOUT_SHIFT, MOST_SHIFT
-from probe_effect.exports.hugo import root_addresses
+from probe_effect.site.build import root_addresses
 from site_build import PROJECT
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ def test_every_page_that_has_other_words_is_there(site: Path) -> None:
     assert [path for path in known if not (site / path.lstrip("/") / "index.html").is_file()] == []
 
 
+@pytest.mark.deep
 def test_words_that_tell_nothing_are_left_out_unless_there_are_no_others(page: Page, address: str) -> None:
     page.goto(f"{address}search/?q=%3Cqqwwzz%3E%20with%20the")
     assert "No page has" in page.locator(".search-count").inner_text()
@@ -96,6 +97,7 @@ def test_words_that_tell_nothing_are_left_out_unless_there_are_no_others(page: P
     page.locator(".search-pages a").first.wait_for()
 
 
+@pytest.mark.deep
 def test_nothing_moves_when_results_arrive(page: Page, address: str) -> None:
     page.goto(f"{address}search/?q=uprobe")
     page.locator(".search-pages a").first.wait_for()
@@ -108,6 +110,7 @@ def test_a_case_is_found_by_its_id(page: Page, address: str) -> None:
     assert any("costs/06-uprobe/" in (one.get_attribute("href") or "") for one in page.locator(".search-pages a").all())
 
 
+@pytest.mark.deep
 def test_words_typed_stand_in_the_address(page: Page, address: str) -> None:
     page.goto(f"{address}search/")
     page.keyboard.press("Tab")
@@ -122,6 +125,7 @@ def test_words_that_no_page_has_are_told_so(page: Page, address: str) -> None:
     assert "<qqwwzz>" in page.locator(".search-count").inner_text()
 
 
+@pytest.mark.deep
 def test_search_results_fit_a_phone(phone: Page, address: str) -> None:
     phone.goto(f"{address}search/?q=uprobe")
     phone.locator(".search-pages a").first.wait_for()

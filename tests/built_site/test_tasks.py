@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from benchmarks.tasks import Task, chosen, document, read_tasks, table, walk
-from benchmarks.tasks_reader import MOST_CLICKS, MOST_WORDS, Way
 
-from probe_effect.errors import UsageError
+from evidence.tasks import Task, chosen, document, read_tasks, table, walk
+from evidence.tasks_reader import MOST_CLICKS, MOST_WORDS, Way
+from probe_effect.model import UsageError
 from site_build import served
 from tiers import deep_but
 
@@ -72,7 +72,7 @@ def test_what_is_read_must_say_what_a_right_answer_says(go: Callable[..., Way]) 
 def test_a_way_that_the_site_does_not_have_ends_there_and_is_not_right(
     go: Callable[..., Way], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchmarks.tasks_reader.PATIENCE_MS", 50)
+    monkeypatch.setattr("evidence.tasks_reader.PATIENCE_MS", 50)
     way = go({"click": "link", "named": "Nowhere"}, ANSWER)
     assert "Nowhere" in way.stopped
     assert not way.is_right

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from unittest.mock import patch
 
-from probe_effect.cli import measure_display, measure_target
+from probe_effect.cli import measure_display, measure_settings
 from probe_effect.cli.group import main
-from probe_effect.measure import testbed
+from probe_effect.measure import beside, testbed
 from probe_effect.tracers import tool
 from probe_effect.tracers.bpftrace import Bpftrace
 
@@ -18,9 +18,11 @@ if __name__ == "__main__":
     os.geteuid = lambda: 0
     with (
         patch.object(tool, "may_trace", lambda _: True),
-        patch.object(measure_target, "known_tracers", lambda: {"bpftrace": Bpftrace(root=kernel)}),
+        patch.object(measure_settings, "known_tracers", lambda: {"bpftrace": Bpftrace(root=kernel)}),
         # Tests side by side are not to tidy up after each other, nor to wait for each other.
         patch.object(measure_display, "leftovers", list),
+        patch.object(beside, "tracing", list),
+        patch.object(beside, "present", frozenset),
         patch.object(testbed, "LOCKS", Path(os.environ.get("XDG_CACHE_HOME", kernel))),
     ):
         main()

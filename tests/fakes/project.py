@@ -9,16 +9,16 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
+from probe_effect.host.processes import STARTED_BY
 from probe_effect.measure.bench import Settings
-from probe_effect.measure.calibrate import QUICK
 from probe_effect.measure.one_run import Limits
+from probe_effect.measure.plan import QUICK
 from probe_effect.measure.request import choose_suites, resolve
 from probe_effect.measure.run import measure, resume
 from probe_effect.measure.submission import reopen, unfinished, work_of
 from probe_effect.measure.testbed import Testbed
-from probe_effect.processes import STARTED_BY
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.samples import read_samples
@@ -142,7 +142,7 @@ class FakeProject:
             command=("probe-effect", "measure", self.name),
             lengths=QUICK,
             limits=self.limits,
-            continued_by=("measure", self.name, "--resume", "--out", str(self.results), "--data", str(self.data.root)),
+            continued_by=("measure", self.name, "--resume", "--data", str(self.data.root)),
         )
 
     @property
@@ -161,11 +161,11 @@ class FakeProject:
         work = work_of(one, choose_suites(self.data, []), self.tracers, testbed)
         return rows(resume(reopen(one, work), work, self.settings(one.document.run.blocks), testbed, tell))
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str, stderr: IO[str] | int = subprocess.PIPE) -> subprocess.Popen[str]:
         """The command `probe-effect measure`, in a process of its own."""
         command = [sys.executable, str(FAKES / "command.py"), str(self.root / "kernel"), "measure", *arguments]
         return subprocess.Popen(
-            [*command, "--data", str(self.data.root)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*command, "--data", str(self.data.root)], stdout=subprocess.PIPE, stderr=stderr, text=True
         )
 
     def wait_for_rows(self, number: int) -> None:
@@ -200,7 +200,7 @@ def asked_by(monkeypatch: pytest.MonkeyPatch, root: Path, module: str) -> FakePr
     made = FakeProject(root)
     monkeypatch.setattr(f"probe_effect.cli.{module}.known_tracers", lambda: made.tracers)
     monkeypatch.setattr("probe_effect.cli.measure_display.leftovers", list)
-    monkeypatch.setattr("probe_effect.cli.review_run.PACKAGED", root / "nothing")  # else each reads all our data
+    monkeypatch.setattr("probe_effect.cli.intake_run.PACKAGED", root / "nothing")  # else each reads all our data
     return made
 
 

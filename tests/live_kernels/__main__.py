@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from live_kernels.machine import FILES, image
-from probe_effect.cli.measure_target import CACHE
-from probe_effect.compilers import cache_folder
-from probe_effect.emulated.architecture import ARCHITECTURES, DEFAULT
-from probe_effect.emulated.debian import locked
-from probe_effect.emulated.kernel import find_kernel
-from probe_effect.emulated.messages import LIBRARY
-from probe_effect.emulated.qemu import GuestLost, RunningGuest, find_emulator
+from probe_effect.cli.measure_settings import CACHE
+from probe_effect.guests.debian import ARCHITECTURES, DEFAULT, locked
+from probe_effect.guests.kernel import find_kernel
+from probe_effect.guests.messages import LIBRARY
+from probe_effect.guests.qemu import GuestLost, RunningGuest, find_emulator
+from probe_effect.host.compilers import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING
 
 from builders import PROJECT
 from live_programs import written
-from probe_effect.calibration import loop
-from probe_effect.compilers import c_compiler, compiled
-from probe_effect.emulated import assembly
-from probe_effect.emulated.architecture import of_the_host
-from probe_effect.emulated.assembly import BASE_PACKAGES, PYTHON_PACKAGES, SDK_PACKAGES, USERLAND
-from probe_effect.emulated.debian import DebianRelease
-from probe_effect.emulated.kernel import archive, compile_python
-from probe_effect.emulated.messages import LIBRARY, PLACE
-from probe_effect.emulated.qemu import Image
+from probe_effect.advising import loop
+from probe_effect.guests import assembly
+from probe_effect.guests.assembly import BASE_PACKAGES, PYTHON_PACKAGES, SDK_PACKAGES, USERLAND
+from probe_effect.guests.debian import DebianRelease, of_the_host
+from probe_effect.guests.kernel import archive, compile_python
+from probe_effect.guests.messages import LIBRARY, PLACE
+from probe_effect.guests.qemu import Image
+from probe_effect.host.compilers import c_compiler, compiled
 
 if TYPE_CHECKING:
-    from probe_effect.compilers import Sysroot
-    from probe_effect.emulated.architecture import GuestArchitecture
-    from probe_effect.emulated.kernel import KernelImage
+    from probe_effect.guests.debian import GuestArchitecture
+    from probe_effect.guests.kernel import KernelImage
+    from probe_effect.host.compilers import Sysroot
 
 TESTS = PROJECT / "tests"
 FILES = ("test_live_count.py", "test_live_loaded.py")
@@ -34,7 +33,7 @@ LIBRARIES = ("pytest", "pluggy", "iniconfig", "packaging", "pygments", "system-c
 """Packages without compiled parts, of which the guest has the versions of the lock."""
 
 DEBIAN_PACKAGES = ("python3-numpy", "strace")
-PROGRAM, INSIDE = "-P -m probe_effect.emulated.guest", "-u -P -m live_kernels.inside"
+PROGRAM, INSIDE = "-P -m probe_effect.guests.guest", "-u -P -m live_kernels.inside"
 """What the first program starts: in all other guests, and in ours."""
 
 

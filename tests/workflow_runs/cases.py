@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shutil
+import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from builders import PROJECT
 from workflow_runs import act
 from workflow_runs.hub import FLEET, VERSION
 
@@ -28,6 +30,9 @@ NOT_RUN = {
     "concurrency": "runs that wait for each other",
 }
 """What no run here can say anything about."""
+
+PROGRAM = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+"""The version of the program, which can be released too."""
 
 RED = ("Check the data, and say what would change",)
 """The one step that fails where data are not sound."""
@@ -250,11 +255,15 @@ def publish(hub: Hub) -> Iterator[Outcome]:
 
 
 def release(hub: Hub) -> Iterator[Outcome]:
-    """A release goes out with its files; what is no version does not."""
+    """A release of data and one of the program go out with their files; what is no version does not."""
     run = act.run(hub, "release.yml", act.dispatch(version=VERSION))
     made = "".join(hub.told("releases"))
-    names = ("SHA256SUMS", f"probe-effect-{VERSION}.zip", "costs.csv", "costs.parquet")
+    names: tuple[str, ...] = ("SHA256SUMS", f"probe-effect-{VERSION}.zip", "costs.csv", "costs.parquet")
     yield outcome("release.yml", VERSION, run, has_its_files=all(name in made for name in names))
+    run = act.run(hub, "release.yml", act.dispatch(version=PROGRAM))
+    made = "".join(hub.told("releases"))
+    names = (f"v{PROGRAM}", "SHA256SUMS", f"probe_effect-{PROGRAM}-py3-none-any.whl", "CITATION.cff", "CHANGELOG.md")
+    yield outcome("release.yml", PROGRAM, run, has_its_tag_and_files=all(name in made for name in names))
     run = act.run(hub, "release.yml", act.dispatch(version="../main"))
     yield outcome("release.yml", "no version", run, ("Put the files together",), makes_nothing=not hub.told("releases"))
 

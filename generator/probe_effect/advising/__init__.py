@@ -1,1 +1,1 @@
-"""What `advise`, `watch` and `predict` find out, without printing it: the running system beside measured costs."""
+"""What `advise`, `watch`, `predict` and `try` find out: a script's cost in a loop of ours, and pairs of runs."""

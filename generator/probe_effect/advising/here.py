@@ -5,7 +5,6 @@ of calls a second nothing is left of the program while it is counted. Every call
 branch once. So one of these that is emulated counts as well, if no jump of the function goes back to them.
 """
 
-import os
 import re
 import shutil
 import subprocess
@@ -20,42 +19,32 @@ from typing import Any, NamedTuple, get_args
 
 import capstone
 
+from probe_effect.advising.calibrate import CalibrationTask, PlacedProbe, by_mechanism, calibrated, mechanism_at
+from probe_effect.advising.moved import AskedProbe
 from probe_effect.answer.question import Question
 from probe_effect.answer.spread import spread_of
-from probe_effect.calibration.measure import CalibrationTask, PlacedProbe, by_mechanism, calibrated, mechanism_at
-from probe_effect.calibration.moved import AskedProbe
 from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.instructions import mechanism
 from probe_effect.costs.machine import ON_CALLS
-from probe_effect.costs.table import ProbeGroup
-from probe_effect.errors import HostNotReady, UsageError
+from probe_effect.costs.table import STARTS, ProbeGroup
+from probe_effect.host import run_program
 from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.host.symbols import FIRST_BYTES, code_at
 from probe_effect.live.attachment import Countable, CountableProbe
 from probe_effect.live.count import CountResult, ProbeRate
 from probe_effect.live.places import EVERY_CALL, Place, same_function_elsewhere
-from probe_effect.machine import collect
-from probe_effect.model import Estimate, interval_json
-from probe_effect.numbers.shown import Facts, facts_of
-from probe_effect.reduce.submission import slowdown_at
+from probe_effect.model import Estimate, HostNotReady, UsageError, interval_json
+from probe_effect.numbers import estimates
+from probe_effect.numbers.estimates import multiplied
+from probe_effect.numbers.shown import Facts
+from probe_effect.numbers.submission import slowdown_at
 from probe_effect.scripts.clauses import matches_many
-from probe_effect.scripts.form import NO_EVENTS, PRINT
+from probe_effect.scripts.form import NO_EVENTS, PRINT, shortened
 from probe_effect.scripts.script import Script, read_script
-from probe_effect.stats import estimates
-from probe_effect.stats.estimates import multiplied
-from probe_effect.store.machine_file import HOSTED, as_author
 from probe_effect.store.suite_file import script_path
-from probe_effect.tracers.tool import known_tracers
+from probe_effect.tracers.bpftrace import Bpftrace
 
 COMPILE_S = 60.0
-
-
-def this_machine() -> Facts:
-    """The facts of the machine that this runs on by which it is compared with others."""
-    system, machine = collect.collect_system(None), collect.collect_machine()
-    if os.environ.get("RUNNER_ENVIRONMENT") == "github-hosted":  # docs.github.com, "Variables reference"
-        machine = as_author(machine, system, HOSTED)
-    return facts_of(machine, system.kernel_release, vulnerabilities=system.vulnerabilities)
 
 
 def complaint(script: str) -> str | None:
@@ -69,7 +58,7 @@ def complaint(script: str) -> str | None:
     with tempfile.TemporaryDirectory() as folder:
         command = [program, "--emit-elf", str(Path(folder, "program")), "-e", script]
         try:
-            ended = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_S, check=False)
+            ended = run_program(command, COMPILE_S)
         except (OSError, subprocess.TimeoutExpired):
             return None
     is_refused = ended.returncode and "ERROR" in ended.stderr and "root user" not in ended.stderr
@@ -119,7 +108,7 @@ def _timed(found: Evidence, case: str, rate_hz: float) -> PredictedHere:
             AskedProbe(at, (one.attach, None), one.kind, (Place(kind=one.kind, name=one.attach.partition(":")[2]),))
             for at, one in events
         ],
-        tool=known_tracers()[TOOL],
+        tool=Bpftrace(),
     )
     costs = calibrated(task)
     if costs.missing:
@@ -157,6 +146,8 @@ def with_less_cost(one: Countable, here: Facts) -> Countable:
 
     A function returns as often as it is called, so that its returns are counted at its calls.
     """
+    if one.kind == "uretprobe":
+        one = replace(one, kind="uprobe")
     if one.mechanism != "stepped" or one.path is None or len(one.offsets) != 1:
         return one
     offset = counting_offset(one.path, one.offsets[0], here)
@@ -211,6 +202,8 @@ WRITES = {
 """Static probes that fire as a tracer writes its lines."""
 
 MOST_ELSEWHERE = 3
+MOST_NAMED, LONGEST_NAME = 10, 200
+"""Probes that a message lists, and how much of the name of each."""
 
 MOST_READ = 200
 """Functions of one attach point whose code is read for a place where counting costs less; each takes 1 to 2 ms."""
@@ -268,11 +261,29 @@ def groups(
     """
     known = list(probes)
     if unknown := given_hz.keys() - {one.probe.attach for one in known}:
-        has = ", ".join(dict.fromkeys(one.probe.attach for one in known))
-        msg = f"--rate {unknown.pop()}: the script has no such probe; it has {has}"
+        has = list(dict.fromkeys(one.probe.attach[:LONGEST_NAME] for one in known))
+        more = f" and {len(has) - MOST_NAMED} more" if len(has) > MOST_NAMED else ""
+        listed = ", ".join(has[:MOST_NAMED]) + more
+        msg = f"--rate {shortened(unknown.pop())}: the script has no such probe; it has {listed}"
         raise UsageError(msg)
     rates = {} if counted is None else {one.probe: one for one in counted.rates}
     return [group for one in known for group in _groups(one, rates, given_hz.get(one.probe.attach), here)]
+
+
+def starts(counted: CountResult) -> ProbeGroup | None:
+    """The starts of programs with their rate, as a group of events; None where nobody counted them."""
+    rate = next((one for one in counted.rates if one.probe == STARTS), None)
+    if rate is None:
+        return None
+    return ProbeGroup(
+        attach=STARTS,
+        kind="start",
+        rates_hz=dict(rate.thread_hz),
+        rate_hz=rate.hz,
+        rate_low_hz=rate.low_hz,
+        rate_high_hz=rate.high_hz,
+        busiest_hz=rate.busiest_hz,
+    )
 
 
 def _groups(
@@ -307,7 +318,12 @@ def events_by_cpu(rates: Iterable[ProbeRate]) -> dict[int, int]:
 
 
 def fires_itself(one: PlacedProbe, script: Script) -> bool:
-    """Whether what a probe prints is written by a system call that fires it again."""
+    """Whether what a probe prints is written by a system call that fires it again.
+
+    strace, perf trace and the like leave themselves out, or trace only whom they are told.
+    """
+    if script.language not in {"bpftrace", "d"}:
+        return False
     prints = PRINT in one.probe.actions and script.pid_filter is None and not one.probe.has_filter
     return prints and any(place.name in WRITES for place in one.places)
 

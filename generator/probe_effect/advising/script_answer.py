@@ -4,8 +4,18 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 from probe_effect import units
+from probe_effect.advising.calibrate import (
+    USUAL_FRAMES,
+    Calibrate,
+    CalibrationTask,
+    FindPlaces,
+    PlacedProbe,
+    asked,
+    placed,
+)
 from probe_effect.advising.here import (
     ANY,
     CALLS,
@@ -15,33 +25,29 @@ from probe_effect.advising.here import (
     events_by_cpu,
     fires_itself,
     groups,
+    starts,
 )
+from probe_effect.advising.starts import mapped_by_all, start_cost
 from probe_effect.answer.advice import Advice, Thread, advise
-from probe_effect.answer.asking import tool_script, tracer_of
 from probe_effect.answer.prediction import Starting, starting
-from probe_effect.calibration.measure import (
-    USUAL_FRAMES,
-    Calibrate,
-    CalibrationTask,
-    FindPlaces,
-    PlacedProbe,
-    asked,
-    placed,
-)
+from probe_effect.answer.question import tool_script, tracer_of, what_is_known
 from probe_effect.costs.evidence import evidence, machines_for
 from probe_effect.costs.instructions import writes_red_zone
-from probe_effect.costs.table import HereCosts
-from probe_effect.errors import HostNotReady, UsageError, unknown
+from probe_effect.costs.table import STARTS, HereCost, HereCosts, ProbeGroup
 from probe_effect.host import usable_cpus
-from probe_effect.live.count import CountResult, Target, count
+from probe_effect.live.attachment import IN_FILES
+from probe_effect.live.count import Countable, CountResult, Target, count
 from probe_effect.live.places import places
-from probe_effect.numbers.catalogue import read_numbers, read_sources
+from probe_effect.model import Estimate, HostNotReady, UsageError, series_of, unknown
+from probe_effect.numbers.catalogue import read_numbers, read_packages, read_sources
 from probe_effect.numbers.shown import Facts
-from probe_effect.scripts.changed import CheaperScript, cheaper
-from probe_effect.scripts.form import BY_USER_STACK
+from probe_effect.scripts.clauses import CheaperScript, cheaper
+from probe_effect.scripts.commands import command_name, watched_by_tool
+from probe_effect.scripts.form import BY_USER_STACK, shortened
 from probe_effect.scripts.script import Script, read_script
 from probe_effect.store.places import DataFolder
-from probe_effect.tracers.tool import known_tracers
+from probe_effect.tracers.bpftrace import Bpftrace
+from probe_effect.tracers.tool import known_tracer
 
 USUAL_S, COMMAND_S = 2.0, 60.0
 """How long is counted where nobody says: of a command until it ends, but no longer than the second."""
@@ -52,7 +58,8 @@ class RunningSystem:
     """What this machine is, where probes match on it, how often they fire, and what bpftrace says of a script.
 
     `calibrate` measures what the probes of a task cost here, on the CPUs on which they fire; None where nothing is to
-    be measured. `tell` is told, in a sentence, what takes long.
+    be measured. `start_cost` measures what a probe in a file adds to each start of a program, ns. `tell` is told, in a
+    sentence, what takes long.
     """
 
     facts: Facts
@@ -60,7 +67,9 @@ class RunningSystem:
     count: Callable[..., CountResult] = count
     complaint: Callable[[str], str | None] = complaint
     calibrate: Calibrate | None = None
+    start_cost: Callable[[Path], Estimate | None] = start_cost
     tell: Callable[[str], None] = lambda _: None
+    bpftrace_version: Callable[[], str | None] = Bpftrace().version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +104,8 @@ class ScriptAnswer:
     in_red_zone: tuple[str, ...]
     elsewhere: tuple[tuple[str, str], ...]
     """Probes on functions that never fired, and the same function in another file of the process."""
+    elsewhere_hz: Mapping[str, float]
+    """Attach points that fire in other processes than the one that was named, to how often they do there, events/s."""
 
 
 def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSystem) -> ScriptAnswer:
@@ -103,9 +114,13 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
     Raises: UsageError for a script that cannot be read or compiled, and for names that the data does not have.
     """
     catalogue = read_numbers(data)
-    script = tool_script(question.text, catalogue.tools) or read_script(question.text)
+    script = tool_script(question.text, read_packages(data))
+    if script is None and (known := what_is_known(catalogue, command_name(question.text))):
+        raise UsageError(known)
+    script = script or read_script(question.text)
     costs, here = evidence(catalogue, partial(read_sources, data)), system.facts
     tracer = tracer_of(costs, script, question.tracer)
+    question = _aimed(question, script, system)
     probes = placed(script, question.target.pid, system.places)
     _check_compiles(script, probes, system)
     if question.machine is not None:
@@ -115,19 +130,27 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
     calibration, not_calibrated = None, None
     if question.machine is None:
         calibration, not_calibrated = _calibrated(script, probes, tracer, counted, system)
+    events = [replace(one, frames=question.frames) for one in groups(probes, counted, question.rates_hz, here)]
+    measured_here, started = calibration, None if counted is None else starts(counted)
+    if started is not None and (added := _start_added(probes, started, system)) is not None:
+        events.append(started)
+        own = HereCosts(costs={}, seconds=0.0) if calibration is None else calibration
+        measured_here = replace(own, costs={**own.costs, (STARTS, None): HereCost(by_cpu={0: added}, note=START_NOTE)})
     advice = advise(
         costs,
         here,
         tracer,
-        [replace(one, frames=question.frames) for one in groups(probes, counted, question.rates_hz, here)],
+        events,
         _threads(counted, question.rates_hz),
         calls_hz=_calls(counted),
         whole=_whole(question.target, counted),
         budget_ratio=question.budget_ratio,
-        here=calibration,
+        here=measured_here,
         machine=question.machine,
         options=script.options,
     )
+    if counted is not None:
+        advice = advice.on_cpus(os.cpu_count() or 1)
     number = sum(max(1, len(probe.places)) for probe in probes)
     kind = probes[0].probe.kind if probes else "tracepoint"
     return ScriptAnswer(
@@ -146,7 +169,55 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
             one.group.attach for one in advice.probes if writes_red_zone(one.group.mechanism, here.kernel_release)
         ),
         elsewhere=tuple(called_elsewhere(probes, counted, question.target.pid)),
+        elsewhere_hz=_elsewhere_hz(probes, counted, question.target),
     )
+
+
+OWN_PROCESS_SINCE = "0.20"
+"""bpftrace whose `-p` sets user probes in that process alone (`bpftrace-pid-user-probes` of the references)."""
+
+
+def _aimed(question: ScriptQuestion, script: Script, system: RunningSystem) -> ScriptQuestion:
+    """The question, of whom the tool's own options have it watch, where the asker names nobody.
+
+    Raises: UsageError for a command behind the tool, which is not started here, and for a process that is no number.
+    """
+    target = question.target
+    is_everywhere = script.language == "bpftrace" and _fires_everywhere(system.bpftrace_version())
+    if target.pid is not None:
+        return replace(question, target=replace(target, everywhere=is_everywhere))
+    if not target.is_machine or question.rates_hz or script.language == "tool":
+        return question
+    watched = watched_by_tool(question.text)
+    if watched.command is not None:
+        msg = (
+            f"this tracer watches only the command behind it, `{shortened(watched.command)}`, which is not started "
+            "here: give the command behind --, so that it is run and counted, or --rate"
+        )
+        raise UsageError(msg)
+    if watched.pid is None:
+        return question
+    if not watched.pid.isascii() or not watched.pid.isdigit():
+        msg = f"the tracer is to watch process “{shortened(watched.pid)}”: expected one id, in digits, or --pid"
+        raise UsageError(msg)
+    return replace(question, target=Target(pid=int(watched.pid), follows=watched.follows, everywhere=is_everywhere))
+
+
+def _fires_everywhere(version: str | None) -> bool:
+    """Whether a bpftrace sets the user probes of one process in all that map the file; not where there is none."""
+    return version is not None and (0, 0) < series_of(version) < series_of(OWN_PROCESS_SINCE)
+
+
+def _elsewhere_hz(probes: Sequence[PlacedProbe], counted: CountResult | None, target: Target) -> dict[str, float]:
+    """Attach point of each user probe that is set in all processes, to how often it fires in others, events/s."""
+    if counted is None or not target.everywhere:
+        return {}
+    rates = {one.probe: one.elsewhere_events / one.seconds for one in counted.rates if one.seconds}
+    return {
+        one.probe.attach: sum(rates.get(one.counted_name(place), 0.0) for place in one.places)
+        for one in probes
+        if one.probe.kind in IN_FILES
+    }
 
 
 def _check_compiles(script: Script, probes: Sequence[PlacedProbe], system: RunningSystem) -> None:
@@ -170,6 +241,8 @@ def _counted(
     asked = countables(probes, system.facts)
     if not asked:
         return None, "none of its probes can be counted here"
+    if question.target.pid is None and question.machine is None and system.calibrate and _file_of_all(probes):
+        asked.append(Countable(probe=STARTS, kind="tracepoint", name="sched:sched_process_exec"))
     number = sum(len(one.places) for one in probes)
     what = "1 probe" if number == 1 else f"{units.count(number)} probes"
     if number:
@@ -186,16 +259,40 @@ def _counted(
         return None, str(error)
 
 
+LEAST_STARTS_HZ = 5.0
+"""Fewer starts of programs a second cost too little to be measured."""
+
+START_NOTE = "A user probe makes each start of a program take longer, though no event fires for it."
+
+
+def _file_of_all(probes: Sequence[PlacedProbe]) -> Path | None:
+    """A file with user probes that every program maps; None without one."""
+    return mapped_by_all(place.path for one in probes if one.probe.kind in IN_FILES for place in one.places)
+
+
+def _start_added(probes: Sequence[PlacedProbe], started: ProbeGroup, system: RunningSystem) -> Estimate | None:
+    """What the probes add to each start of a program, ns; None where that matters to nothing, or cannot be measured."""
+    path = _file_of_all(probes)
+    if path is None or (started.rate_hz or 0.0) < LEAST_STARTS_HZ:
+        return None
+    system.tell(f"measuring what a probe in {path.name} adds to each start of a program")
+    try:
+        return system.start_cost(path)
+    except (OSError, HostNotReady) as error:
+        system.tell(f"that could not be measured, and is not in the answer: {error}")
+        return None
+
+
 def _calibrated(
     script: Script, probes: Sequence[PlacedProbe], tracer: str, counted: CountResult | None, system: RunningSystem
 ) -> tuple[HereCosts | None, str | None]:
     """What was measured here, or why nothing could be; neither where nothing is to be."""
     if system.calibrate is None:
         return None, None
-    tool = known_tracers().get(script.tracer if tracer.startswith(script.tracer) else tracer)
+    tool = known_tracer(script.tracer if tracer.startswith(script.tracer) else tracer)
     if tool is None:
         return None, f"{tracer} is no tool that can be started here"
-    cpus = events_by_cpu(one for one in (counted.rates if counted else ()) if one.probe != CALLS)
+    cpus = events_by_cpu(one for one in (counted.rates if counted else ()) if one.probe not in {CALLS, STARTS})
     task = CalibrationTask(
         script=script,
         probes=list(asked(probes, system.facts.architecture, system.facts.kernel_release)),
@@ -225,10 +322,9 @@ def _threads(counted: CountResult | None, given_hz: Mapping[str, float]) -> list
 
 def _whole(target: Target, counted: CountResult | None) -> Thread | None:
     """All threads of a command together; None of another target, and where no clock tells their CPU time."""
-    if not target.command or counted is None or not counted.target_cpu_s:
+    if not target.command or counted is None or not counted.busy_ratio:
         return None
-    busy_ratio = counted.target_cpu_s / counted.elapsed_s
-    return Thread(tid=ANY, pid=ANY, name="the command, with its children,", busy_ratio=busy_ratio)
+    return Thread(tid=ANY, pid=ANY, name="the command, with its children,", busy_ratio=counted.busy_ratio)
 
 
 def _calls(counted: CountResult | None) -> dict[int, float]:

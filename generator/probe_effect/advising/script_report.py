@@ -1,5 +1,6 @@
 """The answer of `probe-effect advise` in sentences, and as JSON, whose keys `json_keys.toml` describes."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -11,7 +12,7 @@ from probe_effect.answer.advice import Advice, Advised, Slowed
 from probe_effect.answer.prediction import WORDS
 from probe_effect.costs.table import HereCosts, ProbeGroup
 from probe_effect.model import Estimate, interval_json, thresholds_json
-from probe_effect.reduce.submission import THRESHOLDS
+from probe_effect.numbers.submission import THRESHOLDS
 from probe_effect.units import NS_PER_SECOND
 
 MOST_THREADS = 5
@@ -33,15 +34,22 @@ def headline(answer: ScriptAnswer) -> str:
 
 
 def recommendation(advice: Advice) -> str | None:
-    """What to do about the slowdown; None where that of some probe is not known."""
-    if advice.slowdown is None or not advice.is_whole or not advice.has_high_end(advice.slowdown):
+    """What to do about the slowdown; None where that of some probe is not known.
+
+    A lower bound says something only where it is in the worst band already.
+    """
+    if advice.slowdown is None or not advice.is_whole:
         return None
-    return prediction.recommendation(advice.slowdown)
+    is_worst = advice.slowdown.low is not None and prediction.places(advice.slowdown)[0] == len(prediction.BANDS) - 1
+    return prediction.recommendation(advice.slowdown) if is_worst or advice.has_high_end(advice.slowdown) else None
 
 
 def limits(advice: Advice) -> str | None:
-    """What to do where it is not known how often the probes fire; None where a cost or a number of probes is not."""
-    is_bounded = all(one.group.matched is not None for one in advice.probes)
+    """What to do where it is not known how often the probes fire; None where a cost or a number of probes is not.
+
+    Nor of cycles and the like: a busy CPU has billions a second, so a limit in cycles would be read as one of samples.
+    """
+    is_bounded = all(one.group.matched is not None and one.group.kind != "hardware" for one in advice.probes)
     is_told = advice.one_event and is_bounded and advice.has_high_end(advice.one_event)
     return prediction.limits(advice.one_event) if advice.one_event and is_told else None
 
@@ -50,6 +58,8 @@ def _told(advice: Advice) -> list[str]:
     if advice.headline is not None:
         told = f"{whom(advice.headline)} is slowed by {slowdown(advice.headline)}"
         high = advice.headline.forecast.prediction.slowdown
+        if advice.is_lower_bound:
+            return [told, WORDS["not-counted"]]
         is_close = advice.within_budget is False and high.value <= advice.budget_ratio
         return [f"{told}, whose upper end is above it" if is_close else told]
     if any(one.group.rate_hz for one in advice.probes):
@@ -64,9 +74,16 @@ def _missing(advice: Advice) -> list[str]:
     many = dict.fromkeys(one.group.attach for one in advice.probes if one.group.matched is None)
     found = [f"how often {', '.join(rates)} fires is not known; --rate tells it"] if rates else []
     found += [f"how many functions {', '.join(many)} matches is not known"] if many else []
-    found += ["w" + WORDS["switches-unknown"][1:].rstrip(".")] if advice.is_switched else []
+    found += [_end(WORDS["switches-unknown"])] if advice.is_switched else []
+    found += [_end(WORDS["not-bounded"].format(what=", ".join(advice.not_understood)))] if advice.not_understood else []
+    found += [_end(WORDS["printed-alone"])] if advice.is_printed else []
     remedies = dict.fromkeys(one.remedy for one in advice.probes if one.remedy)
     return found + ([f"nothing tells what {', '.join(costs)} costs; {', '.join(map(str, remedies))}"] if costs else [])
+
+
+def _end(sentence: str) -> str:
+    """A sentence as the end of another one."""
+    return sentence[0].lower() + sentence[1:].rstrip(".")
 
 
 def whom(one: Slowed) -> str:
@@ -90,11 +107,18 @@ def probe_row(one: Advised) -> tuple[str, ...]:
         group.attach if group.matched in {None, 1} else f"{group.attach} ({units.count(group.matched)})",
         group.mechanism or group.kind,
         " and ".join(group.actions) or "nothing",
-        units.MISSING if group.rate_hz is None else units.stated(group.rate_hz, units.RATE),
+        _rate(group),
         units.MISSING if part is None else sentences.written(part.cost, units.DURATION, part.machines),
         basis(one),
         units.MISSING if one.cpu_s_per_s is None else units.percent(one.cpu_s_per_s.value),
     )
+
+
+def _rate(group: ProbeGroup) -> str:
+    if group.rate_hz is None:
+        return units.MISSING
+    told = units.stated(group.rate_hz, units.RATE)
+    return WORDS["at-least"].format(least=told) if group.is_lower_bound else told
 
 
 def basis(one: Advised) -> str:
@@ -123,6 +147,28 @@ def origin(answer: ScriptAnswer) -> Iterator[tuple[str, str]]:
     for one in dict.fromkeys(single):
         if one is not None:
             yield "machine", f"{one.name}: {'; '.join(one.reasons)}"
+
+
+def width(advice: Advice) -> str | None:
+    """Upper over lower end of what the interval of the slowdown is made of, the widest first.
+
+    They are of the probe that takes most CPU time; None where it has no interval, or nothing was counted.
+    """
+    one = next((one for one in advice.probes if one.part is not None and one.group.rate_hz), None)
+    if one is None or one.part is None or advice.is_lower_bound:
+        return None
+    rate = Estimate(one.group.rate_hz or 0.0, one.group.rate_low_hz, one.group.rate_high_hz)
+    programs = max((apart.factor for apart in advice.spreads), key=lambda factor: factor.high or 0.0, default=None)
+    parts = {"cost of an event": one.part.cost, "rate": rate, "real programs": programs}
+    ratios = {
+        name: found.high / found.low if found.low > 0 else math.inf
+        for name, found in parts.items()
+        if found is not None and found.low is not None and found.high is not None
+    }
+    widest = sorted(ratios, key=lambda name: -ratios[name])
+    told = (f"{name} {units.quantity(ratios[name], units.TIMES, 2)}" for name in widest if ratios[name] < math.inf)
+    open_ended = (f"{name} from 0" for name in widest if ratios[name] == math.inf)
+    return f"upper over lower end: {', '.join([*open_ended, *told])} ({one.group.attach})" if ratios else None
 
 
 def threshold_row(one: Advised) -> tuple[str, ...]:
@@ -174,6 +220,10 @@ def assumptions(answer: ScriptAnswer) -> list[str]:
         *(f"While it was measured here, {one}, so it is less certain." for one in (here.others if here else ())),
         *(_with_name(one.group) for one in advice.probes if one.group.why),
         *unknown,
+        *(
+            WORDS["fires-everywhere"].format(attach=attach, rate=units.stated(hz, units.RATE))
+            for attach, hz in answer.elsewhere_hz.items()
+        ),
         *(WORDS["written-again"].format(attach=attach) for attach in answer.fires_itself),
         *(WORDS["red-zone"].format(what=attach) for attach in answer.in_red_zone),
         *(f"{one.group.attach}: {one.part.note}" for one in advice.probes if one.part and one.part.note),

@@ -6,27 +6,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from probe_effect.advising.calibrate import Calibrate, CalibrationTask, mechanism_at
+from probe_effect.advising.moved import AskedProbe
 from probe_effect.answer.spread import spreads
-from probe_effect.calibration.measure import Calibrate, CalibrationTask, mechanism_at
-from probe_effect.calibration.moved import AskedProbe
 from probe_effect.costs.evidence import Evidence, Scope, evidence, whose
 from probe_effect.costs.row import CostRow, RowKey
 from probe_effect.costs.table import cost_table
-from probe_effect.errors import HostNotReady, UsageError, unknown
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import mechanism
 from probe_effect.live.bpf_objects import OwnCost
 from probe_effect.live.loaded import OF_PROBES, Active, RunStatistics, Sort
 from probe_effect.live.places import Place
-from probe_effect.model import Estimate, interval_json
+from probe_effect.model import Estimate, HostNotReady, UsageError, interval_json, unknown
+from probe_effect.numbers import estimates
 from probe_effect.numbers.catalogue import read_numbers
+from probe_effect.numbers.estimates import multiplied
 from probe_effect.numbers.shown import Facts
 from probe_effect.scripts.script import read_script
-from probe_effect.stats import estimates
-from probe_effect.stats.estimates import multiplied
 from probe_effect.store.places import DataFolder
 from probe_effect.tools import plain_tools
-from probe_effect.tracers.tool import known_tracers
+from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.units import NS_PER_SECOND
 
 MEASURED_HERE = "measured here"
@@ -163,7 +162,7 @@ class ProbeCosts:
         task = CalibrationTask(
             script=read_script(f"{attach} {{ }}"),
             probes=[AskedProbe(0, (attach, how), place.kind, (place,))],
-            tool=known_tracers()["bpftrace"],
+            tool=Bpftrace(),
             frames=0,
             seconds=CALIBRATION_S,
         )

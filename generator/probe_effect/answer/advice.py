@@ -16,11 +16,11 @@ from probe_effect.costs.actions import may_pay_at_switches
 from probe_effect.costs.evidence import Evidence, machines_for, whose
 from probe_effect.costs.machine import STANDS_FOR, single_cases
 from probe_effect.costs.row import CostRow
-from probe_effect.costs.table import HereCosts, ProbeGroup, cost_table, event, with_calls
+from probe_effect.costs.table import STARTS, HereCosts, ProbeGroup, bounded, cost_table, event, with_calls
 from probe_effect.model import Estimate
+from probe_effect.numbers import estimates
 from probe_effect.numbers.shown import Facts, Likeness
-from probe_effect.reduce.submission import threshold
-from probe_effect.stats import estimates
+from probe_effect.numbers.submission import threshold
 from probe_effect.units import NS_PER_SECOND
 
 Paying = list[tuple[ProbeGroup, CostRow]]
@@ -51,13 +51,16 @@ class Advised:
     part: CostRow | None = None
     likeness: Likeness | None = None
     remedy: str | None = None
+    cpus: float = math.inf
+    """Those that there are, of which events take no more."""
 
     @property
     def cpu_s_per_s(self) -> Estimate | None:
         """CPU seconds that its events take per second, over all threads."""
         if self.part is None or self.group.rate_hz is None:
             return None
-        return self.group.at_its_rate(self.part.cost).times(self.group.rate_hz / NS_PER_SECOND)
+        taken = self.group.at_its_rate(self.part.cost).times(self.group.rate_hz / NS_PER_SECOND)
+        return bounded(taken.mapped(lambda used: min(used, self.cpus)), [self.group])
 
     def threshold(self, percent: int) -> Estimate | None:
         """The rate at which it alone slows a busy thread by so many per cent, events/s."""
@@ -127,17 +130,36 @@ class Advice:
         slowdown = self.slowdown
         if slowdown is not None and slowdown.value > self.budget_ratio:
             return False
-        if slowdown is None or slowdown.high is None or not self.is_whole or self.is_switched:
+        if slowdown is None or slowdown.high is None or not self.is_whole or not self.has_high_end(slowdown):
             return None
         return slowdown.high <= self.budget_ratio
 
     def has_high_end(self, slowdown: Estimate) -> bool:
-        """Whether it is known how large a slowdown may be: a verdict by a lower bound would be none.
+        """Whether it is known how large a slowdown may be: a verdict by a lower bound would be none."""
+        return slowdown.high is not None and not (self.is_lower_bound or self.is_switched or self.not_understood)
 
-        What others printed has no interval at all, and its figure is taken as it is.
-        """
-        is_printed = all(one.part is not None and one.part.printed is not None for one in self.probes)
-        return not self.is_switched and (slowdown.high is not None or is_printed)
+    @property
+    def is_printed(self) -> bool:
+        """Whether the cost of some probe is what others printed, which has no interval."""
+        return any(one.part is not None and one.part.printed is not None for one in self.probes)
+
+    @property
+    def not_understood(self) -> tuple[str, ...]:
+        """Parts of the script whose cost nobody knows, of probes that fire and were not measured here."""
+        known = (
+            one for one in self.probes if one.group.rate_hz != 0 and not (one.part and one.part.basis == "calibrated")
+        )
+        return tuple(dict.fromkeys(part for one in known for part in one.group.unknown))
+
+    def on_cpus(self, cpus: int) -> "Advice":
+        """The same where so many CPUs are: probes take no more of them together, and happen less often instead."""
+        taken = self.cpu_s_per_s and self.cpu_s_per_s.mapped(lambda used: min(used, float(cpus)))
+        return replace(self, cpu_s_per_s=taken, probes=tuple(replace(one, cpus=cpus) for one in self.probes))
+
+    @property
+    def is_lower_bound(self) -> bool:
+        """Whether some probe fires at least so often and nobody knows how much more, so that nothing has a high end."""
+        return any(one.group.is_lower_bound for one in self.probes)
 
     @property
     def is_whole(self) -> bool:
@@ -190,11 +212,11 @@ def advise(
         probes=tuple(sorted(advised, key=lambda one: -(one.cpu_s_per_s.value if one.cpu_s_per_s else -math.inf))),
         threads=tuple(sorted(found_threads, key=lambda one: -one.forecast.prediction.cpu_s_per_s.value)),
         whole=next(slowed(whole, _paying_together(advised, whole, calls_hz)), None) if whole else None,
-        cpu_s_per_s=estimates.total(taken) if taken else None,
+        cpu_s_per_s=_together(taken) if taken else None,
         spreads=tuple(one for one in spreads if one is not None),
         budget_ratio=budget_ratio,
-        one_event=_one_event(found, advised, facts, tracer),
-        is_switched=may_pay_at_switches(tracer, [group.kind for group in groups], options),
+        one_event=_one_event(found, [one for one in advised if one.group.attach != STARTS], facts, tracer),
+        is_switched=may_pay_at_switches(tracer, options),
     )
 
 
@@ -210,13 +232,32 @@ def _one_event(found: Evidence, advised: Sequence[Advised], facts: Facts, tracer
 def _forecast(found: Evidence, known: Paying, facts: Facts, tracer: str, thread: Thread) -> Forecast:
     """What probes do to a thread, with how far real programs are from the prediction of each."""
     question = Question(busy_ratio=min(1.0, thread.busy_ratio))
-    return forecast(
+    made = forecast(
         [part for _, part in known],
         facts,
         tracer,
         question,
         [_spread(found, tracer, group) for group, _ in known],
     )
+    groups, told = [group for group, _ in known], made.prediction
+    return replace(
+        made,
+        prediction=replace(
+            told,
+            slowdown=bounded(told.slowdown, groups),
+            delay=bounded(told.delay, groups),
+            cpu_s_per_s=bounded(told.cpu_s_per_s, groups),
+            event_hz=bounded(told.event_hz, groups),
+        ),
+    )
+
+
+def _together(taken: Sequence[Estimate]) -> Estimate:
+    """The sum of what probes take; without a high end where one has none, and then still with the low one."""
+    whole = estimates.total(
+        [one if one.high is not None or one.low is None else one._replace(high=one.value) for one in taken]
+    )
+    return whole if all(one.high is not None for one in taken) else whole._replace(high=None)
 
 
 def _spread(found: Evidence, tracer: str, group: ProbeGroup) -> Spread | None:

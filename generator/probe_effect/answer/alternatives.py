@@ -14,8 +14,8 @@ from probe_effect.compare.comparison import Comparison, compare
 from probe_effect.costs.evidence import CostKey, Evidence
 from probe_effect.costs.table import of_machine
 from probe_effect.numbers import names
-from probe_effect.reduce.submission import Number
-from probe_effect.stats.estimates import is_below
+from probe_effect.numbers.estimates import is_below
+from probe_effect.numbers.submission import Number
 
 
 @dataclass(frozen=True, slots=True)

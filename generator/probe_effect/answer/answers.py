@@ -15,12 +15,11 @@ from probe_effect.costs.instructions import is_in_red_zone
 from probe_effect.costs.machine import machine_costs
 from probe_effect.costs.row import PLAIN_ACTION, CostRow, RatePoint, line
 from probe_effect.costs.table import CostTable, ProbeGroup, cost_table, event, of_machine, with_calls
-from probe_effect.errors import ProbeEffectError
-from probe_effect.model import Estimate
+from probe_effect.model import Estimate, ProbeEffectError
+from probe_effect.numbers.estimates import is_above_0, multiplied
 from probe_effect.numbers.index import once
 from probe_effect.numbers.shown import Facts, Likeness, by_likeness, facts_of_submission, likeness
-from probe_effect.reduce.submission import Number
-from probe_effect.stats.estimates import is_above_0, multiplied
+from probe_effect.numbers.submission import Number
 from probe_effect.store.machine_file import MachineFile
 
 
@@ -218,7 +217,7 @@ class Tried:
     `line`: the slowdown of its only probe at other rates; empty where nobody measured it. `combinations`: for each way
     in which its costs were put together, how well that agrees with measured combinations; None where nobody did.
     `accounts`: of each part that is estimated from its instructions, how. `in_red_zone`: those whose call writes there.
-    `at_switches`: whether context switches of what is sampled may cost something too.
+    `at_switches`: whether context switches of what is watched may cost something too.
     """
 
     line: tuple[RatePoint, ...]
@@ -319,7 +318,7 @@ def tried(found: Evidence, one: Forecast) -> Tried:
             for part in one.parts
             if any(is_in_red_zone(found.case_of.get(added.case), added) for added in part.added)
         ),
-        at_switches=may_pay_at_switches(one.tracer, (found.case_of[own.case].probe for own in one.sources)),
+        at_switches=may_pay_at_switches(one.tracer),
     )
 
 

@@ -26,13 +26,12 @@ from probe_effect import units
 from probe_effect.costs.evidence import Evidence, PublishedCost
 from probe_effect.costs.machine import number_on_hardware
 from probe_effect.costs.row import CostRow
-from probe_effect.errors import UsageError
-from probe_effect.model import Estimate, level_order
+from probe_effect.model import Estimate, UsageError, level_order
+from probe_effect.numbers import estimates
 from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.estimates import MIN_BLOCKS
 from probe_effect.numbers.names import quoted
-from probe_effect.reduce.submission import THRESHOLDS, Number, threshold
-from probe_effect.stats import estimates
-from probe_effect.stats.estimates import MIN_BLOCKS
+from probe_effect.numbers.submission import THRESHOLDS, Number, threshold
 from probe_effect.toml import beside
 from probe_effect.units import GAP, NS_PER_SECOND, RATE, quantity
 

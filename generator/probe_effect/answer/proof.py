@@ -24,13 +24,13 @@ from probe_effect.costs.instructions import mechanism_of
 from probe_effect.costs.row import SAMPLED, WIDEST_RATIO, CostRow, EntryPath, RatePoint, entry_path, point
 from probe_effect.costs.table import ProbeGroup, event, of_machine, with_calls
 from probe_effect.model import Estimate
+from probe_effect.numbers import estimates
+from probe_effect.numbers.estimates import INTERVAL_WIDTHS, MeasuredRatio
 from probe_effect.numbers.index import once
-from probe_effect.reduce.submission import Number
+from probe_effect.numbers.submission import Number
+from probe_effect.numbers.trends import Correlation, kendall
 from probe_effect.scripts.form import NO_EVENTS, PRINT
 from probe_effect.scripts.script import Script, ScriptProbe, read_script
-from probe_effect.stats import estimates
-from probe_effect.stats.estimates import INTERVAL_WIDTHS, MeasuredRatio
-from probe_effect.stats.trends import Correlation, kendall
 from probe_effect.store.further_tables import ProbeCalibration
 from probe_effect.store.suite_file import Case, Suite, script_path
 from probe_effect.tools import known_tool

@@ -1,14 +1,43 @@
-"""What is asked: cases or one probe, how often they fire, and of whom."""
+"""What is asked: cases or one probe, how often they fire, and of whom; and what people ask in their own words.
+
+A command line that starts a standard tool is read as a script with the same probes (`tool_script`). Of a tool whose
+command lines are not read, `other_tools.toml` has what is known of it in one line.
+
+One event passes the probes that begin it and those that end it, such as the entry and the return of a system call. Of
+each side the most expensive is taken, because a tool that has several watches several kinds of event, and one event is
+of one kind.
+"""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import get_args
 
-from probe_effect.errors import UsageError
+from probe_effect import units
+from probe_effect.answer.proof import calls_per_event
+from probe_effect.costs.evidence import CostKey, Evidence
+from probe_effect.costs.questions import of_all_machines, question
+from probe_effect.costs.row import Basis, CostRow, RatePoint, point
+from probe_effect.costs.table import ProbeGroup, event, of_machine, with_calls
+from probe_effect.model import Estimate, UsageError, unknown
+from probe_effect.numbers import estimates
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.names import machine_name
+from probe_effect.numbers.submission import Number, slowdown_at
+from probe_effect.scripts.clauses import matches_many
+from probe_effect.scripts.commands import command_name
+from probe_effect.scripts.form import NO_EVENTS
+from probe_effect.scripts.script import Script, ScriptProbe
+from probe_effect.store.transcripts import StandardTool, ToolPackage
+from probe_effect.toml import beside
 
 GROUPED = r"[0-9]{1,3}(?:[, \u00a0\u202f][0-9]{3})+"
 """A number as people type it or copy it from these pages: `300,000`, `300 000`."""
 
 RATE = re.compile(rf"((?:{GROUPED}|[0-9]+(?:_[0-9]+)*)(?:\.[0-9]+)?(?:e[+-]?[0-9]{{1,2}})?)[ \u00a0]?([kKMG]?)(?:/s)?")
+UNCLEAR = re.compile(r"([1-9][0-9]{0,2})\.[0-9]{3}(?:/s)?")
+"""`50.000`: fifty to one half of the world, and fifty thousand to the other."""
+
 PREFIXES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 SHARE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(%?)")
 
@@ -54,6 +83,9 @@ class Question:
 
 def rate_from(text: str) -> float:
     """Events per second as people write them: `50k`, `1.5M`, `200`, `1e5`, `50_000`, `300,000`. Raises: UsageError."""
+    if unclear := UNCLEAR.fullmatch(text.strip()):
+        before = unclear[1]
+        raise UsageError(f"rate {text!r}: {before} or {before} thousand events per second? Write {before} or {before}k")
     found = RATE.fullmatch(text.strip())
     if found is None:
         raise UsageError(f"rate {text!r}: expected events per second, such as 50k, 1.5M, 200, 1e5 or 50_000")
@@ -78,3 +110,220 @@ def asked_from(text: str, rate_hz: float | None) -> ProbeQuestion:
         msg = f"case {case}: expected a rate, found none; give --rate 50k, or the case's own: --case {case}@50k"
         raise UsageError(msg)
     return ProbeQuestion(case, rate_hz)
+
+
+QUESTIONS: dict[str, dict[str, str]] = beside(__file__, "asking")
+"""By group, in the order in which they are offered: what somebody wants to see, to its script; the first is preset."""
+
+ANY_THREAD = 0
+"""The id of a thread that stands for any."""
+
+
+def groups(
+    script: Script,
+    rates_hz: Sequence[float | None] = (),
+    mechanisms: Sequence[str | None] = (),
+    matched: Mapping[int, int] | None = None,
+) -> list[ProbeGroup]:
+    """The probes of a script that threads fire, without a system to find them on.
+
+    `rates_hz`: events per second of each in one busy thread; None, and behind the end, where nobody says; `mechanisms`
+    likewise. `matched`: probe, counted from 0, to how many functions it matches; needed where it has a wildcard.
+    """
+    events = [one for one in script.probes if one.kind not in NO_EVENTS]
+    return [
+        replace(
+            ProbeGroup.of(one),
+            mechanism=mechanisms[at] if at < len(mechanisms) else None,
+            matched=(matched or {}).get(at) or (None if matches_many(one.attach) else 1),
+            rate_hz=rate_hz,
+            rates_hz=None if rate_hz is None else {ANY_THREAD: rate_hz},
+        )
+        for at, one in enumerate(events)
+        for rate_hz in [(rates_hz[at] if at < len(rates_hz) else None) if one.hz is None else one.hz]
+    ]
+
+
+def tracer_of(costs: Evidence, script: Script, named: str | None) -> str:
+    """The tracer that runs the script, as the data calls it where it was measured. Raises: UsageError for a name."""
+    usual = script.tracer
+    if named is not None:
+        unknown([named], [*costs.tracers, usual], "tracer")
+        return named
+    fitting = [one for one in costs.tracers if one == usual or one.startswith(f"{usual}-")]
+    return usual if usual in fitting or not fitting else fitting[0]
+
+
+CLOCKED = frozenset({"interval", "profile"})
+"""Kinds that a clock fires, at the tool's own rate, whatever programs do."""
+
+RETURNS = frozenset({"tracepoint-return", "kretprobe", "uretprobe", "fexit"})
+"""Kinds that an event passes at its end, unless the script says otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCost:
+    """A tool on one machine.
+
+    `cost`: ns an event, with every action that a condition may lead to; None where `missing` has kinds of probe of
+    which no cost is known there, and where only a clock fires it. `basis`: the weakest of its parts'. `notes`: what
+    was assumed. `points`: the tool in real programs, with the slowdown that its rate times that cost predicts.
+    """
+
+    tool: StandardTool
+    cost: Estimate | None = None
+    basis: Basis | None = None
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    points: tuple[tuple[Number, RatePoint], ...] = ()
+
+    @property
+    def is_clocked(self) -> bool:
+        """Whether a clock alone fires it."""
+        return all(one.kind in CLOCKED for one in self.tool.probes)
+
+    @property
+    def usual_slowdown(self) -> Estimate | None:
+        """The slowdown of a thread that makes all events of the greatest usual rate; None without a stated rate."""
+        rate_hz = self.tool.usual_to_hz
+        return None if self.cost is None or rate_hz is None else slowdown_at(self.cost, rate_hz)
+
+
+ENDINGS = (".bt", "-bpfcc", "-perf")
+"""What packages add to the names of tools, without which people call them."""
+
+
+def tool_script(text: str, packages: Sequence[ToolPackage]) -> Script | None:
+    """A standard tool that a command line starts, as a script; None for any other text.
+
+    Raises: ScriptError where a quote is never closed.
+    """
+    return tool_scripts(packages).get(command_name(text))
+
+
+def tool_scripts(packages: Sequence[ToolPackage]) -> dict[str, Script]:
+    """Each name by which a tool with probes is started, its own or without its ending, to its script."""
+    tools = [(one, package) for package in packages for one in package.tools if one.probes]
+    full = {one.name: _script(one, package) for one, package in tools}
+    bare = {
+        name.removesuffix(ending): one
+        for name, one in reversed(full.items())
+        for ending in ENDINGS
+        if name.endswith(ending)
+    }
+    return bare | full
+
+
+def _script(tool: StandardTool, package: ToolPackage) -> Script:
+    tracer = tool.tracer or package.tracer
+    probes = tuple(
+        ScriptProbe(
+            attach=f"{tool.name}: {', '.join(one.attach)}",
+            kind=one.kind,
+            actions=one.actions,
+            has_filter=one.filter,
+            timing=one.timing,
+            unknown=one.unknown,
+            line=1,
+        )
+        for one in tool.probes
+    )
+    return Script(language="tool", tracer=tracer, text=tool.name, probes=probes)
+
+
+def tool_costs(found: Evidence, machine: str, package: ToolPackage) -> list[ToolCost]:
+    """Every tool of a package on a machine, in the package's order."""
+    return [_tool_cost(found, machine, package, tool) for tool in package.tools]
+
+
+def best_machine(found: Evidence, packages: Sequence[ToolPackage], machines: Sequence[str]) -> str | None:
+    """The machine with costs for most tools; of several, the one that measured most of them, then the first."""
+
+    def told(machine: str) -> tuple[int, int]:
+        costs = [one for package in packages for one in tool_costs(found, machine, package)]
+        return sum(one.cost is not None for one in costs), sum(len(one.points) for one in costs)
+
+    return max(machines, key=told, default=None)
+
+
+def _tool_cost(found: Evidence, machine: str, package: ToolPackage, tool: StandardTool) -> ToolCost:
+    tracer = tool.tracer or package.tracer
+    table, sides = of_machine(found, machine, tracer), dict[bool, list[CostRow]]()
+    missing = []
+    for group in tool.probes:
+        if group.kind in CLOCKED:
+            continue
+        part = event(
+            table,
+            ProbeGroup(attach=tool.name, kind=group.kind, actions=group.actions, unknown=group.unknown, rate_hz=1.0),
+        )
+        if part is None:
+            missing.append(group.kind)
+        else:
+            is_end = group.timing == "end" or (group.timing is None and group.kind in RETURNS)
+            sides.setdefault(is_end, []).append(part)
+    if missing or not sides:
+        return ToolCost(tool=tool, missing=tuple(dict.fromkeys(missing)))
+    highest = [max(parts, key=lambda one: one.cost.value) for parts in sides.values()]
+    # The weakest: a sum is composed at best, and costs that stand in for another tool's are estimates.
+    order: tuple[Basis, ...] = get_args(Basis)
+    least: Basis = "estimated" if package.stands_in else "composed" if len(highest) > 1 else "measured"
+    return ToolCost(
+        tool=tool,
+        cost=_together(highest),
+        basis=max([least, *(one.basis for one in highest)], key=order.index),
+        notes=tuple(dict.fromkeys(one.note for one in highest if one.note)),
+        points=tuple(_points(found, (machine, tracer, tool.case), highest)) if tool.case else (),
+    )
+
+
+def _together(parts: Sequence[CostRow], calls_per_event: float | None = None) -> Estimate:
+    """The cost of one event of each part, ns; several probes on system calls share the longer way into the kernel."""
+    return estimates.total([one.cost for one in with_calls(parts, calls_per_event)])
+
+
+def _points(found: Evidence, key: CostKey, parts: Sequence[CostRow]) -> Iterator[tuple[Number, RatePoint]]:
+    """The programs in which the tool was measured, each with what these parts predict for its system calls."""
+    suite, _ = found.of[key[2]]
+    for number in found.by_level.get(key, {}).values():
+        calls = calls_per_event(found, suite, number)
+        if (predicted := point(number, _together(parts, calls))) is not None:
+            yield number, predicted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherTool:
+    """A tool: the case of a tracer that is one of its events, named in words; or what to ask in its place."""
+
+    tracer: str = ""
+    case: str = ""
+    event: str = ""
+    instead: str = ""
+
+
+def _read() -> dict[str, OtherTool]:
+    found: dict[str, OtherTool] = {}
+    for name, record in beside(__file__, "other_tools").items():
+        names = (name, *record.pop("names", ()))
+        found |= dict.fromkeys(names, OtherTool(**record))
+    return found
+
+
+OTHER_TOOLS = _read()
+"""Each name of a command to its tool."""
+
+
+def what_is_known(catalogue: Catalogue, name: str) -> str | None:
+    """What is known of a tool whose command lines are not read, as one sentence; None of any other name."""
+    tool = OTHER_TOOLS.get(name)
+    if tool is None:
+        return None
+    if tool.instead:
+        return f"{name}: its command lines are not read, and no cost of it was measured; {tool.instead}"
+    asked = question(catalogue, f"{tool.tracer}.{tool.case}")
+    found = asked and of_all_machines(catalogue, asked)
+    if not found:
+        return f"{name}: its command lines are not read, and the data have no cost of {tool.event}"
+    cost = units.interval(found.time, units.DURATION)
+    where = machine_name(found.replies[0].number.submission) if found.machines == 1 else found.words
+    return f"{name}: {cost} for {tool.event}, measured on {where}; its command lines are not read"

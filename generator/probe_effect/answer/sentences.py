@@ -15,7 +15,7 @@ from probe_effect.costs.row import CostRow, EntryPath, RatePoint
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.names import quoted
-from probe_effect.reduce.submission import THRESHOLDS
+from probe_effect.numbers.submission import THRESHOLDS
 
 FROM_ZERO = re.compile(rf"\((?:{units.MINUS}|[0.]+{units.GAP}to)")
 """An interval whose low end is written as 0 or less: only the high end says something."""
@@ -42,22 +42,24 @@ def headline(found: Forecast) -> str:
 
 
 def written(found: Estimate, scale: units.Scale, machines: Sequence[str] = ()) -> str:
-    """A figure with its interval; of several machines their range and the median; from 0 on the high end alone."""
+    """A figure with its interval; of several machines their range and the median; from 0 on the high end alone.
+
+    Of a lower bound it is that.
+    """
+    if found.low is not None and found.high is None:
+        return WORDS["at-least"].format(least=units.quantity(max(0.0, found.low), scale, 2))
     text = units.interval(found, scale)
     if len(machines) < 2 and not FROM_ZERO.search(text):
         return text
     if found.high is not None and (found.low is None or found.low <= 0 or len(machines) < 2):
         return WORDS["up-to"].format(most=units.quantity(found.high, scale, 2))
-    return WORDS["over-machines"].format(range=units.span(found, scale), median=units.quantity(found.value, scale, 2))
+    return WORDS["over-machines"].format(range=units.span(found, scale), median=units.middle(found, scale))
 
 
 def recommendation(found: Forecast) -> str | None:
-    """What to do about this slowdown; None where nobody knows how large it may be.
-
-    What others printed has no interval at all, and its figure is taken as it is.
-    """
+    """What to do about this slowdown; None where nobody knows how large it may be."""
     slowdown = found.prediction.slowdown
-    return prediction.recommendation(slowdown) if found.printed or slowdown.high is not None else None
+    return None if slowdown.high is None else prediction.recommendation(slowdown)
 
 
 def named(part: CostRow) -> str:

@@ -2,7 +2,7 @@
 
 A pair is one program under one probe or script, with what the machine's own costs with the same tracer predict. Every
 pair with a prediction is in its row, whether its slowdown is clear or not, as surely as its intervals say
-(`stats/estimates.py`). What has no prediction is named, with the reason.
+(`numbers/estimates.py`). What has no prediction is named, with the reason.
 """
 
 import json
@@ -23,10 +23,10 @@ from probe_effect.answer.proof import (
 from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.row import SAMPLED
 from probe_effect.model import Estimate
+from probe_effect.numbers.estimates import multiplied, next_ratio
 from probe_effect.numbers.index import once
-from probe_effect.reduce.submission import Number
+from probe_effect.numbers.submission import Number
 from probe_effect.scripts.form import PRINT
-from probe_effect.stats.estimates import multiplied, next_ratio
 from probe_effect.store.suite_file import Case, Suite
 from probe_effect.tools import TOOLS, known_tool
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from probe_effect import conditions
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
+from probe_effect.conditions import CONDITIONS
 from probe_effect.model import FIRST_RELEASE, Need, series_of
 from probe_effect.store.documents import value_line
 from probe_effect.store.machine_file import HOSTED, Machine, is_hosted, runner_id, runs_add_up
@@ -138,9 +140,17 @@ def _signs(checked: CheckedSubmission) -> Iterator[tuple[str, str]]:
     if document.run.steal_ratio:
         yield "run.steal_ratio", "a hypervisor took time from it"
     if document.machine.nested:
-        yield "machine.nested", "it is believed to be nested"
+        yield "machine.nested", "it says that it is nested"
     if any(line.startswith("Hypervisor detected") for line in document.system.boot_messages or ()):
         yield "system.boot_messages", "the kernel detected a hypervisor"
+
+
+@rule("undisturbed")
+def _undisturbed(checked: CheckedSubmission) -> Iterator[Fault]:
+    for name in checked.document.run.warnings:
+        if why := "; ".join(conditions.faults([name])):
+            found = f"`{name}`: {why}, so its times lead nothing: they make no range, verdict or model"
+            yield checked.fault("run.warnings", found, CONDITIONS[name].advice)
 
 
 @rule("hosted-facts")
@@ -170,9 +180,9 @@ def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        yield from chain.from_iterable(value.items())
+        yield from chain.from_iterable(map(_texts, chain.from_iterable(value.items())))
     elif isinstance(value, tuple):
-        yield from value
+        yield from chain.from_iterable(map(_texts, value))
 
 
 @rule("program-runs")
@@ -212,4 +222,4 @@ def _one_machine(checked: CheckedMachine) -> Iterator[Fault]:
 SAME_RULES = (_one_machine,)
 """Of what is said of one machine in several submissions."""
 
-RULES = (_machine_facts, _kernel_facts, _virtual_facts, _hosted_facts, _plain_names, _program_runs)
+RULES = (_machine_facts, _kernel_facts, _virtual_facts, _undisturbed, _hosted_facts, _plain_names, _program_runs)

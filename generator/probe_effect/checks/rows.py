@@ -14,8 +14,9 @@ from probe_effect import units
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import FAILURES, GIVE_UP_AFTER, NO_TRACER, Key, Sample
 from probe_effect.numbers.index import grouped_by
-from probe_effect.reduce.rows import adds_up
+from probe_effect.numbers.rows import adds_up
 from probe_effect.store.further_tables import HistogramRow, bucket_around
+from probe_effect.store.machine_file import FIRST_DAY, SLACK
 from probe_effect.store.samples import TIMES
 from probe_effect.store.suite_file import script_path
 from probe_effect.store.tables import printable
@@ -144,7 +145,7 @@ HISTOGRAM, CALIBRATION, PATHS = "histogram.csv", "calibration.csv", "paths.csv"
 
 NEAR_RATIO = 0.005
 """By how much the instructions of an event may differ from those of its run, an operation, unless it is said what else
-was executed; and those of its run from those of the others. Repeated counts differ by less (METHOD.md)."""
+was executed; and those of its run from those of the others. Repeated counts differ by less (/method/instructions/)."""
 
 
 @rule("histogram-runs")
@@ -239,11 +240,6 @@ TABLE_RULES = (_runs, _buckets, _operations, _scripts, _paths)
 
 
 TOOL = "probe-effect "
-FIRST_DAY = datetime(2026, 11, 20, tzinfo=UTC)
-"""Before it nothing could be measured with `TOOL`."""
-
-SLACK = timedelta(days=1)
-"""By how much the clock of a machine may be wrong."""
 
 LONGEST = timedelta(days=30)
 

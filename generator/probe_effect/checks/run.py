@@ -3,6 +3,7 @@
 Nothing submitted makes a run raise. Old problems do not hold up a change of the data, and some are fixed.
 """
 
+import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,16 +11,15 @@ from dataclasses import astuple, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from probe_effect.checks import alike, beside, changes, copies, folders, machine_facts, rows, signs
+from probe_effect.checks import beside, changes, copies, folders, machine_facts, rows, signs
 from probe_effect.checks.changes import DIFFERENCE_RULES
 from probe_effect.checks.copies import read_traces
 from probe_effect.checks.rule import CheckedSubmission, Rule, broken, names_in
-from probe_effect.errors import UsageError
-from probe_effect.model import Problem
+from probe_effect.model import Problem, UsageError
 from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.published import figure_values
-from probe_effect.reduce.reading import code, content_digest, keep
-from probe_effect.reduce.reduce import reduce
+from probe_effect.numbers.reading import code, content_digest, keep
+from probe_effect.numbers.reduce import reduce
 from probe_effect.store.beside_files import changed_ids, read_changes, read_figures, read_source
 from probe_effect.store.dictionary import TABLES
 from probe_effect.store.further_tables import read_calibration, read_histogram, read_paths, with_histograms
@@ -29,7 +29,7 @@ from probe_effect.store.places import DataFolder, SubmissionFolder, walk
 from probe_effect.store.release_file import TreeDifference, folders_digest
 from probe_effect.store.samples import read_samples
 from probe_effect.store.suite_file import Suite, known_suites, read_suite
-from probe_effect.store.tables import MAX_FILE_BYTES, regular_size
+from probe_effect.store.tables import MAX_FILE_BYTES, regular_size, with_commas
 
 FACTS = ("machine-facts", "kernel-facts", "virtual-facts", "maker-facts")
 """Of one fact often follow others: together they are one sign."""
@@ -153,7 +153,7 @@ def parts_below(folders: Iterable[Path]) -> list[tuple[Path, str]]:
 def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataContext:
     """What the data know of themselves; the rows of every submission are read only if some are `checked`."""
     every = [*data.submissions(), *checked] if checked else []
-    suites_here, known, index = known_suites(data), alike.known_machines(every), copies.row_index(every)
+    suites_here, known, index = known_suites(data), copies.known_machines(every), copies.row_index(every)
     copied = {one.folder.resolve(): copies.copied_rows(one, index) for one in checked}
     # What a copy has in common with the other is told by its rows.
     alone = [one for one in known if one.files.folder not in copied or not copied[one.files.folder].shared]
@@ -164,13 +164,13 @@ def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataCo
         folders,
         copied,
         _machines(known),
-        alike.in_common(alone, checked, suites_here, data.kept),
+        copies.in_common(alone, checked, suites_here, data.kept),
         changed_ids(log.changes if log else (), "accepted"),
         folders_digest(folders.values()),
     )
 
 
-def _machines(known: Iterable[alike.KnownMachine]) -> dict[Path, machine_facts.CheckedMachine]:
+def _machines(known: Iterable[copies.KnownMachine]) -> dict[Path, machine_facts.CheckedMachine]:
     """Folder of each submission to its machine, with what all submissions of that id say of it."""
     found = {}
     for submissions in grouped_by(known, lambda one: one.document.machine.id).values():
@@ -360,9 +360,22 @@ def _fix_file(path: Path) -> Iterator[str]:
         return
 
 
+def _with_commas(text: bytes) -> bytes:
+    try:
+        return with_commas(text.decode()).encode()
+    except (UnicodeDecodeError, csv.Error):  # `check` tells of both
+        return text
+
+
 FORMS: tuple[tuple[str, Callable[[bytes, str], bytes]], ...] = (
     ("has no byte order mark any more", lambda text, _: text.removeprefix(b"\xef\xbb\xbf")),
-    ("ends its lines with LF", lambda text, _: text.replace(b"\r\n", b"\n")),
+    ("ends its lines with LF", lambda text, _: text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")),
+    ("has no NUL behind its end any more", lambda text, _: text.rstrip(b"\0")),
+    ("has commas between its cells", lambda text, suffix: _with_commas(text) if suffix == ".csv" else text),
+    (
+        "has no blank lines any more",
+        lambda text, suffix: re.sub(rb"^,*\n", b"", text, flags=re.MULTILINE) if suffix == ".csv" else text,
+    ),
     # In JSON only, where no string goes over a line's end; elsewhere a blank may be a value's.
     (
         "has no blanks at the ends of lines",

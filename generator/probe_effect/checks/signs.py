@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from probe_effect import units
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
-from probe_effect.reduce.rows import baselines
-from probe_effect.reduce.submission import Number, Submission
-from probe_effect.stats.estimates import is_below
+from probe_effect.numbers.estimates import is_below
+from probe_effect.numbers.rows import baselines
+from probe_effect.numbers.submission import Number, Submission
 from probe_effect.store.suite_file import Case, Suite
 from probe_effect.toml import beside
 from probe_effect.tools import known_tool

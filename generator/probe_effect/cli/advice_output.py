@@ -1,4 +1,4 @@
-"""What `probe-effect advise` prints."""
+"""What `probe-effect advise` prints, and what it says with `try` and `watch` of a quota."""
 
 from itertools import chain
 
@@ -7,8 +7,15 @@ from probe_effect.advising import script_report
 from probe_effect.advising.script_answer import ScriptAnswer
 from probe_effect.answer import sentences
 from probe_effect.cli import output
-from probe_effect.cli.tables import show_section, show_table, show_text
-from probe_effect.reduce.submission import THRESHOLDS
+from probe_effect.cli.tables import show_section, show_table, show_text, tell
+from probe_effect.host.noise import quotas
+from probe_effect.numbers.submission import THRESHOLDS
+
+
+def show_quota() -> None:
+    """Say of a CPU quota that it disturbs the times of what is run here."""
+    for warning in quotas():
+        tell(f"disturbs the times: {warning}")
 
 
 def show(answer: ScriptAnswer) -> None:
@@ -24,7 +31,7 @@ def show(answer: ScriptAnswer) -> None:
     show_section("What never fired may be called elsewhere", answer.elsewhere)
     threads = advice.threads[: script_report.MOST_THREADS]
     show_section("Threads that pay most", [(script_report.slowdown(one), script_report.whom(one)) for one in threads])
-    cpu = [] if advice.cpu_s_per_s is None else [("CPUs taken", units.interval(advice.cpu_s_per_s, units.CPUS))]
+    cpu = [] if advice.cpu_s_per_s is None else [("CPUs taken", sentences.written(advice.cpu_s_per_s, units.CPUS))]
     lost = [("events lost", sentences.loss(advice.busiest.forecast))] if advice.busiest else []
     show_section("What it does", [*cpu, *lost, *script_report.starting(answer)])
     alone = " alone" if len(advice.probes) > 1 else ""
@@ -34,8 +41,10 @@ def show(answer: ScriptAnswer) -> None:
     output.product("")
     changes = ([("-", what), *([("", script)] if script else [])] for what, script in answer.cheaper)
     show_section("What would cost less", chain.from_iterable(changes))
+    width = script_report.width(advice)
     origin = [
         *script_report.origin(answer),
+        *([("width", width)] if width else []),
         ("tracer", advice.tracer),
         ("counting took", script_report.counting(answer)),
     ]

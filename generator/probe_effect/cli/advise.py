@@ -9,7 +9,7 @@ import click
 from probe_effect.answer.question import rate_from, share_from
 from probe_effect.cli import output
 from probe_effect.cli.data_options import PATH, data_folder, data_option, script_text
-from probe_effect.errors import UsageError
+from probe_effect.model import UsageError
 
 LONGEST_S = 3600.0
 
@@ -24,7 +24,12 @@ LONGEST_S = 3600.0
     type=click.FloatRange(min=0.01, max=LONGEST_S),
     help="For how long at most.  [default: 2; of COMMAND until it ends, at most 60]",
 )
-@click.option("--budget", default="1%", show_default=True, help="How much slower a thread may get, by counting too.")
+@click.option(
+    "--budget",
+    default="1%",
+    show_default=True,
+    help="How much slower a thread may get, by counting too; of COMMAND that share of 60 s.",
+)
 @click.option(
     "--rate",
     "rates",
@@ -61,17 +66,11 @@ def advise(
         raise UsageError("--pid, --cgroup and a command: expected one of them, or none for the whole machine")
     data = data_folder(data_path, only_asks=True)
 
-    from probe_effect.advising.here import this_machine
-    from probe_effect.advising.script_answer import (
-        COMMAND_S,
-        USUAL_S,
-        RunningSystem,
-        ScriptQuestion,
-        answer_script,
-    )
+    from probe_effect.advising.calibrate import calibrated
+    from probe_effect.advising.prediction import this_machine
+    from probe_effect.advising.script_answer import COMMAND_S, USUAL_S, RunningSystem, ScriptQuestion, answer_script
     from probe_effect.advising.script_report import advice_json
-    from probe_effect.calibration.measure import calibrated
-    from probe_effect.cli.advice_output import show
+    from probe_effect.cli.advice_output import show, show_quota
     from probe_effect.host.kernel import mount_for_our_time
     from probe_effect.live.count import Target
 
@@ -87,6 +86,8 @@ def advise(
         frames=options["depth"],
     )
     calibrate = None if options["no_calibrate"] else calibrated
+    if not options["rates"] or (calibrate is not None and options["machine"] is None):  # else nothing runs here
+        show_quota()
     answer = answer_script(question, data, RunningSystem(facts=this_machine(), calibrate=calibrate, tell=output.say))
     if output_format == "json":
         output.product_json(advice_json(answer))

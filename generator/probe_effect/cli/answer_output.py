@@ -1,19 +1,25 @@
 """What `probe-effect predict` prints: for people, or as JSON."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from probe_effect import units
-from probe_effect.advising.here import predicted_here, this_machine
-from probe_effect.advising.prediction import answer_json, predicted
+from probe_effect.advising.prediction import answer_json, predicted, this_machine
 from probe_effect.answer import alternatives, prediction, sentences
 from probe_effect.answer.alternatives import ways
 from probe_effect.answer.answers import Answer, Forecast, Neighbour, tried
 from probe_effect.answer.prediction import WORDS
-from probe_effect.answer.question import Question
 from probe_effect.cli import output
 from probe_effect.cli.tables import show_section
-from probe_effect.costs.evidence import Evidence
-from probe_effect.store.places import DataFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probe_effect.advising.here import PredictedHere
+    from probe_effect.answer.question import Question
+    from probe_effect.costs.evidence import Evidence
+    from probe_effect.store.places import DataFolder
 
 ORIGIN = {
     "measured": "measured on",
@@ -33,7 +39,7 @@ def run(question: Question, data: DataFolder, output_format: str, *, is_here: bo
     Raises: UsageError; HostNotReady where nothing can be timed here.
     """
     costs, said = predicted(question, data, this_machine())
-    timed = predicted_here(costs, question) if is_here else []
+    timed = _timed_here(costs, question) if is_here else []
     if output_format == "json":
         here = {"here": [one.as_json() for one in timed]} if is_here else {}
         output.product_json(answer_json(costs, said) | here)
@@ -43,6 +49,13 @@ def run(question: Question, data: DataFolder, output_format: str, *, is_here: bo
             output.product(WORDS["here"].format(case=one.case, cost=cost, slowdown=slowdown) + "\n")
         _print(costs, said, is_named=question.machine is not None)
     return said.headline.likeness.comparable
+
+
+def _timed_here(costs: Evidence, question: Question) -> Sequence[PredictedHere]:
+    """What the question's case costs here now: what times it is loaded for that alone."""
+    from probe_effect.advising.here import predicted_here
+
+    return predicted_here(costs, question)
 
 
 def _print(found: Evidence, said: Answer, *, is_named: bool) -> None:

@@ -8,7 +8,7 @@ import click
 
 from probe_effect.cli import output
 from probe_effect.cli.data_options import PATH, data_folder, data_option, own_project
-from probe_effect.errors import BadData, UsageError
+from probe_effect.model import BadData, UsageError
 
 repository_option = click.option(
     "--repository", default="", envvar="PROBE_EFFECT_REPOSITORY", help="Address of the public repository, to link it."
@@ -81,8 +81,8 @@ def release(version: str, data_path: Path | None) -> None:
     data = data_folder(data_path)
 
     from probe_effect.checks.run import check_all
-    from probe_effect.exports.releases import make_release
     from probe_effect.numbers.catalogue import read_catalogue
+    from probe_effect.site.releases import make_release
 
     problems = [problem for problem in check_all(data) if problem.severity == "error"]
     if problems:
@@ -94,24 +94,35 @@ def release(version: str, data_path: Path | None) -> None:
     output.product(str(made.folder))
 
 
+def program_notes(changelog: str) -> dict[str, str]:
+    """The part of each version of the program in a change log, by the version."""
+    _, *parts = re.split(r"^## (\d\S*), .*\n", changelog, flags=re.MULTILINE)
+    return dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
+
+
 @click.command("release-notes")
 @click.argument("version")
 @data_option
 def release_notes(version: str, data_path: Path | None) -> None:
-    """Print what the data release VERSION added, corrected and withdrawn, as Markdown.
+    """Print what the release VERSION changed, as Markdown: of the data, or of the program (in a clone).
 
     \b
     Example: probe-effect release-notes 2026.11
     """  # noqa: D301 (click reads the \b)
     data = data_folder(data_path)
+    changelog = data.root.parent / "CHANGELOG.md"
+    programs = program_notes(changelog.read_text(encoding="utf-8")) if changelog.is_file() else {}
+    if version in programs:
+        output.product(programs[version])
+        return
 
     from probe_effect.numbers.catalogue import read_catalogue
-    from probe_effect.pages.changes_page import notes
+    from probe_effect.site.pages.changes_page import notes
 
     catalogue = read_catalogue(data)
     found = {one.version: one for one in catalogue.releases}
     if version not in found:
-        raise UsageError(f"{version}: is no release. There are: {', '.join(found) or 'none'}.")
+        raise UsageError(f"{version}: is no release. There are: {', '.join([*found, *programs]) or 'none'}.")
     output.product(notes(found[version], catalogue).rstrip("\n"))
 
 
@@ -120,10 +131,10 @@ def release_notes(version: str, data_path: Path | None) -> None:
 @data_option
 def dictionary(data_path: Path | None, write: bool) -> None:  # noqa: FBT001 (click passes options by name)
     """Print what every column, key and rule of the data format means."""
-    from probe_effect.exports.labels import readme, written_files
+    from probe_effect.site.data_folder import dictionary_readme, written_files
 
     if not write:
-        output.product(readme())
+        output.product(dictionary_readme())
         return
     root = data_folder(data_path).root
     for name, text in written_files().items():

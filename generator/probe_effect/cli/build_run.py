@@ -6,12 +6,20 @@ from contextlib import suppress
 from pathlib import Path
 
 from probe_effect.cli import output
-from probe_effect.errors import BadData, HostNotReady, ProbeEffectError
-from probe_effect.exports import workers
-from probe_effect.exports.assemble import FOLDERS
-from probe_effect.exports.build import BuildPlaces, assemble_work, build_site, fitted
-from probe_effect.exports.files import mirror
-from probe_effect.exports.hugo import SiteOptions, environment, hugo_command, write_configuration
+from probe_effect.model import BadData, HostNotReady, ProbeEffectError
+from probe_effect.site import assemble
+from probe_effect.site.assemble import FOLDERS
+from probe_effect.site.build import (
+    BuildPlaces,
+    SiteOptions,
+    assemble_work,
+    build_site,
+    environment,
+    fitted,
+    hugo_command,
+    write_configuration,
+)
+from probe_effect.site.files import mirror
 from probe_effect.store.places import DataFolder
 
 
@@ -30,7 +38,7 @@ def make_shard(data: DataFolder, number: int, of: int) -> None:
     if folder is None:
         msg = "nothing is kept under sudo or without a home, so a shard of a build would be lost. Run this as yourself."
         raise HostNotReady(msg)
-    output.say(f"{workers.make_shard(data, workers.Shard(number, of))} submissions of shard {number}/{of}")
+    output.say(f"{assemble.make_shard(data, assemble.Shard(number, of))} submissions of shard {number}/{of}")
     output.product(str(folder))
 
 

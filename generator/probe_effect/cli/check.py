@@ -13,7 +13,7 @@ from probe_effect.model import Problem
 
 if TYPE_CHECKING:
     from probe_effect.checks.run import Fixed
-    from probe_effect.cli.submit_run import SubmitOptions
+    from probe_effect.cli.intake_run import SubmitOptions
 
 
 @click.command()
@@ -58,7 +58,7 @@ def _show(problems: Sequence[Problem], fixed: "Sequence[Fixed]", output_format: 
     for one in fixed:
         output.say(f"{one.file}: {one.what}")
     if output_format == "github":
-        from probe_effect.review.report import annotate
+        from probe_effect.intake.report import annotate
 
         for line in annotate(problems):
             output.product(line)
@@ -96,14 +96,14 @@ def review(
     Example: probe-effect review origin/main
     Example: probe-effect review HEAD^1 HEAD --format github --report review.json --summary summary.md
     """  # noqa: D301 (click reads the \b)
-    from probe_effect.review.revisions import states, work_folder
+    from probe_effect.intake.revisions import states, work_folder
 
     with work_folder() as work:
         before, after = states(base, head or data_folder(data_path), work, kept())
 
-        from probe_effect.cli import review_run
+        from probe_effect.cli import intake_run
 
-        is_sound = review_run.review(before, after, output_format, report, summary)
+        is_sound = intake_run.review(before, after, output_format, report, summary)
     output.end(0 if is_sound else 1)
 
 
@@ -120,9 +120,9 @@ def review_comment(file: Path, commit: str | None, run: str | None) -> None:
     \b
     Example: probe-effect review-comment review.json
     """  # noqa: D301 (click reads the \b)
-    from probe_effect.cli import review_run
+    from probe_effect.cli import intake_run
 
-    review_run.comment(file, commit, run)
+    intake_run.comment(file, commit, run)
 
 
 @click.command()
@@ -154,6 +154,6 @@ def submit(folders: tuple[Path, ...], data_path: Path | None, **options: "Unpack
         raise click.UsageError("--name and --no-name: one of them")
     data, chosen = data_folder(data_path, may_be_new=bool(folders)), given_folders(folders)
 
-    from probe_effect.cli.submit_run import run
+    from probe_effect.cli.intake_run import run_submit
 
-    run(chosen, data, options)
+    run_submit(chosen, data, options)

@@ -11,7 +11,7 @@ import click
 
 from probe_effect.cli import output
 from probe_effect.cli.data_options import PATH, data_folder, data_option, given_folders
-from probe_effect.errors import BadData, UsageError
+from probe_effect.model import BadData, UsageError
 from probe_effect.store.places import DataFolder, SubmissionFolder
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def compare(
     if two_tracers:
         found = compared.of_tracers(read[0], two_tracers, selection)
     else:
-        found = compared.of_sides(read[0], read[1], selection)
+        found = compared.of_sides(read[0], read[1], selection, data)
     if output_format == "json":
         output.product_json(compare_output.as_json(found))
     else:
@@ -102,8 +102,8 @@ def summarise(folders: tuple[Path, ...], data_path: Path | None, output_format: 
     data = data_folder(data_path, may_be_new=True)
     given = [SubmissionFolder(path.resolve()) for path in given_folders(folders)]
 
-    from probe_effect.cli.summary_output import as_json, show_summary
-    from probe_effect.reduce.reading import read_submissions
+    from probe_effect.cli.compare_output import show_summary, summary_json
+    from probe_effect.numbers.reading import read_submissions
     from probe_effect.store.suite_file import known_suites
 
     problems: list[Problem] = []
@@ -111,7 +111,7 @@ def summarise(folders: tuple[Path, ...], data_path: Path | None, output_format: 
     if problems:
         raise BadData(problems)
     if output_format == "json":
-        output.product_json({"submissions": [as_json(one) for one in submissions]})
+        output.product_json({"submissions": [summary_json(one) for one in submissions]})
         return
     suites = known_suites(data)
     for number, one in enumerate(submissions):
@@ -156,7 +156,7 @@ def cite(what: str, data_path: Path | None, base_url: str, output_format: str) -
 
 def _citation(wanted: str, data: DataFolder, base_url: str) -> "Citation":
     """How that id is cited. Raises: UsageError, with the nearest ids, where nothing has it."""
-    from probe_effect.pages import citing
+    from probe_effect.site.pages import citing
 
     known: list[str] = []
     for catalogue in _catalogues(wanted, data, base_url):

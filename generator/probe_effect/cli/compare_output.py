@@ -1,4 +1,4 @@
-"""What `probe-effect compare` prints: tables and sentences for people, JSON for programs, the verdict of a gate."""
+"""What `probe-effect compare` and `summarise` print: for people, for programs, and the verdict of a gate."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,9 +8,13 @@ from probe_effect.cli import output
 from probe_effect.cli.tables import show_section, show_table
 from probe_effect.compare.compared import Compared, failures, tracers_by_case
 from probe_effect.compare.comparison import Comparison, Outcome, expected_by_chance, largest, outcomes
-from probe_effect.model import Key, interval_json, spread_json
-from probe_effect.pages import comparison, executed
-from probe_effect.pages.instructions import listed
+from probe_effect.model import Key, interval_json, spread_json, thresholds_json
+from probe_effect.numbers import names
+from probe_effect.numbers.submission import THRESHOLDS, Number, Submission
+from probe_effect.site.pages import comparison, instructions
+from probe_effect.site.pages.instructions import listed
+from probe_effect.site.pages.results import view_of
+from probe_effect.store.suite_file import Suite
 
 MOST_NAMED = 3
 """Largest changes that a sentence names."""
@@ -73,7 +77,7 @@ def _count_json(found: Comparison) -> dict[str, Any]:
         "reason": found.reason,
         "functions": [
             {"function": name, "first": first, "second": second}
-            for name, (first, second) in executed.functions(found.first, found.second).items()
+            for name, (first, second) in instructions.functions(found.first, found.second).items()
         ],
     }
 
@@ -99,7 +103,7 @@ def show(found: Compared, *, paths: bool = False) -> None:
     differing = ((what, " | ".join(side or "not known" for side in sides)) for what, *sides in found.differing())
     show_section(f"What differs: {found.first} | {found.second}", differing)
     for one in found.comparisons if paths else ():
-        functions = executed.functions(one.first, one.second).items()
+        functions = instructions.functions(one.first, one.second).items()
         rows_of_functions = [(name, f"{first} | {second}, {second - first:+}") for name, (first, second) in functions]
         title = f"{subject(one.second.key)}: instructions of one event, {found.first} | {found.second}"
         show_section(title, rows_of_functions or [("functions", "the same, or not recorded")])
@@ -118,7 +122,7 @@ def show_verdict(found: Compared) -> bool:
     for key, reason in failing:
         output.say(f"fails: {subject(key)} {reason}")
         if grown := next(
-            (executed.changed(one.first, one.second) for one in found.comparisons if one.second.key == key), ""
+            (instructions.changed(one.first, one.second) for one in found.comparisons if one.second.key == key), ""
         ):
             output.say(f"  in one event: {grown}")
     number = len(found.comparisons) + len(found.absences)
@@ -200,3 +204,100 @@ def _remarks(found: Comparison) -> Iterator[str]:
     ways = [one.count.mechanism for one in (found.first, found.second)]
     if None not in ways and ways[0] != ways[1]:
         yield f"{subject(found.second.key)}: the kernel made its kprobes by {ways[0]}, then by {ways[1]}"
+
+
+def summary_json(submission: Submission) -> dict[str, Any]:
+    """What one submission says; one of counts has null for each time, and keys of its own."""
+    is_time = submission.metric == "time"
+    return {
+        **_named(submission, "id machine suite metric grade grade_reasons noise_floor_ns equal_runs_ns"),
+        "baseline_ns": submission.baseline.value if submission.baseline and is_time else None,
+        **({} if is_time else spread_json(submission.baseline, "baseline")),
+        "cases": [_number_json(one) for one in submission.numbers],
+    }
+
+
+def _named(one: object, names: str) -> dict[str, Any]:
+    """The attributes of these names, as keys."""
+    return {name: getattr(one, name) for name in names.split()}
+
+
+def _number_json(one: Number) -> dict[str, Any]:
+    time, own = one.time, one.own_use
+    memory = own.memory or time.memory
+    return {
+        **_named(one, "case tracer level status blocks"),
+        "baseline_ns": time.baseline.value if time.baseline else None,
+        **interval_json(time.cost, "cost", "ns"),
+        **_named(time, "fastest_ns noise_floor_ns"),
+        **interval_json(time.slowdown, "slowdown", "ratio"),
+        **thresholds_json({percent: one.threshold(percent) for percent in THRESHOLDS}),
+        **interval_json(time.attach, "attach", "ns"),
+        **interval_json(time.detach, "detach", "ns"),
+        **interval_json(own.cpu, "tracer_cpu", "ns"),
+        "tracer_rss_bytes": memory.value if memory else None,
+        "tracer_calls": own.calls,
+        **_named(one.event, "loss_ratio reconciled"),
+        **_named(one, "distinguishable grade grade_reasons"),
+        "rate_hz": time.rate_hz,
+        "far_out_blocks": list(one.outlier_blocks),
+        "note": one.note,
+        **({} if one.is_time else _count_row(one)),
+    }
+
+
+def _count_row(one: Number) -> dict[str, Any]:
+    return {
+        **spread_json(one.count.baseline, "baseline"),
+        **spread_json(one.count.cost, "cost"),
+        **spread_json(one.count.attach, "attach"),
+        **spread_json(one.count.detach, "detach"),
+        **_named(one.count, "probes mechanism"),
+        "faults": one.faults,
+    }
+
+
+def show_summary(submission: Submission, suite: Suite | None) -> None:
+    """The table on stdout, then what must be known before a number is used; `suite` is as it is today."""
+    output.product(f"{submission.id}: {names.machine_name(submission)}")
+    output.product(f"{_head(submission)}\n")
+    has_levels = any(one.level for one in submission.numbers)
+    shown = view_of(suite, submission.metric).summary
+    cells = shown.values()
+    rows = (
+        [
+            one.case,
+            one.tracer,
+            *([one.level or ""] if has_levels else []),
+            *(column.words(one) for column in cells),
+        ]
+        for one in submission.numbers
+        if one.is_known
+    )
+    show_table(("case", "tracer"), [*(["level"] if has_levels else []), *shown], rows)
+    for one in submission.numbers:
+        level = "" if one.level is None else f" at level {one.level}"
+        for remark in _remarks_of_case(one):
+            output.product(f"{one.case} {one.tracer}{level}: {remark}")
+
+
+def _head(submission: Submission) -> str:
+    if submission.metric == "instructions":
+        untraced = units.spread(submission.baseline, units.INSTRUCTIONS)
+        kernel = submission.document.system.kernel_release
+        return f"instructions counted under Linux {kernel}, no times; untraced operation {untraced}"
+    reasons = f" ({'; '.join(submission.grade_reasons)})" if submission.grade_reasons else ""
+    untraced = units.duration(submission.baseline.value if submission.baseline else None)
+    floor, apart = (units.duration(one, 2) for one in (submission.noise_floor_ns, submission.equal_runs_ns))
+    if any(one.own_use.cpu for one in submission.numbers):
+        return f"grade {submission.grade}{reasons}"
+    noise = f"noise floor {floor}, two equal runs within {apart}"
+    return f"grade {submission.grade}{reasons}; untraced operation {untraced}, {noise}"
+
+
+def _remarks_of_case(one: Number) -> Iterator[str]:
+    """What keeps a count from being compared, which the note of a time says already; and the note."""
+    if not one.is_time:
+        yield from (f"not to be compared: {fault}" for fault in one.faults)
+    if one.note:
+        yield f"{one.status}: {one.note}"

@@ -1,13 +1,14 @@
 """What several commands take: the `data/` to work on, where what is made of it is kept, folders, and a credit."""
 
+import errno
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.host.ownership import demand, stranger
+from probe_effect.model import HostNotReady, UsageError
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import OWN_FOLDER, PACKAGED, DataFolder, find_project, project_or_error
 
@@ -75,7 +76,7 @@ def kept() -> Kept:
     Nothing is kept without a home, or where others may write; nor under sudo, where the files would be root's in a
     folder of the user's.
     """
-    from probe_effect.compilers import cache_folder
+    from probe_effect.host.compilers import cache_folder
 
     if os.geteuid() == 0 and "SUDO_UID" in os.environ:
         return Kept()
@@ -110,8 +111,12 @@ def credited(name: str | None, url: str | None) -> "Submitter":
 def script_text(path: Path) -> str:
     """The text of a script's file. Raises: UsageError."""
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        text = path.read_bytes()
+        if b"\0" in text:
+            raise OSError(errno.EINVAL, "it is no text")  # noqa: TRY301 (told as what cannot be read is)
+        # Without an editor's byte order mark; other bytes are in remarks and strings, which say nothing of the cost.
+        return text.decode("utf-8-sig", errors="replace")
+    except OSError as error:
+        why = error.strerror
         msg = f"{path}: cannot be read as a script: {why}; a command comes behind --, a script itself behind -e"
         raise UsageError(msg) from error

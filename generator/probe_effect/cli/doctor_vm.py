@@ -4,19 +4,18 @@ import errno
 from datetime import UTC, datetime
 from pathlib import Path
 
-from probe_effect import __version__, emulated
+from probe_effect import __version__, guests
 from probe_effect.cli import output
-from probe_effect.cli.measure_target import CACHE
+from probe_effect.cli.measure_settings import CACHE
 from probe_effect.cli.tables import show_section
-from probe_effect.compilers import own_cache
-from probe_effect.emulated.architecture import ARCHITECTURES
-from probe_effect.emulated.assembly import Assembly, assemble
-from probe_effect.emulated.debian import locked
-from probe_effect.emulated.kernel import find_kernel
-from probe_effect.emulated.testbed import EmulatedMachine
+from probe_effect.guests.assembly import Assembly, assemble
+from probe_effect.guests.debian import ARCHITECTURES, locked
+from probe_effect.guests.kernel import find_kernel
+from probe_effect.guests.testbed import EmulatedMachine
+from probe_effect.host.compilers import own_cache
 from probe_effect.store.transcripts import MECHANISMS, KernelMechanisms, MechanismTrial
 
-TRIALS = Path(str(emulated.__file__)).with_name("mechanisms.c")
+TRIALS = Path(str(guests.__file__)).with_name("mechanisms.c")
 """The program that tries them. Of each it prints id, outcome, number of the error, and words, parted by tabs."""
 
 ERRORS = dict(errno.errorcode) | {524: "ENOTSUPP"}

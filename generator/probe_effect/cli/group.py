@@ -1,21 +1,146 @@
-"""The group of all commands, imported when they are called; and the one place where errors become an exit status."""
+"""The group of all commands, imported when they are called; errors become an exit status here and nowhere else.
 
+Standard output and error are taken as they are found: of any encoding, full, closed, or a pipe that has ended. What is
+printed on standard output is what a command is for, so that a command ends where it cannot be printed. What is printed
+on standard error is said aside, so that nothing ends for it: a measurement of an hour goes on.
+"""
+
+import codecs
+import errno
+import io
+import os
 import sys
+import unicodedata
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import click
 
 from probe_effect.cli.output import say, show_problems
-from probe_effect.errors import BadData, HostNotReady, ProbeEffectError
+from probe_effect.model import INTERRUPTED, BadData, HostNotReady, ProbeEffectError
 from probe_effect.toml import beside
+
+NEAREST = {
+    **dict.fromkeys("“”„«»", '"'),
+    **dict.fromkeys("‘’", "'"),
+    **dict.fromkeys("–—−╌", "-"),
+    **dict.fromkeys("\u00a0\u202f\u2009", " "),
+    "→": "->",
+    "…": "...",
+    "µ": "u",
+    "μ": "u",
+    "×": "x",
+    "±": "+/-",
+    "≤": "<=",
+    "≥": ">=",
+    "·": "*",
+    "━": "=",
+}
+"""Signs that we print, to the nearest that ASCII has; of others the letter without its accents."""
+
+BROKEN_PIPE = 141
+"""What a shell says of a program that a signal ended: 128 and SIGPIPE."""
+
+NEAR = "probe-effect-nearest"
+
+
+def _nearest(error: UnicodeError) -> tuple[str, int]:
+    """What is printed where an encoding lacks a sign."""
+    assert isinstance(error, UnicodeEncodeError)
+    signs = error.object[error.start : error.end]
+    return "".join(NEAREST.get(sign) or _plain(sign) for sign in signs), error.end
+
+
+def _plain(sign: str) -> str:
+    return unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode() or "?"
+
+
+class _Stream(io.TextIOWrapper):
+    """A stream of this process in another's place."""
+
+    before: TextIO
+
+
+class _Product(_Stream):
+    """Standard output; a command whose product it does not take ends."""
+
+    def write(self, text: str) -> int:
+        try:
+            return super().write(text)
+        except OSError as refusal:
+            _end(self, refusal)
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError as refusal:
+            _end(self, refusal)
+
+
+class _Aside(_Stream):
+    """Standard error; what it does not take is lost."""
+
+    def write(self, text: str) -> int:
+        try:
+            return super().write(text)
+        except OSError:
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError:
+            _to_nowhere(self)
+
+
+def _to_nowhere(stream: TextIO) -> None:
+    """Have what a stream still holds, which is written again at the end, go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def _end(stream: TextIO, refusal: OSError) -> NoReturn:
+    _to_nowhere(stream)
+    if refusal.errno == errno.EPIPE:  # as `| head` ends it: all that was wanted has been read
+        sys.exit(BROKEN_PIPE)
+    sys.stderr.write(f"error: standard output: {refusal.strerror}\n")
+    sys.exit(1)
+
+
+def prepare() -> None:
+    """Have this process print so. A stream that is closed stays closed, and no file that is opened gets its number."""
+    codecs.register_error(NEAR, _nearest)
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115 (as long as we run)
+    sys.stdout, sys.stderr = _as(_Product, sys.stdout), _as(_Aside, sys.stderr)
+
+
+def _as(kind: type[_Stream], stream: TextIO | None) -> TextIO:
+    if stream is None:
+        return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 (as long as we run)
+    if type(stream) is not io.TextIOWrapper:  # somebody else's, who called us as a function
+        return stream
+    stream.flush()
+    is_line = stream.isatty() or kind is _Aside
+    made = kind(stream.buffer, encoding=stream.encoding, errors=NEAR, line_buffering=is_line)
+    made.before = stream  # which closes the buffer when nobody has it any more
+    return made
+
 
 SITE_PART = ("hugo", "pagefind", "pyarrow", "vl_convert", "watchfiles")
 """What the part `site` of the package brings: Hugo, charts, Parquet. Measuring does without it."""
 
+
+OTHER_PLACES = "XDG_CACHE_HOME, TMPDIR and --out name others"
 
 MOST_SIGNS = 200
 """Of a sentence in the list: all of it."""
@@ -103,22 +228,37 @@ def commands() -> None:
     """What does observing cost? Measure it, check results, and build the site.
 
     \b
-    Exit status: 0 fine, 1 problems found, 2 wrong usage, 3 this host cannot do it.
+    Exit status: 0 fine, 1 problems found, 2 wrong usage, 3 this host cannot do it, 130 interrupted.
     """  # noqa: D301 (click reads the \b)
 
 
 def main() -> None:
     """Run the command line; expected failures print their message, never a traceback."""
+    prepare()
+    status = _run()
+    sys.stdout.flush()
+    sys.exit(status)
+
+
+def _run() -> int:
+    """The exit status of the command that was called."""
     try:
-        sys.exit(commands(standalone_mode=False))  # click hands a command's exit status back as a value
-    except click.exceptions.Abort:
+        status: int | None = commands(standalone_mode=False)  # click hands a command's exit status back as a value
+    except (click.exceptions.Abort, KeyboardInterrupt):
         say("stopped")
-        sys.exit(130)
+        return INTERRUPTED
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        return error.exit_code
     except ProbeEffectError as error:
         if isinstance(error, BadData):
             show_problems(error.problems)
         say(f"error: {error}")
-        sys.exit(error.exit_status)
+        return error.exit_status
+    except OSError as refusal:  # a disk that is full or read-only, a folder of another user
+        if refusal.strerror is None:
+            raise
+        where = f"{refusal.filename}: " if refusal.filename else ""
+        say(f"error: {where}{refusal.strerror}. Expected a place that can be read and written; {OTHER_PLACES}")
+        return HostNotReady.exit_status
+    return status or 0

@@ -11,19 +11,19 @@ import click
 from probe_effect.cli import output
 from probe_effect.cli.check import submit
 from probe_effect.cli.data_options import data_words
-from probe_effect.cli.lend_look import known_numbers, show_look, tracers_here, turns_here, works_here
+from probe_effect.cli.doctor_run import known_numbers, show_look, tracers_here, turns_here, works_here
 from probe_effect.cli.measure import measure
 from probe_effect.cli.wanted import MINUTE_S, show_turns
-from probe_effect.errors import HostNotReady, ProbeEffectError
 from probe_effect.host import ROOT, typed
 from probe_effect.host.kernel import mount_for_our_time
-from probe_effect.machine.collect import warnings
-from probe_effect.machine.system import throttles
+from probe_effect.host.noise import warnings
+from probe_effect.host.system import throttles
 from probe_effect.measure.interrupt import Interrupted, TimeIsOver, interruptible, quiet_machine, within
 from probe_effect.measure.submission import cut_short, ids_of, read_unfinished
 from probe_effect.measure.testbed import Testbed
+from probe_effect.model import HostNotReady, ProbeEffectError
+from probe_effect.numbers.wanted import SuiteTurn, fitted
 from probe_effect.store.places import DataFolder, submissions_in
-from probe_effect.wanted import SuiteTurn, fitted
 
 TOLD = ("battery", "throttled")
 """What may begin while a suite is measured, and can be mended before the next."""

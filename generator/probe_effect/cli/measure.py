@@ -17,8 +17,8 @@ from probe_effect.cli.measure_settings import (
     MeasureOptions,
     counts,
 )
-from probe_effect.emulated.architecture import ARCHITECTURES, DEFAULT
-from probe_effect.emulated.qemu import Accelerator
+from probe_effect.guests.debian import ARCHITECTURES, DEFAULT
+from probe_effect.guests.qemu import Accelerator
 
 AUTHORS = ("project", "third-party", "hosted")
 """Those of `store.machine_file`, which takes longer to import."""
@@ -82,6 +82,12 @@ FLEET_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
     default=True,
     help="Whether scripts are timed in a loop before they run over programs. [default: they are]",
 )
+@click.option(
+    "--anyway",
+    is_flag=True,
+    help="Measure although something makes the times wrong: a CPU quota, or another tracer. It is recorded, and the "
+    "times lead nothing.",
+)
 @click.option("--out", type=PATH, help="Folder for results. [default: results/ of the data]")
 @click.option("--name", help="Name to credit in the submission.")
 @click.option("--url", help="Web address to credit, starting with https://.")
@@ -106,7 +112,7 @@ def measure(*, out: Path | None, data_path: Path | None, **options: Unpack[Measu
     if options["vm"] == NEW and given & {"resume", "tracers", "cases", "source", "accelerator"}:
         msg = "--vm new decides on tracers and cases by what was counted before; what was cut short is counted again"
         raise click.UsageError(msg)
-    again = {"suites", "resume", "vm", "architecture", "accelerator", "paths"}
+    again = {"suites", "resume", "anyway", "vm", "architecture", "accelerator", "paths"}
     if not options["vm"]:
         again |= {"source"} | ({"tracers"} if all("=" in word for word in options["tracers"]) else set())
     if options["resume"] and given - again:
@@ -152,6 +158,6 @@ def lab(name: str, blocks: int, seed: int | None, out: Path | None, data_path: P
     """
     data = data_folder(data_path, only_asks=True)
 
-    from probe_effect.cli.lab_run import run
+    from probe_effect.cli.measure_run import run_lab
 
-    run(data, LABORATORIES[name], blocks, seed, out)
+    run_lab(data, LABORATORIES[name], blocks, seed, out)

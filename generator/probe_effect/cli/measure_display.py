@@ -12,30 +12,21 @@ from rich.text import Text
 
 from probe_effect import units
 from probe_effect.cli.output import plain
-from probe_effect.cli.tables import show_section
-from probe_effect.errors import ProbeEffectError
+from probe_effect.cli.tables import show_section, tell
 from probe_effect.measure.bench import Progress, Settings, plan
 from probe_effect.measure.interrupt import leftovers
 from probe_effect.measure.request import Work
 from probe_effect.measure.submission import command_to_go_on
 from probe_effect.measure.testbed import Testbed
-from probe_effect.model import Key, Sample
+from probe_effect.model import Key, ProbeEffectError, Sample
 from probe_effect.numbers.index import grouped_by
 from probe_effect.store.machine_file import PlannedSubject
 from probe_effect.store.places import SubmissionFolder
-
-# rich honours NO_COLOR, FORCE_COLOR and a missing terminal by itself.
-progress = Console(stderr=True, highlight=False, soft_wrap=True)
 
 BAR_WIDTH = 24
 
 CLOCK_JUMP_S = 1.0
 """Daemons that keep the time turn it by less than that, and set it only when it is off by more."""
-
-
-def tell(text: str) -> None:
-    """Print lines above the one that changes."""
-    progress.print(plain(text), markup=False)
 
 
 def show_skipped(work: Work) -> None:
@@ -78,6 +69,8 @@ def display(console: Console) -> Iterator[Callable[[Progress], None]]:
         nonlocal last
         if notice := _notice(progress):
             console.print(plain(notice), markup=False)
+        if progress.phase == "told":
+            return
         line = _headline(progress)
         if live:
             live.update(Text(_status(progress)), refresh=True)
@@ -139,6 +132,8 @@ def _notice(progress: Progress) -> str | None:
             f"this machine's clock was set {way} by {abs(progress.clock_jumped_s):.0f} s during the run, or it slept; "
             "no time measured depends on that clock, but `started` and the folder's date are as it was before"
         )
+    if progress.told:
+        return "\n".join(f"disturbs the times: {one}" for one in progress.told)
     if progress.phase == "slept":
         return (
             f"this machine was suspended for {progress.slept_s:.0f} s in block {progress.planned.block + 1}: "

@@ -1,55 +1,64 @@
-"""What `probe-effect measure` does: choose, measure or continue, all that is new with `--vm new`, and print."""
+"""What `probe-effect measure` and `lab` do: choose, measure or continue, all that is new with `--vm new`, and print."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from itertools import groupby
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from textwrap import wrap
 
-from probe_effect.calibration.measure import recorded
+from probe_effect import units
+from probe_effect.advising.calibrate import recorded
 from probe_effect.cli import output
 from probe_effect.cli.data_options import credited, data_words
-from probe_effect.cli.measure_display import display, progress, show_cut_short, show_leftovers, show_plan, show_skipped
+from probe_effect.cli.measure_display import display, show_cut_short, show_leftovers, show_plan, show_skipped
 from probe_effect.cli.measure_settings import (
+    CACHE,
+    Laboratory,
+    MeasurementTarget,
     MeasureOptions,
     command_words,
     counts,
     default_blocks,
+    emulable,
     lengths,
     machine_words,
-)
-from probe_effect.cli.measure_target import (
-    CACHE,
-    MeasurementTarget,
-    emulable,
     target,
     tree_named,
     with_tree,
     without_builds,
 )
-from probe_effect.cli.tables import show_section
+from probe_effect.cli.tables import progress, show_section
 from probe_effect.compare.kernels import SERIES
-from probe_effect.compilers import own_cache
-from probe_effect.emulated.architecture import ARCHITECTURES
-from probe_effect.emulated.debian import locked
-from probe_effect.emulated.news import RELEASES, Job, Offer, counted, duration_s, missing, offer
-from probe_effect.emulated.qemu import KvmUnusable
-from probe_effect.errors import HostNotReady, ProbeEffectError, UsageError, unknown
-from probe_effect.host import typed
+from probe_effect.guests.debian import ARCHITECTURES, locked
+from probe_effect.guests.news import RELEASES, Job, Offer, counted, duration_s, missing, offer
+from probe_effect.guests.qemu import KvmUnusable
+from probe_effect.host import system, typed
+from probe_effect.host.compilers import own_cache
 from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.host.ownership import demand
-from probe_effect.machine import system
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.interrupt import Interrupted, interruptible
+from probe_effect.measure.plan import QUICK
 from probe_effect.measure.request import Work, choose_suites, choose_tracers, first_look, resolve
 from probe_effect.measure.run import measure as measure_suite
 from probe_effect.measure.run import resume as resume_suite
 from probe_effect.measure.submission import cut_short, hand_to_sudo_user, reopen, unfinished, work_of
+from probe_effect.measure.testbed import Testbed
 from probe_effect.measure.tree import Tree, named_tree
+from probe_effect.model import BadData, HostNotReady, ProbeEffectError, Problem, UsageError, unknown
 from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import read_published
+from probe_effect.numbers.published import with_unit
+from probe_effect.numbers.reading import read_submissions
+from probe_effect.numbers.submission import Number, Submission
+from probe_effect.site.pages import parts
 from probe_effect.store.machine_file import MachineFile, PlanFile, Submitter, read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder, submissions_in
-from probe_effect.store.suite_file import tools_of
+from probe_effect.store.samples import read_samples
+from probe_effect.store.suite_file import Suite, tools_of
+from probe_effect.tracers.tool import known_tracers
 
 
 def run(data: DataFolder, results: Path, options: MeasureOptions) -> None:
@@ -99,6 +108,7 @@ def _measure(on: MeasurementTarget, data: DataFolder, results: Path, options: Me
     ]
     if options["quick"] and not on.names:
         works = [first_look(work) for work in works]
+    failed: list[str] = []
     for work in (work for work in works if work.measured or work.skipped):
         settings = _settings(work, data, results, options, submitter)
         if options["dry_run"]:
@@ -109,6 +119,26 @@ def _measure(on: MeasurementTarget, data: DataFolder, results: Path, options: Me
         with display(progress) as tell, interruptible():
             submission = measure_suite(built, settings, on.testbed, tell)
         _show_product(submission, data_words(data))
+        failed += _failed(submission)
+    if not works:
+        raise HostNotReady("nothing is measured: each suite was left out, and says above how it is had")
+    if not any(work.measured or work.skipped for work in works):
+        raise HostNotReady(f"{', '.join(work.suite.id for work in works)}: no case that was named has a script here")
+    _demand_rows(failed)
+
+
+def _demand_rows(failed: Sequence[str]) -> None:
+    """Raise HostNotReady if nothing was measured in some submissions, whose status is not that of success."""
+    if failed:
+        raise HostNotReady("\n".join(["no run of any case ended well, so that nothing was measured:", *failed]))
+
+
+def _failed(submission: SubmissionFolder) -> list[str]:
+    """The folder, with the first reason, if no traced run of a submission ended well."""
+    rows = [row for row in read_samples(submission.samples, str(submission.samples))[0] if row.arm != "baseline"]
+    if any(row.status == "ok" for row in rows):
+        return []
+    return [f"{submission.folder}: {next((row.note for row in rows if row.note), 'no traced run was made')}"]
 
 
 def _settings(work: Work, data: DataFolder, results: Path, options: MeasureOptions, submitter: Submitter) -> Settings:
@@ -128,7 +158,8 @@ def _settings(work: Work, data: DataFolder, results: Path, options: MeasureOptio
         submitter=submitter,
         author=options["author"],
         fleet_name=options["fleet_name"],
-        continued_by=(*words, "--out", str(results.resolve()), *data_words(data)),
+        anyway=options["anyway"],
+        continued_by=(*words, *data_words(data)),
         calibrate=recorded if options["calibrate"] and not options["vm"] else None,
     )
 
@@ -136,6 +167,7 @@ def _settings(work: Work, data: DataFolder, results: Path, options: MeasureOptio
 def _resume(on: MeasurementTarget, data: DataFolder, results: Path, options: MeasureOptions) -> None:
     """Continue what was cut short, with the settings that it was begun with."""
     named = tree_named(options["source"], on.suites)
+    failed: list[str] = []
     for one in unfinished(results, options["suites"], on.testbed):
         work = work_of(one, on.suites, on.known, on.testbed)
         opened = reopen(one, work := with_tree(work, named or _tree_of(one.plan)))
@@ -143,11 +175,19 @@ def _resume(on: MeasurementTarget, data: DataFolder, results: Path, options: Mea
         made = lengths(quick=one.plan.is_quick, counted=run.metric == "instructions")
         calibrate = None if {"--vm", "--no-calibrate"} & {*run.command} else recorded
         settings = Settings(
-            results=results, blocks=run.blocks, seed=run.seed, command=run.command, lengths=made, calibrate=calibrate
+            results=results,
+            blocks=run.blocks,
+            seed=run.seed,
+            command=run.command,
+            lengths=made,
+            calibrate=calibrate,
+            anyway=options["anyway"] or "--anyway" in run.command,
         )
         with display(progress) as tell, interruptible():
             submission = resume_suite(opened, work, settings, on.testbed, tell)
         _show_product(submission, data_words(data))
+        failed += _failed(submission)
+    _demand_rows(failed)
 
 
 def _tree_of(plan: PlanFile) -> Tree | None:
@@ -248,3 +288,93 @@ def _about(seconds: float | None) -> str:
     return (
         f"about {minutes // HOUR_MIN} h {minutes % HOUR_MIN:02} min" if minutes > HOUR_MIN else f"about {minutes} min"
     )
+
+
+COLUMNS = 88
+
+
+def run_lab(data: DataFolder, laboratory: Laboratory, blocks: int, seed: int | None, out: Path | None) -> None:
+    """Measure and tell. Raises: HostNotReady where a tool or root is missing, UsageError, BadData."""
+    mount_for_our_time()
+    ((folder, suite),) = choose_suites(data, [laboratory.suite])
+    ready = choose_tracers(known_tracers(), laboratory.tracers)
+    work = resolve(folder, suite, ready, laboratory.cases)
+    show_leftovers()
+    show_skipped(work)
+    with TemporaryDirectory(prefix="probe-effect-lab-") as passing:
+        settings = _lab_settings(
+            laboratory, out or Path(passing), blocks, secrets.randbits(32) if seed is None else seed
+        )
+        try:
+            with display(progress) as tell, interruptible():
+                place = measure_suite(work, settings, Testbed(), tell)
+        except Interrupted as stop:
+            if out is not None:
+                raise
+            raise Interrupted("stopped; no rows are kept without --out") from stop
+        problems: list[Problem] = []
+        submissions = read_submissions([place], data, problems)
+        if problems:
+            raise BadData(problems)
+        for line in _report(data, laboratory, suite, submissions[0]):
+            output.product(line)
+        if out is not None:
+            hand_to_sudo_user(place.folder)
+            output.product(f"\nThe rows are in {place.folder}")
+
+
+def _lab_settings(laboratory: Laboratory, results: Path, blocks: int, seed: int) -> Settings:
+    """The settings of a laboratory, whose submission records the `measure` command that does the same."""
+    words = ["probe-effect", "measure", laboratory.suite]
+    words += [word for name in laboratory.tracers for word in ("--tracer", name)]
+    words += [word for case in laboratory.cases for word in ("--case", case)]
+    words += ["--quick", "--blocks", str(blocks), "--seed", str(seed)]
+    return Settings(results=results, blocks=blocks, seed=seed, command=tuple(words), lengths=QUICK)
+
+
+def _report(data: DataFolder, laboratory: Laboratory, suite: Suite, submission: Submission) -> Iterator[str]:
+    untraced = units.duration(submission.baseline.value if submission.baseline else None)
+    where = names.machine_name(submission)
+    yield from (*wrap(laboratory.question, COLUMNS), "")
+    yield from wrap(f"Measured on {where}. Untraced, {untraced}: {suite.workload.operation}.", COLUMNS)
+    titles = {case.id: case.title for case in suite.cases}
+    for one in submission.numbers:
+        yield f"\n{titles.get(one.case, one.case)}"
+        yield from _wrapped(f"  here: {_said(one)}")
+        for line in _printed(data, laboratory.printed.get(one.case, ())):
+            yield from _wrapped(f"  then: {line}")
+    yield "\nTo try next"
+    for sentence, command in laboratory.next:
+        yield from (f"  {sentence}:", f"    {command}")
+
+
+def _wrapped(text: str) -> list[str]:
+    """The text in lines that any terminal has room for, a value and its unit on one."""
+    return wrap(text, COLUMNS, subsequent_indent="        ", break_long_words=False, break_on_hyphens=False)
+
+
+def _said(one: Number) -> str:
+    """What was measured, in words."""
+    if one.cost is None:
+        return f"{one.status}: {one.note}"
+    if not one.is_clear:
+        return f"{names.tool_with_version(one)}: {parts.cost(one)}"
+    rates = ", ".join(
+        f"{percent} % at {units.rate(rate.value)}" for percent in (1, 5, 30) if (rate := one.threshold(percent))
+    )
+    costs = f"{names.tool_with_version(one)}: each event costs {parts.cost(one)}"
+    return f"{costs}; a busy thread is slowed by {rates}" if rates else costs
+
+
+def _printed(data: DataFolder, keys: Sequence[str]) -> Iterator[str]:
+    """What others printed, with who, when and on what; nothing of a source that these data have not."""
+    for key in keys:
+        name, _, figure_id = key.partition(".")
+        problems: list[Problem] = []
+        folders = [folder for folder in data.sources() if folder.name == name]
+        for source in filter(None, (read_published(folder, data, problems) for folder in folders)):
+            for figure in source.figures:
+                if figure.figure == figure_id:
+                    by = parts.source_label(source.document)
+                    ours = "" if figure.printed else "; worked out here from what they printed"
+                    yield f"{with_unit(float(figure.value), figure.unit)}: {figure.what} ({by}{ours})"

@@ -1,6 +1,7 @@
 """Products to stdout, progress and problems to stderr. Tables and sections are in `tables.py`."""
 
 import json
+import sys
 from collections.abc import Callable, Iterable
 from typing import NoReturn
 
@@ -26,7 +27,8 @@ def product(text: str) -> None:
 
 def product_json(value: object) -> None:
     """Print `value` as JSON that other programs rely on; NaN is refused."""
-    product(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    takes_all = "utf" in (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
+    product(json.dumps(value, indent=2, ensure_ascii=not takes_all, allow_nan=False))
 
 
 def say(text: str) -> None:

@@ -9,7 +9,7 @@ from probe_effect.answer.question import Combination, Question, asked_from, rate
 from probe_effect.cli import output
 from probe_effect.cli.data_options import data_folder, data_option
 from probe_effect.costs.row import SAMPLED
-from probe_effect.errors import UsageError
+from probe_effect.model import UsageError
 from probe_effect.numbers.names import tool_of
 
 PROFILER = "bpftrace"

@@ -1,4 +1,4 @@
-"""Products in tables, for people and for programs that cut and sort lines, and in titled sections of short rows."""
+"""Products in tables, for people and for programs that cut and sort lines, and in sections; progress on stderr."""
 
 from collections.abc import Iterable, Sequence
 
@@ -17,6 +17,14 @@ MIN_NAME_WIDTH = 30
 """A name is cut to no less, so that names of one library differ."""
 GAP = 2
 MORE = "…"
+
+# rich honours NO_COLOR, FORCE_COLOR and a missing terminal by itself.
+progress = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def tell(text: str) -> None:
+    """Print lines on stderr, above one that changes."""
+    progress.print(plain(text), markup=False)
 
 
 def console() -> Console:

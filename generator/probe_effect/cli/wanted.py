@@ -1,7 +1,7 @@
 """`probe-effect doctor`, `suites` and `wanted`: what this machine can measure, and what the site lacks.
 
 The JSON has `machines`: `machine`, `cases`, `first` and `suite` of each kind that lacks cases; `kernels`; `uncounted`;
-and `here`: each suite that this machine can measure as `wanted.py` has it, the most wanted first.
+and `here`: each suite that this machine can measure as `numbers/wanted.py` has it, the most wanted first.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,11 +15,11 @@ import click
 from probe_effect.cli import output
 from probe_effect.cli.data_options import data_folder, data_option
 from probe_effect.cli.tables import show_section, show_table
-from probe_effect.emulated.architecture import ARCHITECTURES, DEFAULT
+from probe_effect.guests.debian import ARCHITECTURES, DEFAULT
 
 if TYPE_CHECKING:
+    from probe_effect.numbers.wanted import SuiteTurn
     from probe_effect.store.suite_file import Suite
-    from probe_effect.wanted import SuiteTurn
 
 
 @click.command()
@@ -79,7 +79,7 @@ def suites(data_path: Path | None, output_format: str) -> None:
 
 def _rows(folder: Path, suite: "Suite", absent: Mapping[str, str | None]) -> list[dict[str, Any]]:
     """One row per case and tracer that the suite has a script for; `absent`: tracer to why it cannot run here."""
-    from probe_effect.machine.system import architecture
+    from probe_effect.host.system import architecture
     from probe_effect.numbers import names
     from probe_effect.store.suite_file import script_paths
     from probe_effect.tracers.tool import known_tracers
@@ -110,9 +110,9 @@ def wanted(*, minutes: int | None, data_path: Path | None, output_format: str) -
     """Say which machines, kernels and cases nobody has measured, and what to measure first here."""
     data = data_folder(data_path, only_asks=True)
 
-    from probe_effect.cli.lend_look import known_numbers, turns_here, works_here
+    from probe_effect.cli.doctor_run import known_numbers, turns_here, works_here
     from probe_effect.host.kernel import mount_for_our_time
-    from probe_effect.wanted import fitted, lacking, uncounted, untimed_kernels
+    from probe_effect.numbers.wanted import fitted, lacking, uncounted, untimed_kernels
 
     mount_for_our_time()
     catalogue = known_numbers(data, data.results)

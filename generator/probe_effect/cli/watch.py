@@ -9,7 +9,7 @@ import click
 
 from probe_effect.cli import output
 from probe_effect.cli.data_options import PATH, data_folder, data_option, script_text
-from probe_effect.errors import UsageError
+from probe_effect.model import UsageError
 
 
 @click.command()
@@ -39,7 +39,7 @@ def watch(
     """  # noqa: D301 (click reads the \b)
     data = data_folder(data_path, only_asks=True)
 
-    from probe_effect.calibration.measure import calibrated
+    from probe_effect.advising.calibrate import calibrated
     from probe_effect.cli.watch_run import run
 
     calibrate = None if no_calibrate else calibrated
@@ -103,8 +103,8 @@ def try_script(
     """  # noqa: D301 (click reads the \b)
     data = data_folder(data_path, only_asks=True)
 
+    from probe_effect.advising.runs import TrialScript, TrialSettings
     from probe_effect.cli.watch_run import run_trial
-    from probe_effect.trial.runs import TrialScript, TrialSettings
 
     texts = [*((text, text) for text in programs), *((str(path), script_text(path)) for path in files)]
     if not 1 <= len(texts) <= MOST_SCRIPTS:

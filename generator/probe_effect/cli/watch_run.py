@@ -16,23 +16,26 @@ from rich.live import Live
 from rich.text import Text
 
 from probe_effect import units
-from probe_effect.advising.here import this_machine
+from probe_effect.advising.calibrate import Calibrate
+from probe_effect.advising.prediction import this_machine
+from probe_effect.advising.result import TrialResult, predicted, trial_csv, trial_json, trial_spec
+from probe_effect.advising.runs import CommandTrial, TrialRun, TrialSettings
 from probe_effect.advising.watched import TracingCost, Watched, probe_costs, total, watch_json
-from probe_effect.calibration.measure import Calibrate
 from probe_effect.cli import output
+from probe_effect.cli.advice_output import show_quota
 from probe_effect.cli.measure_display import show_leftovers, time_left
 from probe_effect.cli.tables import console, show_table, table_of
-from probe_effect.compilers import own_cache
-from probe_effect.errors import HostNotReady, ProbeEffectError
+from probe_effect.host.compilers import own_cache
 from probe_effect.host.kernel import mount_for_our_time
+from probe_effect.host.load import throttled_since, throttlings
+from probe_effect.host.noise import quotas
 from probe_effect.live.loaded import RunStatistics
 from probe_effect.live.places import Place
 from probe_effect.measure.interrupt import Interrupted, interruptible
 from probe_effect.measure.submission import hand_to_sudo_user
+from probe_effect.model import HostNotReady, ProbeEffectError
 from probe_effect.store.places import DataFolder
 from probe_effect.store.tables import printable
-from probe_effect.trial.result import TrialResult, predicted, trial_csv, trial_json, trial_spec
-from probe_effect.trial.runs import CommandTrial, TrialRun, TrialSettings
 
 LABELS = ("What", "Type", "Held by", "Attached to")
 VALUES = ("Events", "Program", "Probe, each event", "Probe", "Together")
@@ -57,6 +60,7 @@ def run(
 ) -> None:
     """Look once, or again and again until Ctrl-C. Raises: HostNotReady, UsageError for an unknown machine."""
     mount_for_our_time()
+    show_quota()
     with RunStatistics() as watch:  # before the data are read: who may not look need not wait
         costs = probe_costs(data, this_machine(), machine, calibrate)
         looks = costs.looks(watch, seconds)
@@ -159,10 +163,11 @@ HEADS = ("CPU time", "wall time", "tracer's CPU", "events", "lost")
 def run_trial(settings: TrialSettings, data: DataFolder, output_format: str, plot: Path | None) -> int:
     """The exit status, after the result is printed. Raises: ProbeEffectError; what there is then is written down."""
     mount_for_our_time()
+    show_quota()
     settings.check()
     show_leftovers()
     result, status = TrialResult(settings, way=""), 0
-    journal = _journal(settings)
+    journal, stops = _journal(settings), throttlings()
     try:
         with interruptible(), closing(CommandTrial(settings)) as trial:
             result.way = trial.tree.way
@@ -179,6 +184,8 @@ def run_trial(settings: TrialSettings, data: DataFolder, output_format: str, plo
         raise error from None
     finally:
         hand_to_sudo_user(journal.parent)
+    after = quotas(stopped=throttled_since(stops, None))
+    result.disturbed = tuple(str(one) for one in after if one.id == "quota-stopped")  # the quota itself was said before
     if plot is not None:
         plot.write_text(json.dumps(trial_spec(result), indent=2) + "\n", encoding="utf-8")
     _show(result, journal, output_format)

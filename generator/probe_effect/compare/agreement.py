@@ -14,8 +14,8 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource
 from probe_effect.numbers.names import tool_of
 from probe_effect.numbers.shown import shown
-from probe_effect.reduce.submission import Number
-from probe_effect.stats.trends import MIN_PAIRS, Correlation, kendall
+from probe_effect.numbers.submission import Number
+from probe_effect.numbers.trends import MIN_PAIRS, Correlation, kendall
 from probe_effect.store.beside_files import Figure
 
 

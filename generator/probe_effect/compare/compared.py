@@ -11,12 +11,11 @@ from typing import NamedTuple
 
 from probe_effect import units
 from probe_effect.compare.comparison import REPEATABILITY_LIMIT_RATIO, Comparison, Side, between, between_tracers, grown
-from probe_effect.errors import BadData, ProbeEffectError, UsageError, unknown
-from probe_effect.model import Key, Metric, Problem
-from probe_effect.numbers.index import grouped_by
+from probe_effect.model import BadData, Key, Metric, ProbeEffectError, Problem, UsageError, unknown
+from probe_effect.numbers.index import Numbers, grouped_by
 from probe_effect.numbers.names import cpu, tier, tool_with_version
-from probe_effect.reduce.reading import read_submissions
-from probe_effect.reduce.submission import Number, Submission
+from probe_effect.numbers.reading import read_submissions
+from probe_effect.numbers.submission import Number, Submission
 from probe_effect.store.beside_files import changed_ids, read_changes
 from probe_effect.store.places import DataFolder, SubmissionFolder
 
@@ -44,9 +43,7 @@ class NamedSide:
         data = DataFolder(results.parent)
         if not self.is_machine or results != data.results:
             return self.folders
-        document, faults = read_changes(data)
-        problems += faults
-        gone = changed_ids(document.changes if document else (), "withdrawn")
+        gone = _withdrawn(data, problems)
         left = tuple(one for one in self.folders if one.id not in gone)
         if not left:
             msg = f"{self.text}: all its submissions are withdrawn. Name one by its folder to compare it all the same."
@@ -201,8 +198,21 @@ class Compared:
         return differing_traits((one.first for one in self.comparisons), (one.second for one in self.comparisons))
 
 
-def of_sides(first: ReadSide, second: ReadSide, selection: Selection) -> Compared:
-    """The second side against the first.
+def _withdrawn(data: DataFolder, problems: list[Problem]) -> frozenset[str]:
+    """The ids of withdrawn submissions; faults of the change log go to `problems`."""
+    document, faults = read_changes(data)
+    problems += faults
+    return changed_ids(document.changes if document else (), "withdrawn")
+
+
+def spread_in(data: DataFolder) -> float | None:
+    """The standard deviation between runs of sound data, as a share of a cost; None where too little was repeated."""
+    gone = _withdrawn(data, [])
+    return Numbers(read_submissions([one for one in data.submissions() if one.id not in gone], data, [])).spread
+
+
+def of_sides(first: ReadSide, second: ReadSide, selection: Selection, data: DataFolder) -> Compared:
+    """The second side against the first; times must differ by more than runs in `data` do.
 
     Raises: UsageError for an unknown name, nothing to compare, or a gate for times; ProbeEffectError without a common
         case.
@@ -214,7 +224,8 @@ def of_sides(first: ReadSide, second: ReadSide, selection: Selection) -> Compare
         Half(side.name, given.words, selection.among(side.current))
         for side, given in zip(sides, (first.given, second.given), strict=True)
     )
-    found = [one for one in between(*sides, selection.limit_ratio) if one.first.key in ours.numbers]
+    spread = spread_in(data) if metric == "time" else None
+    found = [one for one in between(*sides, selection.limit_ratio, spread) if one.first.key in ours.numbers]
     return _compared(found, ours, others, "no case with the same tracer on both sides", selection)
 
 
@@ -315,7 +326,6 @@ def _compared(found: Sequence[Comparison], first: Half, second: Half, lacking: s
 
 
 def _absence(one: Number | None) -> str:
-    """Why there is no cost."""
     return "it was not measured" if one is None else f"{one.status}: {one.note}"
 
 

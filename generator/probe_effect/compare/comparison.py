@@ -13,11 +13,12 @@ from typing import Literal
 import numpy as np
 
 from probe_effect.model import Estimate, Key
+from probe_effect.numbers import estimates, index
+from probe_effect.numbers.estimates import CONFIDENCE, Rank, estimate, ranks
 from probe_effect.numbers.index import current, newest_first
-from probe_effect.reduce.rows import BlockTable
-from probe_effect.reduce.submission import Number, Submission
-from probe_effect.stats import estimates
-from probe_effect.stats.estimates import CONFIDENCE, Rank, estimate, ranks
+from probe_effect.numbers.rows import BlockTable
+from probe_effect.numbers.submission import Number, Submission
+from probe_effect.store.machine_file import is_hosted
 
 Outcome = Literal["higher", "lower", "no difference", "not comparable"]
 OUTCOMES: tuple[Outcome, ...] = ("higher", "lower", "no difference", "not comparable")
@@ -94,21 +95,28 @@ class Side:
         return [*own, self.numbers] if len(own) > 1 else own
 
 
-def compare(first: Number, second: Number, limit_ratio: float = REPEATABILITY_LIMIT_RATIO) -> Comparison:
+def compare(
+    first: Number, second: Number, limit_ratio: float = REPEATABILITY_LIMIT_RATIO, spread: float | None = None
+) -> Comparison:
     """The second against the first; two counts must differ by more than `limit_ratio` of the smaller.
+
+    `spread`: the standard deviation between runs, as a share of a cost, which two runs must differ by more than; None
+    where the costs have it in their intervals, or nobody knows it.
 
     Raises: ValueError for a time and a count, or where one has no cost.
     """
     if first.is_time != second.is_time:
         raise ValueError(f"{first.id} and {second.id}: a time and a count are never compared")
-    return _compare_times(first, second) if first.is_time else _compare_counts(first, second, limit_ratio)
+    return _compare_times(first, second, spread) if first.is_time else _compare_counts(first, second, limit_ratio)
 
 
-def between(first: Side, second: Side, limit_ratio: float = REPEATABILITY_LIMIT_RATIO) -> list[Comparison]:
+def between(
+    first: Side, second: Side, limit_ratio: float = REPEATABILITY_LIMIT_RATIO, spread: float | None = None
+) -> list[Comparison]:
     """Every case, tracer and level that both have a cost of, by case; a number is never set against itself."""
     ours, others = first.numbers, second.numbers
     pairs = ((one, others[key]) for key, one in ours.items() if key in others)
-    return [compare(one, other, limit_ratio) for one, other in pairs if one is not other]
+    return [compare(one, other, limit_ratio, spread) for one, other in pairs if one is not other]
 
 
 def between_tracers(
@@ -125,7 +133,7 @@ def between_tracers(
     return [compare(one, other, limit_ratio) for one, other in ordered]
 
 
-def since(submission: Submission, runs: Iterable[Submission]) -> list[Comparison]:
+def since(submission: Submission, runs: Iterable[Submission], spread: float | None = None) -> list[Comparison]:
     """Each cost of `submission` against the newest earlier one of its suite, by case; `runs` are of its machine."""
     before = (one for one in runs if one.suite == submission.suite and one.started < submission.started)
     earlier = [Side(one.id, (one,)).numbers for one in newest_first(before)]
@@ -133,7 +141,7 @@ def since(submission: Submission, runs: Iterable[Submission]) -> list[Comparison
         (next((found[key] for found in earlier if key in found), None), one)
         for key, one in Side(submission.id, (submission,)).numbers.items()
     )
-    return [compare(old, new) for old, new in pairs if old is not None]
+    return [compare(old, new, spread=spread) for old, new in pairs if old is not None]
 
 
 def ranked(numbers: Iterable[Number]) -> list[tuple[Number, Rank]]:
@@ -179,15 +187,18 @@ def faults(one: Number) -> list[str]:
     return [f"{one.submission.id}, {one.tracer}: {fault}" for fault in _faults(one)]
 
 
-def _compare_times(first: Number, second: Number) -> Comparison:
+def _compare_times(first: Number, second: Number, spread: float | None) -> Comparison:
     """The second time against the first.
 
     The interval of the difference is that of its blocks where both are from the same blocks (`stats.estimates`).
-    Otherwise it is that of two independent estimates (`stats.estimates`). The ratio always takes them for independent,
+    Otherwise it is that of two independent estimates (`stats.estimates`), of two runs with the spread between runs in
+    each. The ratio always takes them for independent,
     which is wider than need be where they share their baselines.
     """
     paired = _block_difference(first, second)
-    difference = paired or estimates.difference(second.known_cost, first.known_cost)
+    shared = first.submission is second.submission
+    one, other = (each.known_cost if shared else _over_runs(each, spread) for each in (first, second))
+    difference = paired or estimates.difference(other, one)
     reason = _obstacle(first, second)
     if reason is None and difference.low is None:
         reason = TOO_FEW_COMMON
@@ -199,10 +210,14 @@ def _compare_times(first: Number, second: Number) -> Comparison:
         second=second,
         outcome=_outcome(difference.value, reason, is_clear=is_clear),
         difference=difference,
-        ratio=estimates.ratio(second.known_cost, first.known_cost),
+        ratio=estimates.ratio(other, one),
         is_paired=paired is not None,
         reason=reason,
     )
+
+
+def _over_runs(one: Number, spread: float | None) -> Estimate:
+    return index.over_runs(one.known_cost, None if is_hosted(one.submission.machine) else spread)
 
 
 def _compare_counts(first: Number, second: Number, limit_ratio: float) -> Comparison:

@@ -17,14 +17,13 @@ import numpy as np
 
 from probe_effect import toml
 from probe_effect.compare.comparison import Comparison, compare
-from probe_effect.errors import BadData
-from probe_effect.model import Problem, level_order, release_numbers
+from probe_effect.model import BadData, Problem, level_order, release_numbers
 from probe_effect.numbers.catalogue import Catalogue, read_numbers
 from probe_effect.numbers.index import best, grouped_by, newest_first, once
 from probe_effect.numbers.names import ARCHITECTURES, point_release, release_series, tool, tool_of
 from probe_effect.numbers.shown import FIRST_SUITE
-from probe_effect.reduce.submission import Number, Submission
-from probe_effect.stats.trends import Correlation, kendall
+from probe_effect.numbers.submission import Number, Submission
+from probe_effect.numbers.trends import Correlation, kendall
 from probe_effect.store.beside_files import Explanation, read_explanations
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import Suite
@@ -68,9 +67,13 @@ class Matrix:
         """The current number of a row there; None where it was not run."""
         return self.cells.get((row, KernelColumn(kernel, tracer)))
 
+    def line(self, row: CountedCase, tracer: str) -> list[Number | None]:
+        """The cell of a row and tracer on each kernel; None where it was not run."""
+        return [self.cell(row, kernel, tracer) for kernel in self.kernels]
+
     def along_kernels(self, row: CountedCase, tracer: str) -> list[Number]:
-        """The cells of a row and tracer from kernel to kernel."""
-        return [cell for kernel in self.kernels if (cell := self.cell(row, kernel, tracer))]
+        """The cells of a row and tracer from kernel to kernel, as far as there are any."""
+        return [cell for cell in self.line(row, tracer) if cell]
 
     def events(self) -> tuple[CountedCase, ...]:
         """The rows of cases that have events at all, so that there is a count for each of them."""
@@ -159,7 +162,8 @@ def counted(catalogue: Catalogue, *, narrow: bool = False) -> Sequence[Submissio
     """The counts that pages show, newest first: where a kernel was counted on more CPUs and on fewer, those on more.
 
     Kernels of which only some cases were counted are of the series alone, and here with `narrow`.
-    The only CPU of a machine is CPU 0, where the kernel does more at some probes (METHOD.md, "Instructions").
+    The only CPU of a machine is CPU 0, where the kernel does more at some probes; a finding says which:
+    /findings/on-one-cpu-bpftraces-tracepoints-cost-twice-as-much/.
     """
     most: dict[tuple[str, ...], int] = defaultdict(int)
     for one in catalogue.counted:
@@ -324,7 +328,6 @@ def _beside(matrices: tuple[Matrix, Matrix], series: str, tracer: str) -> Archit
 
 
 def _counted(found: Matrix, kernel: str) -> list[CountedCase]:
-    """The rows with a count on a kernel, by whichever tracer."""
     cells = ((row, found.cell(row, kernel, tracer)) for row in found.events() for tracer in found.tracers)
     return list(dict.fromkeys(row for row, cell in cells if cell is not None and cell.cost is not None))
 

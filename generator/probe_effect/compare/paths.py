@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 
 from probe_effect import toml
 from probe_effect.model import Key
-from probe_effect.reduce.submission import Submission
+from probe_effect.numbers.submission import Submission
 from probe_effect.store.further_tables import Classes, EventPath, Stack, added, read_paths, summed
 from probe_effect.store.places import SubmissionFolder
 
@@ -86,12 +86,12 @@ def _paths_of(files: SubmissionFolder, digest: str | None) -> Mapping[Key, Added
     del digest  # it is of the files' content, which may change while we run
     events, _ = read_paths(files.paths, str(files.paths))
     untraced = {one.key.level: one for one in events if one.key.is_baseline}
-    pairs = ((one, untraced.get(one.key.level)) for one in events if not one.key.is_baseline and _is_usual(one))
+    pairs = (
+        (one, untraced.get(one.key.level))
+        for one in events
+        if not one.key.is_baseline and abs(one.total.instructions - one.counted) <= MOST_APART_RATIO * one.counted
+    )
     return {one.key: AddedPath(one, added(one, before)) for one, before in pairs if before}
-
-
-def _is_usual(event: EventPath) -> bool:
-    return abs(event.total.instructions - event.counted) <= MOST_APART_RATIO * event.counted
 
 
 @cache

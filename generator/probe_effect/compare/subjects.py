@@ -17,9 +17,9 @@ from probe_effect.compare.kernels import architecture_order, counted, release_or
 from probe_effect.model import Metric
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import Numbers, grouped_by
-from probe_effect.numbers.names import machine_name, tool
+from probe_effect.numbers.names import machine_name, tool, tracer_name
 from probe_effect.numbers.shown import MOST_MACHINES, Likeness, by_likeness, facts_of_submission, shown_machines
-from probe_effect.reduce.submission import Number, Submission
+from probe_effect.numbers.submission import Number, Submission
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,9 @@ class MeasuredMachine(Side):
         """Tracer to its name with its newest version here; the tracer with most costs first."""
         tracers = [tracer for tracer, _ in Counter(one.tracer for one in self.every).most_common()]
         versions = {one.tracer: one.tool_version for one in reversed(self.every) if one.tool_version}
-        return {tracer: tool(tracer, versions.get(tracer)) for tracer in tracers}
+        named = {tracer: tool(tracer, versions.get(tracer)) for tracer in tracers}
+        often = Counter(named.values())
+        return {tracer: name if often[name] == 1 else tracer_name(tracer) for tracer, name in named.items()}
 
 
 def subjects(catalogue: Catalogue) -> list[MeasuredMachine]:
@@ -141,11 +143,11 @@ class History:
         return [*self.alike, *chain.from_iterable(self.changed.values())]
 
 
-def histories(submissions: Sequence[Submission]) -> dict[str, History]:
+def histories(submissions: Sequence[Submission], spread: float | None) -> dict[str, History]:
     """Suite id to its history, for each suite of which a machine has two timed runs or more that can be compared."""
     timed = (one for one in submissions if one.metric == "time")
     suites = grouped_by(sorted(timed, key=attrgetter("suite", "started", "id")), attrgetter("suite"))
-    found = {suite: _history(runs) for suite, runs in suites.items() if len(runs) > 1}
+    found = {suite: _history(runs, spread) for suite, runs in suites.items() if len(runs) > 1}
     return {suite: one for suite, one in found.items() if any(pair.reason is None for pair in one.comparisons)}
 
 
@@ -166,8 +168,8 @@ def changes(found: Comparison) -> tuple[RunChange, ...]:
     return tuple(RunChange(what, before, after) for (what, before), (_, after) in sides if before != after)
 
 
-def _history(runs: Sequence[Submission]) -> History:
-    by_change = grouped_by(chain.from_iterable(since(one, runs) for one in runs), changes)
+def _history(runs: Sequence[Submission], spread: float | None) -> History:
+    by_change = grouped_by(chain.from_iterable(since(one, runs, spread) for one in runs), changes)
     alike = tuple(by_change.pop((), ()))
     return History(tuple(runs), alike, {change: tuple(found) for change, found in by_change.items()})
 

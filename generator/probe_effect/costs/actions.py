@@ -18,13 +18,13 @@ import numpy as np
 
 from probe_effect import units
 from probe_effect.costs.evidence import Evidence
-from probe_effect.costs.row import NOTES, PLAIN_ACTION, SAMPLED, CostRow, at_levels
+from probe_effect.costs.row import NOTES, PLAIN_ACTION, CostRow, at_levels
 from probe_effect.model import Estimate
+from probe_effect.numbers import estimates
 from probe_effect.numbers.index import grouped_by, once
 from probe_effect.numbers.names import tool_of
-from probe_effect.reduce.submission import Number
-from probe_effect.stats import estimates
-from probe_effect.stats.trends import StraightLine, straight_line
+from probe_effect.numbers.submission import Number
+from probe_effect.numbers.trends import StraightLine, straight_line
 from probe_effect.store.suite_file import Case
 
 SAME_ACTION = dict.fromkeys(("filter-rejects", "filter-by-pid", "filter-by-name", "filter-by-cgroup"), "filter")
@@ -144,9 +144,8 @@ WALKED = 127
 """Frames that the kernel walks at most: the default of kernel.perf_event_max_stack (PERF_MAX_STACK_DEPTH in
 include/uapi/linux/perf_event.h). A user's stack and the kernel's share them."""
 
-WATCHES_PROCESSES = "perf-record"
-"""The tool whose timer may belong to a process, and is then stopped and started at each of its context switches."""
-
+WATCH_PROCESSES = ("perf-record", "perf-stat")
+"""The tools whose events may belong to a process, and are then stopped and started at each of its context switches."""
 
 STOPS = "py-spy"
 """The tool that stops the program while it reads a stack, which is wall time. What a sample took is in cases of the
@@ -185,13 +184,12 @@ class SampleLaw:
 
 
 ALL_CPUS = ("-a", "--all-cpus", "-C", "--cpu")
-"""Its options that sample CPUs, whose timers no switch stops."""
+"""Their options that watch CPUs, whose events no switch stops."""
 
 
-def may_pay_at_switches(tracer: str, kinds: Iterable[str], options: Iterable[str] = ()) -> bool:
-    """Whether a tool takes samples, among `kinds` of probes, by timers that may belong to processes."""
-    spared = any(option.split(" ")[0] in ALL_CPUS for option in options)
-    return tool_of(tracer) == WATCHES_PROCESSES and SAMPLED in kinds and not spared
+def may_pay_at_switches(tracer: str, options: Iterable[str] = ()) -> bool:
+    """Whether the events of a tool with these options may belong to processes, which pays at each context switch."""
+    return tool_of(tracer) in WATCH_PROCESSES and not any(option.split(" ")[0] in ALL_CPUS for option in options)
 
 
 @once

@@ -16,9 +16,9 @@ from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource
 from probe_effect.numbers.index import Numbers, OnDemand, grouped_by, once
 from probe_effect.numbers.published import DERIVED_MARK, PUBLISHED_MARK, printed_text
+from probe_effect.numbers.reading import code
 from probe_effect.numbers.shown import Facts, Likeness, by_likeness, facts_of_submission
-from probe_effect.reduce.reading import code
-from probe_effect.reduce.submission import Number
+from probe_effect.numbers.submission import Number
 from probe_effect.store.beside_files import Figure
 from probe_effect.store.kept import code_version
 from probe_effect.store.release_file import folders_digest
@@ -120,10 +120,11 @@ class Evidence:
         *,
         folders: Mapping[str, Path] | None = None,
         titles: Mapping[str, str] | None = None,
+        spread: Callable[[], float | None] = lambda: None,
         sources: Callable[[], Iterable[PublishedSource]] = tuple,
         keep: Callable[[str, Callable[[], bytes]], bytes] = lambda _, make: make(),
     ) -> None:
-        self.suites, self.sources, self.keep = suites, sources, keep
+        self.suites, self.sources, self.keep, self._spread = suites, sources, keep, spread
         self.folders: Mapping[str, Path] = folders or {}
         self.titles: Mapping[str, str] = titles or {}
         self.costs: OnDemand[CostKey, Number] = OnDemand(self._look)
@@ -137,6 +138,11 @@ class Evidence:
         self._taken: set[tuple[str, str]] = set()
         self._counted: set[str] = set()
         self._is_whole = numbers is None
+
+    @cached_property
+    def spread(self) -> float | None:
+        """The standard deviation between runs, as a share of a cost (`numbers.repeats`); None where it is not known."""
+        return self._spread()
 
     def _look(self, key: CostKey | None) -> None:
         """Take up what the numbers have of the machine and the case of a key; for None everything, in order."""
@@ -281,7 +287,8 @@ def evidence(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSourc
     if evidence not in catalogue.worked_out:
         catalogue.worked_out[evidence] = Evidence(
             tuple(folder.suite for folder in catalogue.suites),
-            catalogue.numbers,
+            catalogue.runs,
+            spread=lambda: catalogue.numbers.spread,
             folders={one.suite.id: one.folder for one in catalogue.suites},
             titles=catalogue.titles,
             sources=sources or partial(tuple, catalogue.sources),

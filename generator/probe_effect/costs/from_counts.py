@@ -1,9 +1,13 @@
 """From counted instructions to time: what a probe costs on a machine that could not time it.
 
-METHOD.md has the model, "From counts to time": instructions, breakpoints and single steps, each at a time of its own on
+The page /method/estimates/ has the model: instructions, breakpoints and single steps, each at a time of its own on
 each machine. The times are fitted by least squares of the logarithms, so that an error of a tenth weighs as much for
 any probe. Gauss and Newton's steps are taken in the logarithms of the terms, which keeps them above 0. Each kind of
 probe is left out in turn, and its measured over estimated times give estimates their interval.
+
+Emulated machines run without mitigations, and measured times contain them, so an estimate spreads their cost over all
+instructions. The count of an event that is printed includes the tracer's reader, which on hardware works beside the
+program on another CPU, and lacks what it takes to wake the reader.
 """
 
 import json
@@ -22,7 +26,7 @@ from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.index import grouped_by, once
 from probe_effect.numbers.shown import release_distance
-from probe_effect.reduce.submission import Number
+from probe_effect.numbers.submission import Number
 from probe_effect.store.further_tables import Classes
 from probe_effect.store.suite_file import Case
 
@@ -279,7 +283,7 @@ def calibrations(found: Evidence, machine: str, known: Sequence[RecordedClasses]
 def _is_same_work(case: Case, one: Number, timed: Number) -> bool:
     """Whether a count and a time are of probes that were made the same way, and did the same work.
 
-    METHOD.md, "On one CPU, bpftrace's tracepoints cost twice as much", has what the CPU changes.
+    What the CPU changes: /findings/on-one-cpu-bpftraces-tracepoints-cost-twice-as-much/.
     """
     on_first_cpu = {number.submission.document.run.workload_cpu == 0 for number in (one, timed)}
     differs_by_cpu = names.tool_of(timed.tracer) in case.sampled_on_cpu_0

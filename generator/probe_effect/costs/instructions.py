@@ -3,8 +3,8 @@
 On a user function the first instruction decides, in the kernel what was recorded. What decides, with where that was
 read, is in `first_instruction.toml`.
 
-A count says how many instructions an event adds, and a path which (`store/further_tables.py`). METHOD.md, "From counts
-to time", says what a count has that has no path.
+A count says how many instructions an event adds, and a path which (`store/further_tables.py`). The page
+/method/estimates/ says what a count has that has no path.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ from probe_effect.costs.row import PLAIN_ACTION
 from probe_effect.model import NOP10_CALLED_SINCE, Key, series_of
 from probe_effect.numbers.names import tool_of
 from probe_effect.numbers.shown import release_distance
-from probe_effect.reduce.submission import Number
+from probe_effect.numbers.submission import Number
 from probe_effect.store.further_tables import Classes
 from probe_effect.store.suite_file import Case
 from probe_effect.toml import beside

@@ -20,10 +20,10 @@ from probe_effect.costs.row import (
     event_cost,
     nearest,
 )
+from probe_effect.numbers import estimates
 from probe_effect.numbers.index import once
 from probe_effect.numbers.names import X86_64, architecture, quoted
-from probe_effect.reduce.submission import Number, Submission
-from probe_effect.stats import estimates
+from probe_effect.numbers.submission import Number, Submission
 from probe_effect.store.machine_file import KVM_GUEST
 from probe_effect.store.suite_file import Case, Suite
 from probe_effect.tools import known_tool

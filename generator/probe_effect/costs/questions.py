@@ -11,10 +11,11 @@ from probe_effect.costs.evidence import evidence
 from probe_effect.costs.instructions import mechanism_of
 from probe_effect.costs.row import calls_of_event, event_cost, median_range, upper_median
 from probe_effect.model import Estimate, Key
+from probe_effect.numbers import index
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import once
 from probe_effect.numbers.names import several
-from probe_effect.reduce.submission import Number
+from probe_effect.numbers.submission import Number
 from probe_effect.toml import beside
 
 
@@ -111,7 +112,7 @@ def _replies(catalogue: Catalogue, asked: NamedQuestion, machine: str) -> Iterat
     known = evidence(catalogue).of
     for tracer in asked.tracers:
         keys = [Key(case, tracer, level) for case, level in cases if case in known]
-        every = (catalogue.numbers.of_machine_and_case(machine, key.case).get(key) for key in keys)
+        every = (catalogue.runs.of_machine_and_case(machine, key.case).get(key) for key in keys)
         # A start takes as long whatever was lost later.
         usable = (one for one in every if one and (one.leads if asked.of == "event" else one.is_sound))
         found = [reply for one in usable if (reply := _reply(catalogue, asked, one))]
@@ -121,7 +122,7 @@ def _replies(catalogue: Catalogue, asked: NamedQuestion, machine: str) -> Iterat
 
 
 def _reply(catalogue: Catalogue, asked: NamedQuestion, measured: Number) -> Reply | None:
-    one = catalogue.numbers.over_hosts(measured)
+    one, share = catalogue.runs.over_hosts(measured), catalogue.numbers.spread_of(measured.submission)
     if asked.of != "event":
         taken = one.event.attach if asked.of == "start" else one.event.detach
         return taken and Reply(measured, taken)
@@ -129,6 +130,7 @@ def _reply(catalogue: Catalogue, asked: NamedQuestion, measured: Number) -> Repl
     if asked.mechanism not in (None, mechanism_of(found.case_of[one.case], one)):
         return None
     if one.is_clear:
-        return Reply(measured, event_cost(found, (one.submission.machine, one.tracer, one.case), one.known_cost)[0])
-    high = one.bounded_cost.high
+        time = event_cost(found, (one.submission.machine, one.tracer, one.case), one.known_cost)[0]
+        return Reply(measured, index.for_next_run(time, share))
+    high = index.for_next_run(one.bounded_cost, share).high
     return Reply(measured, Estimate(high), is_bound=True) if high else None

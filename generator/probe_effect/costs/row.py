@@ -17,10 +17,11 @@ from typing import Literal, NamedTuple, TypeVar
 
 from probe_effect.costs.evidence import CostKey, Evidence, PublishedCost
 from probe_effect.model import Estimate
+from probe_effect.numbers import estimates, index
 from probe_effect.numbers.index import once
 from probe_effect.numbers.names import quoted
-from probe_effect.reduce.submission import Number, slowdown_at
-from probe_effect.stats import estimates
+from probe_effect.numbers.submission import Number, slowdown_at
+from probe_effect.store.machine_file import is_hosted
 from probe_effect.store.suite_file import Factor
 from probe_effect.toml import beside
 from probe_effect.units import NS_PER_SECOND
@@ -351,6 +352,21 @@ def of_any(rows: Sequence[CostRow]) -> CostRow | None:
     if lowest.mechanism == highest.mechanism:
         return found
     return found.noted(NOTES["unknown-first"].format(highest=highest.mechanism, lowest=lowest.mechanism))
+
+
+def for_next_run(row: CostRow, share: float | None) -> CostRow:
+    """A row of measurements with the interval of the next run, from that of the runs that it is of.
+
+    It is widened when all is summed up: what a run has more or less than the next, all its costs have alike.
+    `share`: the standard deviation between runs (`numbers.repeats`); None where that is not known.
+    """
+    is_lent = any(is_hosted(one.submission.machine) for one in row.sources)
+    if share is None or is_lent or row.basis not in {"measured", "composed"}:
+        return row
+    cost = index.for_next_run(row.cost, share)
+    if row.basis == "composed" and row.cost.low == 0 and cost.low is not None:
+        cost = cost._replace(low=0.0)  # a bound, and no end that another run would move: nothing makes an event cheaper
+    return replace(row, cost=cost, is_clear=row.is_clear and (cost.low is None or cost.low > 0))
 
 
 def over_machines(known: Iterable[tuple[str, CostRow]]) -> CostRow | None:

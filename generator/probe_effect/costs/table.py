@@ -1,12 +1,12 @@
 """The cost table of a scope and a tracer, and what one event of a script's probe costs by it: a sum over rows.
 
-A scope says whose costs they are (`evidence.py`). Each basis yields rows of a key (`machine.py`, `actions.py`, and
-below), and `best` (`row.py`) is all that chooses. METHOD.md, "Answers", has the order.
+A scope says whose costs they are (`evidence.py`). Each basis yields rows of a key (`host.py`, `actions.py`, and
+below), and `best` (`row.py`) is all that chooses. The page /method/answers/ has the order.
 
 The page adds the same (`site/assets/js/script-cost.js`) over the same rows, which are in `data/costs/` of the site.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
@@ -20,6 +20,7 @@ from probe_effect.costs.row import (
     EntryPath,
     RowKey,
     best,
+    for_next_run,
     median_range,
     no_less,
     of_any,
@@ -27,10 +28,10 @@ from probe_effect.costs.row import (
     upper_median,
 )
 from probe_effect.model import Estimate
+from probe_effect.numbers import estimates
 from probe_effect.numbers.index import once
 from probe_effect.numbers.names import tool_of
 from probe_effect.scripts.form import FILTER, PRINT, ScriptProbe
-from probe_effect.stats import estimates
 from probe_effect.store.suite_file import Case
 
 
@@ -155,7 +156,8 @@ class CostTable:
 
     def _over(self, machines: Sequence[str], of: Callable[[MachineCosts], Sequence[CostRow | None]]) -> list[CostRow]:
         """One row for all of some machines that know it; none where none does."""
-        row = over_machines((one, row) for one in machines for row in of(self._on(one)) if row is not None)
+        known = ((one, row) for one in machines for row in of(self._on(one)) if row is not None)
+        row = over_machines((one, for_next_run(row, self.found.spread)) for one, row in known)
         return [row] if row else []
 
     def _added(self, machines: Sequence[str], action: str) -> Estimate | None:
@@ -204,6 +206,9 @@ def of_machine(found: Evidence, machine: str, tracer: str) -> CostTable:
 
 
 SYSTEM_CALL = "system-call"
+
+STARTS = "starts of programs"
+"""What starts are called among the probes: a breakpoint is written into each process that maps its file."""
 
 ProbeKey = tuple[str, str | None]
 """A probe's attach point as the script has it, and the mechanism by which it fires, None where there is but one."""
@@ -259,9 +264,11 @@ class ProbeGroup:
     `matched`: how many there are; None where a wildcard may match any number. `has_filter`: whether only some events
     come to the actions. `unknown`: parts of the script whose cost `actions` do not name. `rates_hz`: events per second
     of elapsed time in each thread; None where nobody counted. `rate_hz`: those of all threads together; `rate_low_hz`
-    and `rate_high_hz` are its interval, None of an exact one, and `busiest_hz` is the rate of its busiest time.
+    and `rate_high_hz` are its interval, both None of an exact one, the second alone of a lower bound; `busiest_hz` is
+    the rate of its busiest time.
     `events_by_cpu`: where they fired. `why`: what keeps them from being attached or counted.
-    `frames`: how deep the stack is that a sample finds; None where nobody says.
+    `frames`: how deep the stack is that a sample finds; None where nobody says. `every`: of so many events one has the
+    actions.
     """
 
     attach: str
@@ -280,20 +287,40 @@ class ProbeGroup:
     events_by_cpu: Mapping[int, int] = field(default_factory=dict)
     why: str | None = None
     frames: int | None = None
+    every: int = 1
 
     @classmethod
     def of(cls, probe: ScriptProbe) -> "ProbeGroup":
         """The group of one probe of a script, of which no more is known."""
         kind, actions, has_filter, unknown = probe.kind, probe.actions, probe.has_filter, probe.unknown
-        return cls(attach=probe.attach, kind=kind, actions=actions, has_filter=has_filter, unknown=unknown)
+        return cls(
+            attach=probe.attach,
+            kind=kind,
+            actions=actions,
+            has_filter=has_filter,
+            unknown=unknown,
+            every=probe.every,
+        )
 
     def at_its_rate(self, cost: Estimate) -> Estimate:
-        """A cost of an event whose interval has that of the rate in it, so that their product is cost times rate."""
+        """A cost of an event whose interval has that of the rate in it, so that their product is cost times rate.
+
+        Of a lower bound the high end is that of the bound, which `bounded` takes off what is computed from it.
+        """
         if not self.rate_hz or self.rate_low_hz is None:
             return cost
-        if self.rate_high_hz is None:  # a lower bound: nobody knows how much more it may be
-            return Estimate(cost.value)
-        return estimates.product(cost, Estimate(1.0, self.rate_low_hz / self.rate_hz, self.rate_high_hz / self.rate_hz))
+        high_hz = self.rate_hz if self.rate_high_hz is None else self.rate_high_hz
+        return estimates.product(cost, Estimate(1.0, self.rate_low_hz / self.rate_hz, high_hz / self.rate_hz))
+
+    @property
+    def is_lower_bound(self) -> bool:
+        """Whether its probes fire at least as often as `rate_hz` says, and nobody knows how much more often."""
+        return bool(self.rate_hz) and self.rate_low_hz is not None and self.rate_high_hz is None
+
+
+def bounded(value: Estimate, groups: Iterable[ProbeGroup]) -> Estimate:
+    """What grows with the rates of probes, without a high end where one of these is a lower bound."""
+    return value._replace(high=None) if any(one.is_lower_bound for one in groups) else value
 
 
 def event(table: CostTable, group: ProbeGroup, here: HereCosts | None = None, threads: int = 1) -> CostRow | None:
@@ -309,6 +336,8 @@ def event(table: CostTable, group: ProbeGroup, here: HereCosts | None = None, th
     own = _calibrated(group, here) if here else None
     if own is not None:  # one that was measured here may be wide because of a filter: nobody knows better
         row = own if group.has_filter else best([[own], [row] if row else []])
+    if row and group.every > 1 and row.path is None:  # each system call pays its part, recorded or not
+        row = replace(row, cost=row.cost.times(1 / group.every))
     return row and replace(row, rate_hz=group.rate_hz or 0.0)
 
 

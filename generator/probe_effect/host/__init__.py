@@ -11,7 +11,9 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 ROOT = Path("/")
 FIRST_PIDS = "pid:[4026531836]"
@@ -55,12 +57,25 @@ def _config_text(root: Path) -> str | None:
         return read_text(root, f"boot/config-{release}") or read_text(root, f"lib/modules/{release}/config")
 
 
+def run_program(
+    command: Sequence[str | Path],
+    timeout_s: float | None = 30,
+    *,
+    check: bool = False,
+    **settings: Any,  # noqa: ANN401 (those of subprocess.run)
+) -> subprocess.CompletedProcess[str]:
+    """A program that has ended, with what it printed, whatever bytes that is. Raises: OSError, SubprocessError."""
+    return subprocess.run(
+        command, capture_output=True, encoding="utf-8", errors="replace", timeout=timeout_s, check=check, **settings
+    )
+
+
 def sysctl(name: str) -> str | None:
     """A value of FreeBSD's kernel, which has no files for them; None on every other system, and where there is none."""
     if platform.system() != "FreeBSD":
         return None
     try:
-        run = subprocess.run(["sysctl", "-n", name], capture_output=True, text=True, timeout=10, check=False)  # noqa: S607
+        run = run_program(["sysctl", "-n", name], 10)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return (run.stdout.strip() or None) if run.returncode == 0 else None
@@ -69,6 +84,22 @@ def sysctl(name: str) -> str | None:
 def usable_cpus() -> set[int]:
     """The CPUs that we may use; all of them where Python cannot ask."""
     return set(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
+
+
+def may_use(cpu: int) -> bool:
+    """Whether we may go to a CPU that is not among those that we were given, as an isolated one; we stay where we are.
+
+    A shell is started on the CPUs that are not isolated, and whatever it starts inherits them.
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        return False
+    before = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {cpu})
+        os.sched_setaffinity(0, before)
+    except OSError:  # it is off, or the cgroup lacks it
+        return False
+    return True
 
 
 def stay_on(cpus: set[int]) -> None:

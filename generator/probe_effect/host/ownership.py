@@ -14,8 +14,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from probe_effect.errors import UsageError
 from probe_effect.host import ROOT
+from probe_effect.model import HostNotReady, UsageError
 
 PROGRAM_FILE = Path(__file__).resolve()
 PROGRAM = PROGRAM_FILE.parents[3]
@@ -123,6 +123,17 @@ def _group(group: int) -> str:
     with suppress(KeyError):
         return grp.getgrgid(group).gr_name
     return str(group)
+
+
+def demand_owner(folder: Path) -> None:
+    """Raise HostNotReady for root in another user's folder: what root makes there, its owner cannot change or remove.
+
+    What git does for root in a user's clone leaves objects and branches of root's.
+    """
+    owner = folder.stat().st_uid
+    if os.geteuid() == 0 != owner:
+        msg = f"{folder}: belongs to {_name(owner)}, and would hold files of root's afterwards"
+        raise HostNotReady(f"{msg}; do it as that user, without sudo: it needs no root")
 
 
 def demand(paths: Iterable[Path], so: str, below: Path | None = None) -> None:

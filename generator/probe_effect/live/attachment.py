@@ -23,7 +23,9 @@ from system_calls import NoSuchSystemCall, NotSupportedSystemCall, syscalls
 
 from probe_effect.live import bpf_objects, bpf_program, kernel_calls
 from probe_effect.live.bpf_program import Instruction
+from probe_effect.live.target import ThreadUse
 from probe_effect.model import series_of
+from probe_effect.store.tables import printable
 from probe_effect.toml import beside
 
 ENDS = ("sys_enter", "sys_exit")
@@ -112,7 +114,7 @@ MAP_ELEMENTS = 1 << 16
 ELEMENT_OVERHEAD_BYTES = 64
 """About the bytes of a hash's element without its values (struct htab_elem, kernel/bpf/hashtab.c)."""
 
-MOST_PROCESSES, MOST_CALLS = 1 << 16, 1 << 10
+MOST_PROCESSES, MOST_CALLS, MOST_ENDED = 1 << 16, 1 << 10, 1 << 14
 MOST_CLOSING = 8
 """Threads that close links."""
 
@@ -170,6 +172,7 @@ class Attachments:
         self._ways: list[Callable[[], list[int]]] = []
         self._links: list[list[int]] = []
         self._programs: dict[tuple[Means, object], int] = {}
+        self._ended: int | None = None
         with contextlib.ExitStack() as undo:
             self._closing = undo
             self._keep(kernel_calls.enable_statistics())
@@ -208,10 +211,10 @@ class Attachments:
 
         All links at once: each waits for a grace period, during which the probes of the others would go on to fire.
         """
-        with ThreadPoolExecutor(min(MOST_CLOSING, len(self._links) or 1)) as pool:
-            for _ in pool.map(_close_all, self._links):
+        links, self._links = self._links, []  # first, so that nobody closes them again where this is interrupted
+        with ThreadPoolExecutor(min(MOST_CLOSING, len(links) or 1)) as pool:
+            for _ in pool.map(_close_all, links):
                 pass
-        self._links = []
 
     def runs(self) -> dict[Means, Runs]:
         """What our programs ran until now, by the means of attaching, counted or not."""
@@ -240,6 +243,17 @@ class Attachments:
         own_bytes = sum(one & ((1 << bpf_program.STACK_BITS) - 1) for one in values)
         return own_bytes / 8 / stacks if stacks else None
 
+    def ended(self) -> dict[int, ThreadUse]:
+        """Thread id to each thread that ended, with all its CPU time; none where children are not followed."""
+        if self._ended is None:
+            return {}
+        found = {}
+        for _, (cpu_ns, ids, *name) in kernel_calls.read_per_cpu(self._ended, 4, bpf_program.ENDED_WORDS):
+            comm = printable(bpf_objects.text(struct.pack("=2Q", *name)))
+            pid, tid = ids >> 32, ids & 0xFFFF_FFFF
+            found[tid] = ThreadUse(tid=tid, pid=pid, comm=comm, cpu_s=cpu_ns / 1e9, waited_s=0.0)
+        return found
+
     def close(self) -> None:
         """Detach everything, and restore the statistics' setting."""
         self.detach()
@@ -259,7 +273,19 @@ class Attachments:
             program = self._keep(kernel_calls.load(kernel_calls.TRACEPOINT, code, "pe_follow"))
             event = self._keep(kernel_calls.open_tracepoint("sched", "sched_process_fork"))
             self._keep(kernel_calls.link_perf_event(program, event, 0))
+            self._follow_ends(self._watched)
         return self._watched
+
+    def _follow_ends(self, watched: int) -> None:
+        """Keep the CPU time of threads that end, where the kernel tells its place."""
+        offset = bpf_objects.cpu_time_offset()
+        if offset is not None:
+            words = bpf_program.ENDED_WORDS
+            self._ended = self._keep(kernel_calls.create_map(kernel_calls.HASH, 4, 8 * words, MOST_ENDED))
+            code = bpf_program.ending(watched, self._ended, offset)
+            program = self._keep(kernel_calls.load(kernel_calls.RAW_TRACEPOINT, code, "pe_end"))
+            with contextlib.suppress(OSError):  # then nobody tells of threads that have ended
+                self._keep(kernel_calls.link_raw_tracepoint(program, "sched_process_exit"))
 
     def _make_counts(self) -> int:
         """The map of counts, with the elements of each probe that stand for threads without one."""

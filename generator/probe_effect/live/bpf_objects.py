@@ -168,6 +168,9 @@ KERNEL = "sys/kernel/btf/vmlinux"
 
 FUNCTION, TYPEDEF = 12, 8
 
+STRUCT, MEMBER_BYTES, SIZED_MEMBERS = 4, 12, 1 << 31
+"""Of a structure's members 24 bits are the place in bits, where the highest bit of its head is set."""
+
 HEAD_BYTES = 12
 _FACTS: Any = beside(__file__, "bpf")
 BYTES_BEHIND: dict[int, list[int]] = {int(kind): sizes for kind, sizes in _FACTS["types"].items()}
@@ -188,19 +191,50 @@ def kernel_names() -> dict[int, str]:
 
 def names(data: bytes) -> dict[int, str]:
     """Number to name, as `kernel_names`, from the bytes of a BTF object."""
+    return {number: name for number, kind, name, _, _ in _types(data) if kind in {FUNCTION, TYPEDEF}}
+
+
+def _types(data: bytes) -> Iterator[tuple[int, int, str, int, int]]:
+    """(number, kind, name, second word of its head, place of what is behind the head) of each type."""
     head, types, _, strings = struct.unpack_from("<4I", data, 4)
     at, end, number = head + types, head + strings, 0
-    found = {}
     while at < end:
         name, info = struct.unpack_from("<2I", data, at)
-        number += 1
-        kind = info >> 24 & 31
-        if kind in {FUNCTION, TYPEDEF}:
-            begin = end + name
-            found[number] = data[begin : data.index(b"\0", begin)].decode(errors="replace")
+        number, kind = number + 1, info >> 24 & 31
+        if kind in {FUNCTION, TYPEDEF, STRUCT}:
+            yield number, kind, _string(data, end + name), info, at + HEAD_BYTES
         once, each = BYTES_BEHIND.get(kind, [0, 0])
         at += HEAD_BYTES + once + each * (info & 0xFFFF)
-    return found
+
+
+def _string(data: bytes, at: int) -> str:
+    return data[at : data.index(b"\0", at)].decode(errors="replace")
+
+
+@cache
+def cpu_time_offset() -> int | None:
+    """Where `struct task_struct` has the CPU time of a thread, in bytes; None where the kernel does not tell."""
+    try:
+        data = (ROOT / KERNEL).read_bytes()
+    except OSError:
+        return None
+    wanted = {("task_struct", "se"), ("sched_entity", "sum_exec_runtime")}
+    found = [
+        offset
+        for _, kind, name, info, at in _types(data)
+        if kind == STRUCT and name in {structure for structure, _ in wanted}
+        for member, offset in _members(data, info, at)
+        if (name, member) in wanted
+    ]
+    return sum(found) if len(found) == len(wanted) else None
+
+
+def _members(data: bytes, info: int, at: int) -> Iterator[tuple[str, int]]:
+    """Name and place, bytes, of each member of a structure."""
+    head, _, _, strings = struct.unpack_from("<4I", data, 4)
+    for place in range(at, at + MEMBER_BYTES * (info & 0xFFFF), MEMBER_BYTES):
+        name, _, bits = struct.unpack_from("<3I", data, place)
+        yield _string(data, head + strings + name), (bits & 0xFF_FFFF if info & SIZED_MEMBERS else bits) // 8
 
 
 TASK_FD_QUERY = 20

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 GET_CURRENT_PID_TGID, MAP_LOOKUP, MAP_UPDATE, GET_STACK, PROBE_READ_KERNEL, ATTACH_COOKIE = 14, 1, 2, 67, 113, 174
+GET_CURRENT_COMM = 16
 """Helpers: thread id in the low, process id in the high 32 bits; elements of maps; the cookie of the probe's link."""
 
 R0, R1, R2, R3, R4, R6, R7, STACK = 0, 1, 2, 3, 4, 6, 7, 10
@@ -207,6 +208,47 @@ def following(watched: int, child_offset: int) -> bytes:
             *_constant(R1, watched, MAP_FD),
             *_address(R2, -4),
             *_address(R3, -8),
+            _set(R4, 0),  # BPF_ANY
+            _call(MAP_UPDATE),
+            "end",
+            _set(R0, 0),
+            EXIT,
+        ]
+    )
+
+
+ENDED_WORDS = 4
+"""Of an ended thread, 64 bits each: CPU time in ns, process id above thread id, and the 16 bytes of its name."""
+
+
+def ending(watched: int, ended: int, time_offset: int) -> bytes:
+    """A program for the raw tracepoint sched_process_exit that keeps what a thread of a watched process used.
+
+    Args:
+        watched: as `counting` has it.
+        ended: descriptor of a hash, 32-bit thread id to `ENDED_WORDS`.
+        time_offset: where `struct task_struct` has the thread's CPU time.
+    """
+    words = CALL - 8 * ENDED_WORDS
+    return assembled(
+        [
+            _copy(R6, R1),
+            _call(GET_CURRENT_PID_TGID),
+            _copy(R7, R0),
+            *_unless_watched(watched, "end"),
+            *_address(R1, words),
+            _set(R2, 8),
+            _load(DOUBLE, R3, R6, 0),
+            Instruction(0x07, R3, value=time_offset),
+            _call(PROBE_READ_KERNEL),
+            _store(DOUBLE, STACK, R7, words + 8),
+            *_address(R1, words + 16),
+            _set(R2, 16),
+            _call(GET_CURRENT_COMM),
+            _store(WORD, STACK, R7, -4),
+            *_constant(R1, ended, MAP_FD),
+            *_address(R2, -4),
+            *_address(R3, words),
             _set(R4, 0),  # BPF_ANY
             _call(MAP_UPDATE),
             "end",

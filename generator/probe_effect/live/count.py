@@ -11,7 +11,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from probe_effect import units
 from probe_effect.live.attachment import Attachments, Countable, CountableProbe
@@ -27,6 +27,9 @@ MOST_PROBES = 10_000
 """The most probes that are counted; of more, a random sample: each takes time to attach, and kernel memory."""
 
 SAMPLE_SEED = 20261120
+
+AT_ONCE_SHARE = 0.25
+"""Share of a command's budget that is spent on its first events, all of which are counted: it may end soon."""
 
 GRACE_S = 0.02
 """Attaching waits for the end of an RCU grace period since the last detaching; windows are further apart than that."""
@@ -70,8 +73,9 @@ class ProbeRate:
 class CountResult:
     """What was counted.
 
-    `threads`: of the target, the busiest first, with their CPU time in `threads_s`. `target_cpu_s`: the CPU time of all
-    of it, those that ended too; None where no clock tells. `counting_cpu_s`: CPU time that
+    `threads`: of the target, the busiest first, with their CPU time in `threads_s`, both without what counting took.
+    `busy_ratio`: the CPUs that all of it used, those threads that ended too; None where no clock tells. `alone_s`: how
+    long it would have taken if nobody had counted. `counting_cpu_s`: CPU time that
     counting took from the watched programs, also while probes were attached and detached. It is the run time of our
     programs by the kernel, plus for each run the probe's own cost, as it was measured here before.
     `not_counted`: probe to the reason. `frames`: the mean number on the stacks of events; None where nobody asked for
@@ -84,7 +88,8 @@ class CountResult:
     elapsed_s: float
     counting_cpu_s: float
     not_counted: Mapping[str, str] = field(default_factory=dict)
-    target_cpu_s: float | None = None
+    busy_ratio: float | None = None
+    alone_s: float = 0.0
     frames: float | None = None
 
 
@@ -99,7 +104,8 @@ def count(
 ) -> CountResult:
     """Count how often probes fire, in windows spread over `seconds` at most, which take so little CPU time together.
 
-    The windows take about `budget_ratio` times `seconds`, or less; what they took is in `counting_cpu_s`.
+    The windows take about `budget_ratio` times `seconds`, or less; what they took is in `counting_cpu_s`. A command is
+    counted without gaps from its first instruction until a part of that is spent.
 
     Args:
         countables: of more than `MOST_PROBES` a random sample is counted, and the others are named.
@@ -107,7 +113,9 @@ def count(
         on_progress: told how long it went on and the CPU time that it took, some times a second.
     Raises: UsageError for a target that is not there; HostNotReady where the kernel refuses, with what would help.
     """
-    chosen, left_out = _sampled(countables)
+    asked, left_out = _sampled(countables)
+    alike = {replace(one, probe=""): one for one in reversed(asked)}
+    chosen = list(reversed(alike.values()))  # what fires at the same places is counted once
     with (
         contextlib.closing(TargetProcesses(target)) as followed,
         contextlib.closing(CpuClock(followed)) as clock,
@@ -129,6 +137,7 @@ def count(
                 overhead_s=detach_s + time.monotonic() - again_s,
                 seconds=seconds,
                 budget_s=budget_ratio * seconds - others_s,
+                at_once_s=AT_ONCE_SHARE * budget_ratio * seconds if target.command else 0.0,
             )
             before_cpu_s = clock.read_s()
             windows.run(on_progress)
@@ -137,23 +146,27 @@ def count(
             runs, frames = attachments.runs(), attachments.frames()
             event_ns = {means: costs_ns[means] + one.run_ns / one.runs for means, one in runs.items() if one.runs}
     threads = windows.threads()
-    refused = {chosen[index].probe: words for index, words in attachments.refused.items()}
-    target_cpu_s = None if before_cpu_s is None or after_cpu_s is None else after_cpu_s - before_cpu_s
-    busy = None if target_cpu_s is None else target_cpu_s / windows.elapsed_s
+    refused = {chosen[index]: words for index, words in attachments.refused.items()}
+    slots = dict(zip(chosen, attachments.slots, strict=True))
+    counted_as = {one: alike[replace(one, probe="")] for one in asked}
+    clocked_s = None if before_cpu_s is None or after_cpu_s is None else after_cpu_s - before_cpu_s
+    busy = None if clocked_s is None else clocked_s / windows.elapsed_s
     rates = Rates(windows.observations, attachments.means, event_ns, threads, windows.watched_s, busy_ratio=busy)
+    threads = [replace(one, cpu_s=max(0.0, one.cpu_s - rates.taken_s.get(one.tid, 0.0))) for one in threads]
     return CountResult(
         rates=tuple(
-            _profile_rate(one, windows, busy) if one.kind == "profile" else _rate(one.probe, slots, windows, rates)
-            for one, slots in zip(chosen, attachments.slots, strict=True)
-            if one.probe not in refused
+            _profile_rate(one, windows, busy) if one.kind == "profile" else _rate(one.probe, slots[own], windows, rates)
+            for one, own in counted_as.items()
+            if own not in refused
         ),
-        threads=tuple(threads),
-        threads_s=windows.watched_s,
-        target_cpu_s=target_cpu_s,
+        threads=tuple(sorted(threads, key=lambda one: (-one.cpu_s, one.tid))),
+        threads_s=windows.watched_s * rates.alone_s / windows.elapsed_s,
+        busy_ratio=rates.busy_ratio,
+        alone_s=rates.alone_s,
         frames=frames,
         elapsed_s=windows.elapsed_s,
         counting_cpu_s=counting_cpu_s,
-        not_counted={**left_out, **refused},
+        not_counted={**left_out, **{one.probe: refused[own] for one, own in counted_as.items() if own in refused}},
     )
 
 
@@ -171,7 +184,9 @@ def _attached(chosen: Sequence[Countable], followed: TargetProcesses, *, stacks:
     target = followed.target
     if target.is_machine:
         return Attachments(chosen, None, follow=False, stacks=stacks)
-    found = Attachments(chosen, followed.pids(), follow=target.pid is None, pid=target.pid, stacks=stacks)
+    only = None if target.follows or target.everywhere else target.pid
+    follow = target.pid is None or target.follows
+    found = Attachments(chosen, followed.pids(), follow=follow, pid=only, stacks=stacks)
     if target.cgroup is not None:  # those who were forked before forks were followed
         found.watch(followed.pids())
     return found
@@ -190,7 +205,7 @@ def _rate(probe: str, slots: Sequence[int], windows: Windows, rates: Rates) -> P
         thread_hz=found.thread_hz,
         elsewhere_events=elsewhere.total(),
         complete=windows.is_complete and windows.ended is None,
-        note="; ".join(_notes(windows, at_least=found.at_least)) or None,
+        note="; ".join(_notes(windows, rates, at_least=found.at_least)) or None,
         low_hz=found.sampled.low_hz,
         high_hz=None if found.at_least else found.sampled.high_hz,
         busiest_hz=found.sampled.busiest_hz,
@@ -198,7 +213,7 @@ def _rate(probe: str, slots: Sequence[int], windows: Windows, rates: Rates) -> P
     )
 
 
-def _notes(windows: Windows, *, at_least: bool) -> list[str]:
+def _notes(windows: Windows, rates: Rates, *, at_least: bool) -> list[str]:
     notes = []
     if not windows.is_complete:
         whole, counted = units.duration(windows.elapsed_s * 1e9), units.duration(windows.counted_s * 1e9)
@@ -206,7 +221,9 @@ def _notes(windows: Windows, *, at_least: bool) -> list[str]:
         notes.append(f"counted in {number} windows, {counted} of {whole}, because more would exceed the budget")
     if windows.ended is not None:
         notes.append(f"counted for {windows.elapsed_s:.3g} s only, because {windows.ended}")
-    if at_least:
+    if at_least and rates.is_hardly_seen:
+        notes.append("it ended before there were windows enough to say what happens between them: at least this rate")
+    elif at_least:
         notes.append(f"counting took over {MOST_TAKEN_RATIO:.0%} of a thread's time in the windows: at least this rate")
     return notes
 

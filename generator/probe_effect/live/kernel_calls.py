@@ -23,11 +23,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from probe_effect.errors import HostNotReady
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import LOCKDOWN, no_tracefs, tracefs_folder
 from probe_effect.live.target import TargetProcesses
-from probe_effect.model import series_of
+from probe_effect.model import HostNotReady, series_of
 
 CALL_NUMBERS = {"x86_64": 321, "aarch64": 280, "riscv64": 280}
 """bpf(2) by architecture: arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h."""
@@ -321,7 +320,7 @@ class CpuClock:
         self._events: list[int] = []
         if followed.pid is None:
             return
-        flags = INHERIT | (0 if followed.target.command else INHERIT_THREAD)
+        flags = INHERIT | (0 if followed.target.command or followed.target.follows else INHERIT_THREAD)
         try:
             threads = [int(folder.name) for folder in (ROOT / f"proc/{followed.pid}/task").iterdir()]
             for thread in threads if len(threads) <= MOST_THREADS else ():

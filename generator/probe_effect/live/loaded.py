@@ -16,6 +16,7 @@ import ctypes
 import os
 import re
 import struct
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -35,6 +36,7 @@ HOLDS_PROGRAM = re.compile(r"anon_inode:\[?bpf[-_](?:prog|link)\]?|anon_inode:\[
 PERF_EVENT, LINK = "perf_event", "link"
 PIDFD_GETFD = 438
 """pidfd_getfd(2), on every architecture: include/uapi/asm-generic/unistd.h, since Linux 5.6."""
+GROUP_BYTES = 40
 PROGRAM_ID = re.compile(r"^prog_id:\s*(\d+)", re.MULTILINE)
 TRACER = re.compile(r"^TracerPid:\s*([1-9]\d*)", re.MULTILINE)
 
@@ -87,16 +89,46 @@ def _linked(pid: int, descriptor: int) -> int:
     Its fdinfo has the program too, but reading that can kill the kernel: `bpf_kprobe_multi_show_fdinfo` (since Linux
     6.17, kernel/trace/bpf_trace.c) follows the list of cookies of a link that has none; seen on 6.18.15.
     """
+    with _copied(pid, descriptor) as link:
+        program: int = struct.unpack_from("=3I", bpf_objects.information(link, INFO_BYTES))[2]
+    return program
+
+
+@contextlib.contextmanager
+def _copied(pid: int, descriptor: int) -> Iterator[int]:
+    """A copy of a process's descriptor. Raises: OSError."""
     process = os.pidfd_open(pid)
     try:
-        link = kernel_calls.system_call(PIDFD_GETFD, ctypes.c_int(process), ctypes.c_int(descriptor), ctypes.c_uint(0))
+        copy = kernel_calls.system_call(PIDFD_GETFD, ctypes.c_int(process), ctypes.c_int(descriptor), ctypes.c_uint(0))
     finally:
         os.close(process)
     try:
-        program: int = struct.unpack_from("=3I", bpf_objects.information(link, INFO_BYTES))[2]
+        yield copy
     finally:
-        os.close(link)
-    return program
+        os.close(copy)
+
+
+def with_perf_events() -> Iterator[int]:
+    """The ids of the processes that hold perf events, of those that we may look into."""
+    for folder in ROOT.glob("proc/[0-9]*"):
+        if any(PERF_EVENT in name for _, name in _descriptors(folder)):
+            yield int(folder.name)
+
+
+def perf_counts(pid: int) -> dict[int, int]:
+    """What each perf event of a process has counted, by its descriptor; not those that the kernel does not tell us.
+
+    Source: perf_event_open(2), "Reading results". The first number is the count, but where events are read as a group,
+    which takes at least `GROUP_BYTES` where perf asks for it.
+    """
+    found = {}
+    for descriptor, name in _descriptors(ROOT / "proc" / str(pid)):
+        if PERF_EVENT in name:
+            with contextlib.suppress(OSError), _copied(pid, descriptor) as event:
+                read = os.read(event, 16 * GROUP_BYTES)
+                if read and len(read) < GROUP_BYTES:
+                    found[descriptor] = int.from_bytes(read[:8], sys.byteorder)
+    return found
 
 
 def _add_perf_event(found: Holders, process: Process, descriptor: int) -> None:
@@ -250,6 +282,15 @@ class TracingSnapshot:
     found: tuple[Loaded, ...] = field(repr=False)
 
 
+def tracing_now() -> TracingSnapshot:
+    """All that traces now. Its counts of BPF programs grow only while statistics are on. Raises: HostNotReady."""
+    with explained("asking what is loaded"):
+        at_ns = time.monotonic_ns()
+        programs, links, held = bpf_objects.programs(), bpf_objects.links(), holders()
+    found = [*_programs(programs, links, held), *_in_tracefs(), *_held(held)]
+    return TracingSnapshot(at_ns, tuple(found))
+
+
 class RunStatistics:
     """Statistics that are on until `close`. Raises, when it is made: HostNotReady, with what would help."""
 
@@ -260,11 +301,7 @@ class RunStatistics:
 
     def look(self) -> TracingSnapshot:
         """All that traces now. Raises: HostNotReady."""
-        with explained("asking what is loaded"):
-            at_ns = time.monotonic_ns()
-            programs, links, held = bpf_objects.programs(), bpf_objects.links(), holders()
-        found = [*_programs(programs, links, held), *_in_tracefs(), *_held(held)]
-        return TracingSnapshot(at_ns, tuple(found))
+        return tracing_now()
 
     def between(self, first: TracingSnapshot, last: TracingSnapshot) -> list[Active]:
         """What fired between two looks, of all that traced at the last; what is new since the first began at zero."""

@@ -18,14 +18,13 @@ from statistics import median
 
 import numpy as np
 
-from probe_effect.errors import HostNotReady
 from probe_effect.live.attachment import IN_FILES, Attachments, Countable, CountableProbe, Means
 from probe_effect.live.bpf_program import ELSEWHERE, REST
 from probe_effect.live.kernel_calls import be_prompt
 from probe_effect.live.target import ThreadUse
 from probe_effect.live.window import Observation
-from probe_effect.model import NOP10_CALLED_SINCE, series_of
-from probe_effect.stats.counted import SampledRate, Stratum, sampled_rate
+from probe_effect.model import NOP10_CALLED_SINCE, HostNotReady, series_of
+from probe_effect.numbers.counted import SampledRate, Stratum, sampled_rate, shares
 
 CALLS, TRIALS_S = 100, 0.02
 """Events of a loop, and how long such loops go on.
@@ -138,6 +137,12 @@ BUSY_RATIO = 0.9
 MOST_TAKEN_RATIO = 0.7
 """The most that counting may take: with more, a thread's other time says too little about its own rate."""
 
+FEWEST_WINDOWS, UNSEEN_RATIO = 5, 0.1
+"""So much of the time is not left to fewer windows than that to stand for: what they missed is not known."""
+
+MOST_OF_COMPLETE_RATIO = 0.98
+"""The same of one window that lacks nothing: its events are exact, and its own time matters little to the whole."""
+
 SATURATED_RATIO = 0.1
 """Share of a probe's events in windows that were saturated, from which its rate is a lower bound."""
 
@@ -177,51 +182,89 @@ class Rates:
         *,
         busy_ratio: float | None = None,
     ) -> None:
-        self._observations, self._busy_ratio = observations, busy_ratio
+        self._observations = observations
         self._is_clocked = busy_ratio is not None and all(one.cpu_s is not None for one in observations)
         wanted_s, waited_s = sum(one.cpu_s + one.waited_s for one in threads), sum(one.waited_s for one in threads)
         self._waiting_ratio = waited_s / wanted_s if wanted_s and not self._is_clocked else 0.0
         waiting = {one.tid for one in threads if one.cpu_s + one.waited_s < BUSY_RATIO * watched_s}
+        self._is_busy = (busy_ratio or 0.0) + waited_s / watched_s >= BUSY_RATIO
         self._by_slot: dict[int, list[tuple[int, int, int, float]]] = defaultdict(list)
         """Key of the counts to (which window, thread, events, share of its time that counting took)."""
+        self._taken: list[float] = []
+        """Of each window the share of the target's CPU time that counting took; 0 where no clock tells."""
+        self.taken_s: dict[int, float] = defaultdict(float)
+        """CPU time, s, that counting took from each thread in all windows."""
         for at, one in enumerate(observations):
-            taken: dict[int, float] = defaultdict(float)
+            taken_s: dict[int, float] = defaultdict(float)
             for (slot, thread), events in one.counts.items():
-                if thread == ELSEWHERE:
-                    continue
-                taken[thread] += events * event_ns.get(means[slot], 0.0) / 1e9
+                if thread != ELSEWHERE:
+                    taken_s[thread] += events * event_ns.get(means[slot], 0.0) / 1e9
+            for thread, seconds in taken_s.items():
+                self.taken_s[thread] += seconds
+            ratio = sum(taken_s.values()) / one.cpu_s if self._is_clocked and one.cpu_s else 0.0
+            self._taken.append(ratio)
             for (slot, thread), events in one.counts.items():
-                if self._is_clocked:
-                    share = sum(taken.values()) / one.cpu_s if one.cpu_s else 0.0
-                else:
-                    share = 0.0 if thread in waiting else taken[thread] / one.counted_s
-                self._by_slot[slot].append((at, thread, events, share))
-        self._silent = CountedRate(sampled_rate([self._stratum(one, 0, 0.0) for one in observations]))
+                if thread != ELSEWHERE:
+                    own = 0.0 if thread in waiting else taken_s[thread] / one.counted_s
+                    self._by_slot[slot].append((at, thread, events, ratio if self._is_clocked else own))
+        cpu_s = sum((one.cpu_s or 0.0) * one.length_s / one.counted_s for one in observations)
+        self._taken_of_all = sum(self.taken_s.values()) / cpu_s if self._is_clocked and cpu_s else None
+        is_unsure = self._taken_of_all is not None and self._taken_of_all > MOST_TAKEN_RATIO
+        most = MOST_TAKEN_RATIO if is_unsure else MOST_OF_COMPLETE_RATIO
+        self._most = [most if one.counted_s >= one.length_s else MOST_TAKEN_RATIO for one in observations]
+        """Of each window the most that counting is taken to have taken."""
+        self._unsure_ratio = 0.0 if is_unsure else UNSURE_RATIO
+        partial = [one for one in observations if one.counted_s < one.length_s]
+        self.is_hardly_seen = len(partial) < FEWEST_WINDOWS and sum(
+            one.length_s - one.counted_s for one in partial
+        ) > UNSEEN_RATIO * sum(one.length_s for one in observations)
+        """Whether so few windows stand for so much of the time that rates are lower bounds."""
+        took = [min(ratio, own) for ratio, own in zip(self._taken, self._most, strict=True)]
+        watched = sum(one.length_s for one in observations)
+        longer_s = sum(one.counted_s * ratio for one, ratio in zip(observations, took, strict=True))
+        self.alone_s = watched - (longer_s if self._is_busy else 0.0)
+        """How long all windows, and what they stand for, would be without counting, s."""
+        self.busy_ratio = busy_ratio
+        """The target's CPU time over the whole time, without that of counting; None where no clock tells."""
+        if busy_ratio is not None:
+            taken = sum((one.cpu_s or 0.0) * ratio for one, ratio in zip(observations, took, strict=True))
+            self.busy_ratio = max(0.0, busy_ratio * watched - taken) / self.alone_s
 
     def rate(self, slots: Iterable[int]) -> CountedRate:
         """The rate of the probe whose events have these keys."""
-        found = [one for slot in slots for one in self._by_slot.get(slot, []) if one[1] != ELSEWHERE]
-        if not found:
-            return self._silent
-        events = [0] * len(self._observations)
-        without, saturated, thread_hz = [0.0] * len(events), 0, defaultdict[int, float](float)
-        whole_s = sum(one.length_s for one in self._observations)
+        found = [one for slot in slots for one in self._by_slot.get(slot, [])]
+        windows, most, strata = self._observations, self._most, self._strata(found)
+        of_cpu = self.busy_ratio if self._is_clocked else None
+        sampled = sampled_rate(strata, self._unsure_ratio, self._waiting_ratio, of_cpu)
+        share, thread_hz, saturated_hz, all_hz = shares(strata), defaultdict[int, float](float), 0.0, 0.0
         for at, thread, number, taken in found:
-            window = self._observations[at]
-            alone = number / (1 - min(taken, MOST_TAKEN_RATIO))
-            events[at] += number
-            without[at] += alone
-            saturated += number if taken > MOST_TAKEN_RATIO else 0
+            slowed = strata[at].slowed if self._is_clocked else 1 / (1 - min(taken, most[at]))
+            hz = float(share[at]) * number * slowed / windows[at].counted_s * sampled.cpu_scale
+            all_hz += hz
+            saturated_hz += hz if taken > MOST_TAKEN_RATIO and windows[at].counted_s < windows[at].length_s else 0.0
             if thread != REST:
-                thread_hz[thread] += alone * window.length_s / window.counted_s / whole_s
-        strata = [self._stratum(*one) for one in zip(self._observations, events, without, strict=True)]
-        of_cpu = self._busy_ratio if self._is_clocked else None
-        at_least = saturated > SATURATED_RATIO * sum(events)
-        sampled = sampled_rate(strata, UNSURE_RATIO, self._waiting_ratio, of_cpu)
-        scaled_hz = {thread: hz * sampled.cpu_scale for thread, hz in thread_hz.items()}
-        return CountedRate(sampled, scaled_hz, at_least)
+                thread_hz[thread] += hz
+        taken_of_all = self._taken_of_all
+        if taken_of_all is None:
+            longer_s = sum(one.counted_s * (1 - 1 / one.slowed) for one in strata)
+            taken_of_all = longer_s / sum(one.length_s for one in strata)
+        at_least = saturated_hz > SATURATED_RATIO * all_hz or taken_of_all > MOST_TAKEN_RATIO
+        return CountedRate(sampled, thread_hz, bool(found) and (at_least or self.is_hardly_seen))
 
-    @staticmethod
-    def _stratum(window: Observation, events: int, without: float) -> Stratum:
-        slowed = without / events if events else 1.0
-        return Stratum(window.length_s, window.counted_s, events, slowed, (window.cpu_s or 0.0) / window.counted_s)
+    def _strata(self, found: Sequence[tuple[int, int, int, float]]) -> list[Stratum]:
+        """Every window with its events."""
+        most = self._most
+        events = [0] * len(most)
+        without = [0.0] * len(most)
+        for at, _, number, taken in found:
+            events[at] += number
+            without[at] += number / (1 - min(taken, most[at]))
+        strata = []
+        for at, (window, ratio) in enumerate(zip(self._observations, self._taken, strict=True)):
+            left = 1 - min(ratio, most[at])
+            slowed = without[at] / events[at] if events[at] else 1.0
+            slowed = (1 / left if self._is_busy else 1.0) if self._is_clocked else slowed
+            cpu_ratio = (window.cpu_s or 0.0) * left / window.counted_s * slowed
+            own = 1 / left - 1 if self._is_clocked else None
+            strata.append(Stratum(window.length_s, window.counted_s, events[at], slowed, cpu_ratio, own))
+        return strata

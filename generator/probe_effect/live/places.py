@@ -24,8 +24,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection
 
-from probe_effect.errors import ProbeEffectError
-from probe_effect.host import read_text
+from probe_effect.host import read_text, run_program
 from probe_effect.host.kernel import missing, tracefs_folder, tracefs_missing
 from probe_effect.host.symbols import (
     FIRST_BYTES,
@@ -37,7 +36,7 @@ from probe_effect.host.symbols import (
     matching_functions,
     offset_of,
 )
-from probe_effect.model import Need
+from probe_effect.model import Need, ProbeEffectError
 from probe_effect.scripts.form import Language
 from probe_effect.toml import beside
 
@@ -292,7 +291,7 @@ def _library(stem: str) -> str | None:
     """The path that the dynamic linker's cache has for `libc` or `libc.so.6` (ldconfig(8))."""
     program = shutil.which("ldconfig") or "/sbin/ldconfig"
     try:
-        listed = subprocess.run([program, "-p"], capture_output=True, text=True, timeout=10, check=False).stdout
+        listed = run_program([program, "-p"], 10).stdout
     except (OSError, subprocess.TimeoutExpired):
         return None
     lines = (line.split() for line in listed.splitlines() if "=>" in line)

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from probe_effect.errors import HostNotReady, UsageError
 from probe_effect.host import ROOT, other_pids, read_text
-from probe_effect.processes import Child, end_descriptor, is_readable
+from probe_effect.host.processes import Child, end_descriptor, is_readable
+from probe_effect.model import HostNotReady, UsageError
 from probe_effect.store.tables import printable
 
 WAIT_STOPPED = 'kill -STOP "$$"; exec "$@"'
@@ -22,7 +22,9 @@ WAIT_STOPPED = 'kill -STOP "$$"; exec "$@"'
 class Target:
     """Whose events count: exactly one of these, or none for the whole machine.
 
-    `pid`: that process with all its threads, and not its children, as `bpftrace -p` has it. `cgroup`: a folder of
+    `pid`: that process with all its threads, and not its children, as `bpftrace -p` has it; with `follows` those that
+    it starts from now on too, as `strace -f -p` has it. `everywhere`: the probes of files are in all processes, and
+    events of others are counted apart, as with an older `bpftrace -p`. `cgroup`: a folder of
     cgroupfs; the processes in it and below it, and their children. `command`: a program that we start, and its
     children; it is ended when the counting is over.
     """
@@ -30,6 +32,8 @@ class Target:
     pid: int | None = None
     cgroup: Path | None = None
     command: tuple[str, ...] = ()
+    follows: bool = False
+    everywhere: bool = False
 
     @property
     def is_machine(self) -> bool:
@@ -69,9 +73,9 @@ class TargetProcesses:
             raise UsageError(msg)
 
     def pids(self) -> list[int]:
-        """The processes of the target that there are now; of a command only the first, of the machine all."""
+        """The processes of the target that there are now: of a command with its children, of the machine all."""
         if self.pid is not None:
-            return [self.pid]
+            return [self.pid, *_descendants(self.pid)] if self.target.command else [self.pid]
         if self.target.cgroup is not None:
             return sorted(set(_in_cgroup(self.target.cgroup)))
         return [int(folder.name) for folder in ROOT.glob("proc/[0-9]*")]
@@ -133,6 +137,14 @@ def _threads(pid: int) -> Iterator[ThreadUse]:
             cpu_s, waited_s = (int(word) / 1e9 for word in stat.split()[:2])
             comm = printable(read_text(folder, "comm") or "")
             yield ThreadUse(tid=int(folder.name), pid=pid, comm=comm, cpu_s=cpu_s, waited_s=waited_s)
+
+
+def _descendants(pid: int) -> Iterator[int]:
+    """Children of all threads of a process, and theirs: proc_pid_tid_children(5)."""
+    for file in ROOT.glob(f"proc/{pid}/task/*/children"):
+        for child in map(int, (read_text(file.parent, file.name) or "").split()):
+            yield child
+            yield from _descendants(child)
 
 
 def _check_namespace() -> None:

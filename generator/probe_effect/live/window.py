@@ -4,13 +4,17 @@ The time is divided into strata, each with one window at a random place. What th
 how long it may be, so that its own events do not choose its length: from `LEAST_S` to the whole stratum. A window that
 costs far more than it may is cut, and a short one elsewhere in its rest stands for that. Nothing is attached between
 windows: a probe that is there but switched off costs nearly as much as one that counts.
+
+A command may end at any moment. Until a part of the budget is spent every moment of it is counted, so that a burst is
+counted whole; of the rest every doubling of its time gets as much.
 """
 
+import math
 import random
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from statistics import mean
 
@@ -86,6 +90,7 @@ class Windows:
         clock: the target's CPU time.
         cost_ns: what an event costs, beside the run time of our programs, by the means of attaching.
         overhead_s: how long it takes to detach and attach again.
+        at_once_s: of a command, the CPU time of the budget that is spent before anything is left out.
     """
 
     def __init__(
@@ -98,6 +103,7 @@ class Windows:
         overhead_s: float,
         seconds: float,
         budget_s: float,
+        at_once_s: float = 0.0,
     ) -> None:
         self.ended: str | None = None
         self.observations: list[Observation] = []
@@ -105,6 +111,7 @@ class Windows:
         self.target = followed.target
         self._attachments, self._followed, self._clock, self._cost_ns = attachments, followed, clock, cost_ns
         self._seconds, self._budget_s, self._overhead_s = seconds, budget_s, overhead_s
+        self._at_once_s = at_once_s
         strata = min(MOST_STRATA, max(FEWEST_STRATA, OVERHEAD_RATIO * seconds / overhead_s))
         self._longest_s = seconds / strata
         self._recent: deque[WindowCost] = deque(maxlen=RECENT)
@@ -159,9 +166,13 @@ class Windows:
 
     def _stratum(self) -> None:
         """Count one window of the next part of the time: all of it, or at a random place in it."""
-        begin_s, left_s = self.elapsed_s, self._seconds - self.elapsed_s
-        allowed_ratio = max(0.0, self._budget_s - self.spent_s()) / left_s
+        begin_s, left_s, spent_s = self.elapsed_s, self._seconds - self.elapsed_s, self.spent_s()
         length_s = min(left_s, self._longest_s, max(FIRST_S, 2 * self._overhead_s, GROWTH_RATIO * begin_s))
+        if spent_s < self._at_once_s:
+            self._whole(begin_s, length_s, self._at_once_s - spent_s)
+            return
+        spread_s = begin_s * math.log(self._seconds / begin_s) if self._at_once_s and begin_s else left_s
+        allowed_ratio = max(0.0, self._budget_s - spent_s) / spread_s
         ratio = mean(one.ratio for one in self._recent) if self._recent else 0.0
         fixed_s = mean(one.fixed_s for one in self._recent) if self._recent else 0.0
         shortest_s = max(LEAST_S, fixed_s / ratio) if ratio else LEAST_S  # as much as attaching and detaching take
@@ -177,7 +188,16 @@ class Windows:
             self._start()
             end_s = begin_s + length_s if is_whole else self._since_s + window_s
             self._observe(begin_s, length_s, end_s, most_s=CUT_RATIO * allowed_ratio * length_s, stay=is_whole)
+        else:
+            self._stand_for(self._ended_s - begin_s)
         self.elapsed_s = self._ended_s if self.ended else max(self._now_s(), begin_s + length_s)
+
+    def _whole(self, begin_s: float, length_s: float, most_s: float) -> None:
+        """Count every moment of a part of the time, or until it has cost `most_s`."""
+        self._start()
+        counted_s, counts, cpu_s = self._count(begin_s + length_s, most_s, stay=True)
+        self._add(counted_s, counted_s, counts, cpu_s)
+        self.elapsed_s = self._ended_s if self.ended else begin_s + counted_s
 
     def _observe(self, begin_s: float, length_s: float, end_s: float, *, most_s: float, stay: bool) -> None:
         """Count until a moment; if that was cut, count a short window for the rest."""
@@ -193,12 +213,20 @@ class Windows:
             if self.ended is None:
                 self._start()
                 self._add(length_s * (1 - part), *self._count(self._since_s + LEAST_S, most_s, stay=False))
+            else:
+                self._stand_for(self._ended_s - begin_s - length_s * part)
 
     def _add(
         self, length_s: float, counted_s: float, counts: Mapping[tuple[int, int], int], cpu_s: float | None
     ) -> None:
         if counted_s > 0:
             self.observations.append(Observation(max(length_s, counted_s), counted_s, counts, cpu_s))
+
+    def _stand_for(self, length_s: float) -> None:
+        """Let the last window stand for so much more time: the target ended before its own window began."""
+        if self.observations and length_s > 0:
+            last = self.observations[-1]
+            self.observations[-1] = replace(last, length_s=last.length_s + length_s)
 
     def _count(
         self, end_s: float, most_s: float, *, stay: bool
@@ -298,5 +326,5 @@ class Windows:
         """Read the threads' CPU time a last time, after long enough."""
         if self.ended is None:
             self._followed.wait(max(0.0, min(LEAST_LOOK_S, self._seconds) - (time.monotonic() - self._began_s)))
-        self._threads |= self._look()
+        self._threads |= self._look() | self._attachments.ended()
         self._looked_s = time.monotonic()

@@ -9,10 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from probe_effect.compilers import CompiledProgram
-from probe_effect.errors import BadData, ProbeEffectError
-from probe_effect.machine.busy import slept_s
-from probe_effect.measure.calibrate import (
+from probe_effect.host.compilers import CompiledProgram
+from probe_effect.host.load import slept_s
+from probe_effect.host.noise import MachineWarning
+from probe_effect.measure.beside import Company, UntracedRun
+from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row
+from probe_effect.measure.plan import (
     COUNTED_QUICK,
     FIRST_AT_A_LEVEL,
     FIRST_OPERATIONS,
@@ -21,15 +23,25 @@ from probe_effect.measure.calibrate import (
     QUICK,
     THOROUGH,
     Lengths,
+    baseline,
+    blocks_in_order,
     check_operations,
     operations_for,
 )
-from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row
 from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import Testbed
-from probe_effect.model import FAILURES, GIVE_UP_AFTER, Estimate, Key, Sample, Status
-from probe_effect.stats.estimates import paired_estimate, ragged
-from probe_effect.stats.run_order import baseline, blocks_in_order
+from probe_effect.model import (
+    FAILURES,
+    GIVE_UP_AFTER,
+    BadData,
+    Estimate,
+    HostNotReady,
+    Key,
+    ProbeEffectError,
+    Sample,
+    Status,
+)
+from probe_effect.numbers.estimates import paired_estimate, ragged
 from probe_effect.store.further_tables import ProbeCalibration, RunWriter
 from probe_effect.store.machine_file import Author, PlanFile, PlannedSubject, Submitter
 from probe_effect.store.samples import as_note, read_samples
@@ -37,19 +49,15 @@ from probe_effect.tracers.protocol import Counting, Tracer
 
 
 def plan(subjects: Sequence[PlannedSubject], blocks: int, seed: int) -> tuple[PlannedRun, ...]:
-    """Every run of a suite, in order (`stats/run_order.py`). The same arguments give the same plan."""
-    measured = [_subject(one) for one in subjects if one.operations is not None]
-    left_out = [_subject(one) for one in subjects if one.operations is None]
-    counted = [_subject(one) for one in subjects if one.is_counted_apart]
+    """Every run of a suite, in order (`measure/plan.py`). The same arguments give the same plan."""
+    measured = [one.key for one in subjects if one.operations is not None]
+    left_out = [one.key for one in subjects if one.operations is None]
+    counted = [one.key for one in subjects if one.is_counted_apart]
     return tuple(
         PlannedRun(block, place, subject, arm)
         for block, order in enumerate(blocks_in_order(measured, left_out, counted, blocks, seed))
         for place, (subject, arm) in enumerate(order)
     )
-
-
-def _subject(planned: PlannedSubject) -> Key:
-    return Key(planned.case, planned.tracer, planned.level)
 
 
 @dataclass(slots=True)
@@ -154,6 +162,8 @@ class Settings:
     submitter: Submitter = field(default_factory=lambda: Submitter(name=None, url=None))
     author: Author = "third-party"
     fleet_name: str | None = None
+    anyway: bool = False
+    """Whether it is measured although something makes the times wrong, which is recorded."""
     continued_by: tuple[str, ...] = ()
     """Words of the command that continues this run if it is cut short, after the program's name."""
     calibrate: Callable[[Key, Path, Tracer, int], Sequence[ProbeCalibration]] | None = None
@@ -170,7 +180,7 @@ NO_EVENT = "the tracer counted no event: the run was too short for one"
 class Progress:
     """What is about to run, and what is known so far; `cli` decides how it looks."""
 
-    phase: Literal["calibrating", "scripts", "measuring", "slept", "done"]
+    phase: Literal["told", "calibrating", "scripts", "measuring", "slept", "traced", "done"]
     planned: PlannedRun
     blocks: int
     done: int
@@ -185,6 +195,19 @@ class Progress:
     """Seconds by which the time of day was set during the run; known when it is done."""
     slept_s: float = 0.0
     """Seconds that the machine was suspended in the block, which is therefore dropped and measured again."""
+    told: tuple[str, ...] = ()
+    """What disturbs the times, in sentences; told before the first trial and after the last run."""
+
+
+def tell_or_refuse(found: Iterable[MachineWarning], tell: Callable[[Progress], None], *, anyway: bool) -> None:
+    """Say what disturbs the times. Raises: HostNotReady for what makes them wrong, unless they are wanted anyway."""
+    refusing = [str(one) for one in found if one.measure == "refuses"]
+    if refusing and not anyway:
+        advice = "with --anyway it is measured and recorded all the same, and the times lead nothing"
+        raise HostNotReady("\n".join(["times that are taken here would be wrong:", *refusing, advice]))
+    if told := tuple(str(one) for one in found if one.measure != "records"):
+        nothing = PlannedRun(0, 0, baseline(None), "baseline")
+        tell(Progress(phase="told", planned=nothing, blocks=0, done=0, total=0, told=told))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +220,21 @@ class Bench:
     program: CompiledProgram
     cpu: int
     tell: Callable[[Progress], None]
+    beside: Company = field(default_factory=Company)
+
+    def look_beside(self) -> None:
+        """Say what else traces, and have it recorded. Raises: HostNotReady if it traces what is to be measured."""
+        if self.testbed.metric == "time":
+            tell_or_refuse(self.beside.look(self._run_untraced), self.tell, anyway=self.settings.anyway)
+
+    def _run_untraced(self) -> UntracedRun:
+        """A short untraced run; none where the operation is a build."""
+        if self.work.builds:
+            return 0, 0.0
+        level = self.work.levels[0]
+        first = FIRST_OPERATIONS if level is None else FIRST_AT_A_LEVEL
+        row = self._make(PlannedRun(0, 0, baseline(level), "baseline"), first)
+        return row.operations or row.events or 0, (row.wall_ns or 0) / 1e9
 
     def calibrate(self) -> PlanFile:
         """Find by trial runs how many operations each run needs. Raises: ProbeEffectError when a baseline fails."""
@@ -237,8 +275,20 @@ class Bench:
                 progress = self._make_all(runs, Journal(document, written_rows(samples, runs)), writer)
                 if progress.phase == "done":
                     return progress
-                writer.drop_from(progress.planned.block)
-            self.tell(progress)
+                if progress.phase == "traced":
+                    self._tell_of_newcomer(writer, progress)
+                else:
+                    writer.drop_from(progress.planned.block)
+            if progress.phase == "slept":
+                self.tell(progress)
+
+    def _tell_of_newcomer(self, writer: RunWriter, progress: Progress) -> None:
+        """Say what has come that traces. Raises: HostNotReady if it traces what is measured; that block is dropped."""
+        try:
+            self.look_beside()
+        except HostNotReady:
+            writer.drop_from(progress.planned.block)
+            raise
 
     def _make_all(self, runs: Sequence[PlannedRun], journal: Journal, writer: RunWriter) -> Progress:
         """The progress at the end, or when it was found that the machine had been suspended."""
@@ -249,6 +299,8 @@ class Bench:
         )
         start_s, before_s = time.monotonic(), slept_s()
         for done, planned in enumerate(todo, start=first):
+            if self._has_company():  # since the run before this one
+                return replace(progress, phase="traced")
             if journal.failures[planned.subject] >= GIVE_UP_AFTER:
                 continue
             made = done - first
@@ -260,7 +312,12 @@ class Bench:
                 return replace(progress, phase="slept", slept_s=asleep_s)
             writer.write(row)
             progress = replace(progress, finished=row, cost=journal.add(row))
+        if self._has_company():
+            return replace(progress, phase="traced")
         return replace(progress, phase="done", done=len(runs), left_s=0.0)
+
+    def _has_company(self) -> bool:
+        return self.testbed.metric == "time" and self.beside.has_come()
 
     def _try_baseline(self, level: str | None, done: int, total: int) -> int:
         """Operations of a baseline run. Raises: ProbeEffectError when the trial fails."""

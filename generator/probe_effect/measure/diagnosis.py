@@ -6,34 +6,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from probe_effect.compilers import CompiledProgram
-from probe_effect.errors import ProbeEffectError
-from probe_effect.host import ROOT, kernel_config, other_pids, read_text
+from probe_effect.host import ROOT, collect, kernel_config, other_pids, read_text
+from probe_effect.host.compilers import CompiledProgram
 from probe_effect.host.kernel import BTF, CLOSED, TRACEFS, missing, tracefs_folder, tracefs_missing
-from probe_effect.machine import collect
-from probe_effect.machine.busy import SINCE_BOOT, CpuTimes, busy_ratio, cpu_times, load_average, steal_ratio, trap_times
-from probe_effect.machine.collect import MachineWarning, warnings
-from probe_effect.machine.system import aslr, siblings
+from probe_effect.host.load import SINCE_BOOT, CpuTimes, busy_ratio, cpu_times, load_average, steal_ratio, trap_times
+from probe_effect.host.noise import MachineWarning, of_tracing, warnings
+from probe_effect.host.system import aslr, container, siblings
+from probe_effect.host.workloads import build, clock_read_ns
+from probe_effect.measure import beside
 from probe_effect.measure.request import Work, resolve
-from probe_effect.model import Need
+from probe_effect.model import Need, ProbeEffectError
 from probe_effect.store.machine_file import Machine, System
 from probe_effect.store.suite_file import Suite, script_paths
 from probe_effect.tracers.proc import may_trace
 from probe_effect.tracers.protocol import Tracer, TracerState, missing_packages, state_of
-from probe_effect.workloads import build, clock_read_ns
-
-SIGNS = (".dockerenv", "run/.containerenv", "run/systemd/container")
-"""Files that Docker, Podman and systemd make in a container."""
-
-
-def is_container(root: Path = ROOT) -> bool:
-    """Whether this is a container, by the signs that it has."""
-    return "container" in os.environ or any((root / sign).exists() for sign in SIGNS)
 
 
 def flags_missing(root: Path = ROOT) -> Iterator[tuple[str, str]]:
     """Each flag that would give more, and why; none where there is no container, or nothing is kept from us."""
-    if not is_container(root):
+    if container(root) is None:
         return
     if not may_trace(root):
         yield (
@@ -142,13 +133,17 @@ def diagnose(
         tracers=tracers,
         suites=tuple(_suite(work, known, programs[work.suite.id]) for work in works),
         packages=tuple(missing_packages([tracer.tool for tracer in known.values()], root)),
-        warnings=warnings(
-            root,
-            cpu=workload_cpu,
-            load=load,
-            clock_read_ns=clock_ns,
-            steal=steal,
-            sibling_busy=_busiest(before, _sibling_times(root, workload_cpu)),
+        warnings=(
+            *of_tracing("", beside.in_words(beside.tracing()) if root == ROOT else ""),
+            *warnings(
+                root,
+                cpu=workload_cpu,
+                tracer_cpu=tracer_cpu,
+                load=load,
+                clock_read_ns=clock_ns,
+                steal=steal,
+                sibling_busy=_busiest(before, _sibling_times(root, workload_cpu)),
+            ),
         ),
     )
 

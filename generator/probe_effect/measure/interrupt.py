@@ -21,11 +21,11 @@ from functools import partial
 from pathlib import Path
 from types import FrameType
 
-from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.ownership import demand, our_users
-from probe_effect.machine.system import CPU_FOLDER
-from probe_effect.processes import end_process, mark_of
+from probe_effect.host.processes import end_process, mark_of
+from probe_effect.host.system import CPU_FOLDER
+from probe_effect.model import INTERRUPTED, ProbeEffectError
 from probe_effect.store.tables import printable
 from probe_effect.tracers import dynamic_events, ftrace
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
@@ -36,6 +36,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
 
 class Interrupted(ProbeEffectError):
     """The program was asked to stop."""
+
+    exit_status = INTERRUPTED
 
 
 class TimeIsOver(Interrupted):

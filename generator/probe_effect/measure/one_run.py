@@ -9,14 +9,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from probe_effect.errors import HostNotReady
 from probe_effect.host.symbols import find_function, library_of
+from probe_effect.host.workloads import WorkloadFailed, WorkloadProcess, WorkloadRun, WorkloadTask
 from probe_effect.measure.interrupt import undisturbed
-from probe_effect.model import Arm, Key, Sample
+from probe_effect.model import Arm, HostNotReady, Key, Sample
 from probe_effect.store.samples import as_note
 from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import OF_ITSELF, Counting, Tracer, TracerFailed
-from probe_effect.workloads import WorkloadFailed, WorkloadProcess, WorkloadRun, WorkloadTask
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,24 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from probe_effect.errors import BadData, HostNotReady, unknown
-from probe_effect.host import typed, usable_cpus
+from probe_effect.host import system, typed, usable_cpus
 from probe_effect.host.ownership import MAKE_OURS, demand
-from probe_effect.machine import system
+from probe_effect.host.workloads import NOT_PINNED, SYSTEM_PATH, WorkloadTask
 from probe_effect.measure.tree import Tree
-from probe_effect.model import Key
+from probe_effect.model import BadData, HostNotReady, Key, unknown
 from probe_effect.store.places import DataFolder, own_headers, walk
-from probe_effect.store.suite_file import (
-    Case,
-    Suite,
-    read_suite,
-    script_path,
-    script_paths,
-    workload_source,
-)
+from probe_effect.store.suite_file import Case, Suite, read_suite, script_path, script_paths, workload_source
 from probe_effect.tracers.perf import calls_uncounted
 from probe_effect.tracers.protocol import Tracer
-from probe_effect.workloads import NOT_PINNED, SYSTEM_PATH, WorkloadTask
 
 DORMANT = "dormant"
 
@@ -80,6 +71,12 @@ class Work:
     def occupies_cpus(self) -> bool:
         """Whether the workload has a CPU for each of its threads, or all of them, and leaves none to the tracer."""
         return self.builds or (self.suite.factor is not None and self.suite.factor.occupies_cpus)
+
+    @property
+    def busy_cpus(self) -> int:
+        """How many CPUs its workload keeps busy at its most."""
+        levels = [int(level) for level in self.levels if level] if self.occupies_cpus and not self.builds else []
+        return len(usable_cpus()) if self.builds else max(levels, default=1)
 
     @property
     def builds(self) -> bool:

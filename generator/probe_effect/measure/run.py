@@ -1,18 +1,29 @@
-"""Measuring one suite: from the first trial, or from where it was cut short, to the closed submission."""
+"""Measuring one suite: from the first trial, or from where it was cut short, to the closed submission.
+
+What the machine does to the times of a run is looked for before it begins, and recorded when it ends.
+"""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 
 from probe_effect import __version__
-from probe_effect.errors import HostNotReady
 from probe_effect.host import ROOT
-from probe_effect.machine.busy import load_average, steal_ratio
-from probe_effect.machine.collect import warnings
-from probe_effect.machine.system import throttles
-from probe_effect.measure.bench import Bench, Progress, Settings
+from probe_effect.host.load import (
+    CpuTimes,
+    Throttling,
+    load_average,
+    steal_ratio,
+    throttled_since,
+    throttlings,
+    tightest_quota,
+)
+from probe_effect.host.noise import warnings
+from probe_effect.host.system import throttles
+from probe_effect.measure.bench import Bench, Progress, Settings, tell_or_refuse
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.one_run import PlannedRun
+from probe_effect.measure.plan import baseline
 from probe_effect.measure.request import Work
 from probe_effect.measure.submission import (
     OpenSubmission,
@@ -24,12 +35,78 @@ from probe_effect.measure.submission import (
 )
 from probe_effect.measure.testbed import Testbed
 from probe_effect.measure.tree import made_ready
-from probe_effect.model import Key
-from probe_effect.stats.run_order import baseline
+from probe_effect.model import HostNotReady, Key
 from probe_effect.store.further_tables import CALIBRATION_COLUMNS, add_paths, read_calibration
-from probe_effect.store.machine_file import MachineFile, PlanFile, Provenance, Run, as_author
+from probe_effect.store.machine_file import Machine, MachineFile, PlanFile, Provenance, Run, as_author
 from probe_effect.store.places import SubmissionFolder
 from probe_effect.store.samples import TableWriter
+
+
+def look_before(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Progress], None]) -> None:
+    """Say what will disturb the times of a run. Raises: HostNotReady for what would make them worthless."""
+    if testbed.metric == "time":  # instructions are what they are on a busy machine too
+        cpu, tracer_cpu = testbed.cpus(work)
+        found = warnings(cpu=cpu, tracer_cpu=tracer_cpu, busy_cpus=work.busy_cpus)
+        tell_or_refuse(found, tell, anyway=settings.anyway)
+
+
+@dataclass
+class Disturbances:
+    """What disturbs a run, since this was made."""
+
+    bench: Bench
+    document: MachineFile
+    """The record of the run at its beginning, or when it was continued."""
+    cpu: CpuTimes | None = field(init=False)
+    heat: int = field(init=False)
+    stops: dict[str, Throttling] = field(init=False)
+
+    def __post_init__(self) -> None:
+        is_time = self.bench.testbed.metric == "time"
+        self.cpu = self.bench.testbed.cpu_times(self.bench.cpu) if is_time else None
+        self.heat, self.stops = throttles(ROOT), throttlings()
+
+    def facts(self) -> dict[str, object]:
+        """The keys of `run` that say it; what has to be said is told. None for counts, which nothing disturbs."""
+        if self.bench.testbed.metric == "instructions":
+            return {}
+        run, busy = self.document.run, self.bench.work.busy_cpus
+        steal = steal_ratio(self.cpu, self.bench.testbed.cpu_times(self.bench.cpu)) if self.cpu else None
+        stopped, quota = throttled_since(self.stops, _stopped_before(run)), tightest_quota()
+        found = warnings(
+            cpu=self.bench.cpu,
+            tracer_cpu=run.tracer_cpu,
+            load=run.load_before,
+            clock_read_ns=self.document.system.clock_read_ns,
+            steal=steal,
+            throttles=throttles(ROOT) - self.heat,
+            busy_cpus=busy,
+            stopped=stopped,
+        )
+        lasting = {one.id for one in warnings(cpu=self.bench.cpu, tracer_cpu=run.tracer_cpu, busy_cpus=busy)}
+        new = [one for one in found if one.id not in lasting]  # the others were told at the beginning
+        tell_or_refuse(new, self.bench.tell, anyway=True)
+        found = (*found, *self.bench.beside.warnings.values())
+        return {
+            "steal_ratio": steal,
+            "warnings": tuple(dict.fromkeys((*run.warnings, *(one.id for one in found)))),
+            "quota_cpus": quota.cpus if quota else run.quota_cpus,
+            "traced_beside": tuple(dict.fromkeys((*run.traced_beside, *self.bench.beside.recorded))),
+            **dict(zip(STOPS, stopped or (), strict=False)),
+        }
+
+
+STOPS = ("quota_periods", "throttled_periods", "throttled_ns")
+"""Keys of `run`, in the order of `Throttling`."""
+
+
+def _stopped_before(run: Run) -> Throttling | None:
+    """How often a quota stopped the earlier parts of a run that is continued; None without a quota."""
+    periods, throttled, stopped_ns = run.quota_periods, run.throttled_periods, run.throttled_ns
+    if periods is None or throttled is None or stopped_ns is None:
+        return None
+    return Throttling(periods, throttled, stopped_ns)
+
 
 LANGUAGE = "bpftrace"
 """The tool whose scripts can be moved into the loop."""
@@ -46,13 +123,16 @@ def measure(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Pr
         reasons = "\n".join(f"{subject.case} with {subject.tracer}: {why}" for subject, why in work.skipped.items())
         msg = f"nothing of suite {work.suite.id} can be measured here:\n{reasons or 'no case has a script'}"
         raise HostNotReady(msg)
+    look_before(work, settings, testbed, tell)
     check_writable(settings.results)
     load_before = load_average()
     cpu, tracer_cpu = testbed.cpus(work)
+    machine = testbed.machine()  # while we may still use the workload's CPU, whose kind of core it names
     with testbed.held((cpu, tracer_cpu)), ready(work) as able:
         bench = Bench(able, settings, testbed, testbed.program(able), cpu, tell)
+        bench.look_beside()
         plan = bench.calibrate()
-        return _run(bench, open_submission(settings.results, _document(bench, tracer_cpu, load_before), plan))
+        return _run(bench, open_submission(settings.results, _document(bench, machine, tracer_cpu, load_before), plan))
 
 
 def resume(
@@ -60,10 +140,12 @@ def resume(
 ) -> SubmissionFolder:
     """Continue a run that was cut short, by the same plan; otherwise as `measure`."""
     run = opened.document.run
+    look_before(work, settings, testbed, tell)
     with testbed.held((run.workload_cpu, run.tracer_cpu)), ready(work) as able:
         bench = Bench(able, settings, testbed, testbed.program(able), run.workload_cpu, tell)
         if (compiler := bench.program.compiler) != run.compiler:
             raise changed(opened.place, [f"the compiler was {run.compiler} and is {compiler}"])
+        bench.look_beside()
         opened.write()  # not before: until here another measurement could be at it
         return _run(bench, opened)
 
@@ -79,17 +161,17 @@ def ready(work: Work) -> Iterator[Work]:
 
 
 def _run(bench: Bench, opened: OpenSubmission) -> SubmissionFolder:
-    before = bench.testbed.cpu_times(bench.cpu) if bench.testbed.metric == "time" else None
-    throttled = throttles(ROOT)
+    disturbances = Disturbances(bench, opened.document)
     try:
         _calibrate_scripts(bench, opened)
         try:
             done = bench.run(opened.plan, opened.place.samples)
         finally:
             add_paths(opened.place.paths, bench.testbed.paths())
-        steal = steal_ratio(before, bench.testbed.cpu_times(bench.cpu)) if before else None
-        submission = opened.close(steal_ratio=steal, warnings=_warnings(bench, opened.document, steal, throttled))
+        submission = opened.close(**disturbances.facts())
     except (Interrupted, HostNotReady) as stop:
+        with suppress(HostNotReady):  # what cannot be written has been told
+            opened.keep(**disturbances.facts())
         again = command_to_go_on(opened.place)
         raise type(stop)(f"{stop}; the rows so far are kept in {opened.place.folder}\nto go on: {again}") from stop
     bench.tell(replace(done, clock_jumped_s=opened.clock.jumped_s()))
@@ -118,25 +200,15 @@ def _calibrate_scripts(bench: Bench, opened: OpenSubmission) -> None:
 
 def _scripts(work: Work, plan: PlanFile) -> list[Key]:
     """Each script of the plan once, by its case and tracer, and by its level where the level has one of its own."""
-    planned = [Key(one.case, one.tracer, one.level) for one in plan.subjects if one.operations is not None]
+    planned = [one.key for one in plan.subjects if one.operations is not None]
     own = [key for key in planned if work.suite.has_programs and work.tracers[key.tracer].tool == LANGUAGE]
     return list(dict.fromkeys(key._replace(level=None) if work.script(key).stem == key.case else key for key in own))
 
 
-def _warnings(bench: Bench, document: MachineFile, steal: float | None, throttled: int) -> tuple[str, ...]:
-    """Ids of what made the machine noisy, at the beginning, and by steal and throttles, so many before, of the run."""
-    if bench.testbed.metric == "instructions":  # which a busy machine leaves as they are
-        return ()
-    load, clock_read_ns = document.run.load_before, document.system.clock_read_ns
-    hot = throttles(ROOT) - throttled
-    found = warnings(cpu=bench.cpu, load=load, clock_read_ns=clock_read_ns, steal=steal, throttles=hot)
-    return tuple(warning.id for warning in found)
-
-
-def _document(bench: Bench, tracer_cpu: int | None, load_before: float | None) -> MachineFile:
+def _document(bench: Bench, machine: Machine, tracer_cpu: int | None, load_before: float | None) -> MachineFile:
     """What is known when the trials are done and the runs begin."""
     work, settings, testbed = bench.work, bench.settings, bench.testbed
-    origins = testbed.origins()
+    origins, cores = testbed.origins(), testbed.cores()
     system = testbed.system(bench.program.path, bench.cpu)
     waiting = work.load(baseline(work.levels[0]), bench.program.path, 1, bench.cpu)
     run = Run(
@@ -156,11 +228,13 @@ def _document(bench: Bench, tracer_cpu: int | None, load_before: float | None) -
         functions=testbed.functions(work.functions, waiting),
         mechanisms=origins.mechanisms,
         program_runs=origins.program_runs,
+        workload_core=cores.get(bench.cpu),
+        tracer_core=None if tracer_cpu is None else cores.get(tracer_cpu),
         packages=origins.packages | ({"tree": work.tree.origin} if work.tree else {}),
     )
     return MachineFile(
         schema_version=1,
-        machine=as_author(testbed.machine(), system, settings.author),
+        machine=as_author(machine, system, settings.author),
         system=system,
         tools=work.versions(),
         run=run,

@@ -12,12 +12,12 @@ from itertools import count
 from pathlib import Path
 
 from probe_effect import __version__
-from probe_effect.errors import BadData, HostNotReady, UsageError
 from probe_effect.host import typed
+from probe_effect.host.load import KEYS, load_average
 from probe_effect.host.ownership import MAKE_OURS, demand, stranger, sudo_user
-from probe_effect.machine.busy import KEYS, load_average
 from probe_effect.measure.request import Work, choose_tracers
 from probe_effect.measure.testbed import Testbed
+from probe_effect.model import BadData, HostNotReady, UsageError
 from probe_effect.store.documents import write_document
 from probe_effect.store.machine_file import (
     MOMENT_FORM,
@@ -67,6 +67,11 @@ class OpenSubmission:
         """Write the document as it is so far. Raises: HostNotReady."""
         write_document(self.place.machine_file, self.document)
 
+    def keep(self, **facts: object) -> None:
+        """Record these keys of `run` of a run that is cut short. Raises: HostNotReady when that cannot be written."""
+        run = self.document.run.model_copy(update=facts)
+        write_document(self.place.machine_file, self.document.model_copy(update={"run": run}))
+
     def close(self, **facts: object) -> SubmissionFolder:
         """Record when the run ended and how busy the machine was then; `facts` are further keys of `run`.
 
@@ -74,8 +79,7 @@ class OpenSubmission:
         """
         load_after = None if self.document.run.load_before is None else load_average()
         ended = {"ended": self.clock.moment(), "load_after": load_after} | facts
-        run = self.document.run.model_copy(update=ended)
-        write_document(self.place.machine_file, self.document.model_copy(update={"run": run}))
+        self.keep(**ended)
         self.place.plan_file.unlink()
         return self.place
 
@@ -205,9 +209,13 @@ def read_unfinished(place: SubmissionFolder) -> OpenSubmission:
 
 
 def command_to_go_on(place: SubmissionFolder) -> str:
-    """The command that continues an unfinished run, by its plan; `measure --resume` if the plan cannot be read."""
+    """The command that continues an unfinished run, by its plan; `measure --resume` if the plan cannot be read.
+
+    The folder may have been moved since it was begun.
+    """
     plan, _ = read_plan_file(place.plan_file, str(place.plan_file))
-    return typed(*plan.continued_by) if plan and plan.continued_by else typed("measure", "--resume")
+    words = plan.continued_by if plan and plan.continued_by else ("measure", "--resume")
+    return typed(*words, "--out", place.folder.resolve().parents[1])
 
 
 def reopen(one: OpenSubmission, work: Work) -> OpenSubmission:
@@ -245,7 +253,8 @@ def work_of(
         raise changed(one.place, changes)
     names = list(dict.fromkeys(subject.tracer for subject in one.plan.subjects))
     tracers = {name: _tracer(name, one.plan, known) for name in names}
-    return replace(work, tracers=choose_tracers(tracers, names))
+    measured = tuple(subject.key for subject in one.plan.subjects if subject.status != "skipped")
+    return replace(work, tracers=choose_tracers(tracers, names), measured=measured)
 
 
 def _tracer(name: str, plan: PlanFile, known: Mapping[str, Tracer]) -> Tracer:

@@ -1,4 +1,4 @@
-"""The machine that runs are made on: this one, or one that is emulated (`probe_effect.emulated`)."""
+"""The machine that runs are made on: this one, or one that is emulated (`probe_effect.guests`)."""
 
 import fcntl
 import os
@@ -8,18 +8,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from probe_effect.compilers import CompiledProgram
-from probe_effect.errors import HostNotReady
-from probe_effect.host import ROOT, read_text, stay_on, usable_cpus
-from probe_effect.machine import collect
-from probe_effect.machine.busy import CpuTimes, cpu_times, trap_times
+from probe_effect.host import ROOT, collect, read_text, stay_on, usable_cpus
+from probe_effect.host.collect import kinds
+from probe_effect.host.compilers import CompiledProgram
+from probe_effect.host.load import CpuTimes, cpu_times, trap_times
+from probe_effect.host.workloads import WorkloadTask, build, clock_read_ns
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, probed_functions, run_once
 from probe_effect.measure.request import Work
-from probe_effect.model import Metric, Sample
+from probe_effect.model import HostNotReady, Metric, Sample
 from probe_effect.store.further_tables import EventPath
 from probe_effect.store.machine_file import Machine, System
 from probe_effect.tracers.tool import SHARED_MEMORY
-from probe_effect.workloads import WorkloadTask, build, clock_read_ns
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +76,10 @@ class Testbed:
         if program is None:
             return collect.collect_system(None)
         return collect.collect_system(clock_read_ns(program, cpu), ROOT, trap_times(cpu, self.cache))
+
+    def cores(self) -> dict[int, str]:
+        """Each CPU to the kind of its core; empty where all are alike."""
+        return {cpu: kind.name for cpu, kind in kinds(ROOT).items()}
 
     def cpu_times(self, cpu: int) -> CpuTimes | None:
         """How a CPU of the machine spent its time since it started; None where it does not say."""

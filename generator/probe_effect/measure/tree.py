@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from probe_effect.errors import HostNotReady, UsageError
-from probe_effect.processes import mark
+from probe_effect.host.processes import mark
+from probe_effect.host.workloads import SYSTEM_PATH
+from probe_effect.model import HostNotReady, UsageError
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
-from probe_effect.workloads import SYSTEM_PATH
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 """The files that make(1) looks for."""

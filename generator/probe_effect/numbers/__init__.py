@@ -1,1 +1,1 @@
-"""All numbers and what they are of: the index, what is current, names, likeness, citations."""
+"""From rows to numbers: blocks, statistics, grades, which number is current, and how machines are called."""

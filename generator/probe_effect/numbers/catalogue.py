@@ -7,14 +7,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from probe_effect.errors import BadData
-from probe_effect.model import Problem
+from probe_effect.model import BadData, Problem
 from probe_effect.numbers import names
 from probe_effect.numbers.index import Numbers
 from probe_effect.numbers.names import UNKNOWN_EDITION, Edition
 from probe_effect.numbers.published import Recomputed, figure_values, fill, recompute
-from probe_effect.reduce.reading import read_submissions
-from probe_effect.reduce.submission import Submission
+from probe_effect.numbers.reading import read_submissions
+from probe_effect.numbers.submission import Submission
 from probe_effect.store.beside_files import (
     Change,
     Claim,
@@ -124,7 +123,7 @@ class Catalogue:
     explanations: tuple[Explanation, ...] = ()
     """Why counts changed between kernels or versions of a tool (`compare/kernels.py`)."""
     claims: tuple[Claim, ...] = ()
-    """What others say that tracing costs (`exports/facts.py`)."""
+    """What others say that tracing costs (`site/facts.py`)."""
     mechanisms: tuple[KernelMechanisms, ...] = ()
     """Which mechanisms of tracing work on which kernel."""
     kept: Kept = NOWHERE
@@ -136,6 +135,11 @@ class Catalogue:
     def numbers(self) -> Numbers:
         """The numbers in force, and which of them are current."""
         return Numbers(self.active)
+
+    @cached_property
+    def runs(self) -> Numbers:
+        """The same with the intervals of their own runs, for what is computed of several costs of one run."""
+        return Numbers(self.active, is_for_next_run=False)
 
     @cached_property
     def suites_digest(self) -> str:
@@ -210,6 +214,15 @@ def read_sources(data: DataFolder) -> tuple[PublishedSource, ...]:
     """The published sources alone. Raises: BadData."""
     problems: list[Problem] = []
     found = [read_published(folder, data, problems) for folder in data.sources()]
+    if problems:
+        raise BadData(problems)
+    return tuple(filter(None, found))
+
+
+def read_packages(data: DataFolder) -> tuple[ToolPackage, ...]:
+    """The packages of standard tools. Raises: BadData."""
+    problems: list[Problem] = []
+    found = [_sound(read_tools(path, data.relative(path)), problems) for path in tool_files(data)]
     if problems:
         raise BadData(problems)
     return tuple(filter(None, found))

@@ -1,19 +1,125 @@
-"""All numbers in force, which of them is *current*, and what is worked out once for each catalogue or evidence.
+"""All numbers in force, which of them is *current*, and how far a repetition is from a run.
 
-Every table, chart, export, script and command means by *current* what METHOD.md says, "Which number is current".
+Every table, chart, export, script and command means by *current* what /method/publishing/ says.
+
+The interval of a run says how well that run knows its own cost. Another run of the same suite, by the same version of
+the tool on the same machine, has another start, another layout of memory and other neighbours, and differs by more.
+What it differs by is a share of the cost, estimated from all costs that were measured twice: the standard deviation
+between runs for which 95 % of the pairs are within their intervals. (Random effects, as in DerSimonian and Laird,
+Controlled Clinical Trials 7 (1986), 177-188, with the share chosen by what it holds and not by moments, since the
+differences have long tails.)
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from dataclasses import replace
 from functools import cached_property, wraps
-from itertools import chain
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from itertools import chain, combinations, permutations
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
-from probe_effect.model import Key, Metric, release_numbers
+from probe_effect.model import Estimate, Key, Metric, release_numbers
+from probe_effect.numbers import estimates
+from probe_effect.numbers.estimates import CONFIDENCE, INTERVAL_WIDTHS
 from probe_effect.numbers.names import tool_of
-from probe_effect.reduce.submission import Number, Submission
-from probe_effect.stats import estimates
+from probe_effect.numbers.submission import Number, Submission
 from probe_effect.store.machine_file import is_hosted
+
+FEWEST_PAIRS = 30
+"""Pairs from which a spread is estimated: of 30 one or two are beyond an interval of 95 %."""
+
+Repeatable = tuple[str, str, int, Key, str | None]
+"""What repetitions have in common: machine, suite and its version, the key, the version of the tool."""
+
+
+def place(one: Number) -> Repeatable:
+    """What a repetition of a number has in common with it."""
+    run = one.submission.document.run
+    return one.submission.machine, one.submission.suite, run.suite_version, one.key, one.tool_version
+
+
+def repeated(submissions: Iterable[Submission]) -> dict[Repeatable, list[Number]]:
+    """The costs that were measured more than once on a machine of their own, with their intervals."""
+    timed = [one for one in submissions if one.metric == "time" and not is_hosted(one.machine)]
+    runs: dict[tuple[str, str, int], list[Submission]] = {}
+    for one in timed:
+        runs.setdefault((one.machine, one.suite, one.document.run.suite_version), []).append(one)
+    found: dict[Repeatable, list[Number]] = {}
+    for number in (number for some in runs.values() if len(some) > 1 for one in some for number in one.numbers):
+        if number.leads and _error(number) is not None:
+            found.setdefault(place(number), []).append(number)
+    return {where: numbers for where, numbers in found.items() if len(numbers) > 1}
+
+
+def spread_between_runs(groups: Iterable[Sequence[Number]]) -> float | None:
+    """The standard deviation between runs, as a share of the cost; None where too little was repeated."""
+    shares = sorted(_share_that_holds(*pair) for numbers in groups for pair in combinations(numbers, 2))
+    return None if len(shares) < FEWEST_PAIRS else shares[math.ceil(CONFIDENCE * len(shares)) - 1]
+
+
+def _share_that_holds(one: Number, other: Number) -> float:
+    """The least spread with which two runs are within the interval of their difference; 0 where their own is enough."""
+    first, second = one.known_cost.value, other.known_cost.value
+    own = (_error(one) or 0.0) ** 2 + (_error(other) or 0.0) ** 2
+    between = max((2 / INTERVAL_WIDTHS * (first - second)) ** 2 - own, 0.0) / 2
+    return math.sqrt(between) * 2 / (abs(first) + abs(second)) if between else 0.0
+
+
+def over_runs(cost: Estimate, share: float | None) -> Estimate:
+    """A cost with the interval of the machine's mean over all runs, in place of that of its own run.
+
+    The run has an error of its own, as long as the distance to each end, and differs from that mean by the spread. The
+    value stays. Without both ends, or without a spread, nothing changes.
+    """
+    value, low, high = cost
+    if low is None or high is None or share is None:
+        return cost
+    between = INTERVAL_WIDTHS / 2 * share * abs(value)
+    down, up = (math.hypot(value - end, between) for end in (low, high))
+    return Estimate(value, value - down, value + up)
+
+
+def for_next_run(cost: Estimate, share: float | None) -> Estimate:
+    """A cost with the interval that holds the next run, which is as far from the mean over all runs as this one is."""
+    value, low, high = over_runs(cost, share)
+    if low is None or high is None or share is None:
+        return cost
+    return Estimate(value, value - math.sqrt(2) * (value - low), value + math.sqrt(2) * (high - value))
+
+
+def of_next_run(one: Number, share: float | None) -> Number:
+    """A number whose cost and slowdown have the intervals of the next run."""
+    slowdown = one.time.slowdown and for_next_run(one.time.slowdown, share)
+    return replace(one, result=replace(one.time, cost=for_next_run(one.known_cost, share), slowdown=slowdown))
+
+
+class Pair(NamedTuple):
+    """A run, and another of the same thing that its interval should hold."""
+
+    one: Number
+    other: Number
+
+    @property
+    def distance_ratio(self) -> float:
+        """How far the other's cost is from the first, as a share of that."""
+        first, second = self.one.known_cost.value, self.other.known_cost.value
+        return abs(second - first) / abs(first)
+
+    def is_inside(self, share: float | None = None) -> bool:
+        """Whether the other's cost is in the interval of the first for the next run; without a spread, in its own."""
+        cost = self.one.known_cost
+        _, low, high = cost if share is None else for_next_run(cost, share)
+        return low is not None and high is not None and low <= self.other.known_cost.value <= high
+
+
+def pairs_of(groups: Iterable[Sequence[Number]]) -> list[Pair]:
+    """Every run of what was repeated with every other one."""
+    return [Pair(*two) for runs in groups for two in permutations(runs, 2)]
+
+
+def _error(one: Number) -> float | None:
+    """The standard error of a run, ns; None where it has no interval."""
+    cost = one.cost
+    return None if cost is None or cost.low is None or cost.high is None else (cost.high - cost.low) / INTERVAL_WIDTHS
 
 
 class Remembering(Protocol):
@@ -88,9 +194,12 @@ def grouped_by(items: Iterable[V], key: Callable[[V], K]) -> dict[K, list[V]]:
 class Numbers:
     """The numbers of some submissions, none of them withdrawn; the newest submission first, of all or of a machine."""
 
-    def __init__(self, submissions: Iterable[Submission]) -> None:
+    def __init__(self, submissions: Iterable[Submission], *, is_for_next_run: bool = True) -> None:
+        """`is_for_next_run`: whether current costs have the interval of the next run, or that of their own."""
+        self.is_for_next_run = is_for_next_run
         self.submissions = newest_first(submissions)
         self.worked_out: dict[object, Any] = {}
+        self._of_next_run: dict[Number, Number] = {}
 
     @cached_property
     def _machines(self) -> dict[tuple[Metric, str], list[Submission]]:
@@ -98,7 +207,28 @@ class Numbers:
 
     @cached_property
     def _by_machine(self) -> dict[tuple[Metric, str], dict[Key, Number]]:
-        return {place: current(submissions) for place, submissions in self._machines.items()}
+        return {place: self._current(submissions) for place, submissions in self._machines.items()}
+
+    @cached_property
+    def spread(self) -> float | None:
+        """The standard deviation between runs, as a share of a cost; None where too little was repeated."""
+        return spread_between_runs(repeated(self.submissions).values()) if self.is_for_next_run else None
+
+    def spread_of(self, submission: Submission) -> float | None:
+        """The spread of a submission's machine; None of a lent one, whose every run has another host."""
+        return None if is_hosted(submission.machine) else self.spread
+
+    def _current(self, submissions: Sequence[Submission], case: str | None = None) -> dict[Key, Number]:
+        return {key: self._for_next_run(one) for key, one in current(submissions, case).items()}
+
+    def _for_next_run(self, one: Number) -> Number:
+        """A cost with the interval that holds the next run."""
+        share = self.spread_of(one.submission) if one.is_time and one.leads else None
+        if share is None:
+            return one
+        if one not in self._of_next_run:
+            self._of_next_run[one] = of_next_run(one, share)
+        return self._of_next_run[one]
 
     def machines(self, metric: Metric = "time") -> dict[str, list[Submission]]:
         """Machine id to its submissions of times, or of counts; the machine that ran last comes first."""
@@ -107,11 +237,11 @@ class Numbers:
     @once
     def of_case(self, case: str, metric: Metric = "time") -> list[Number]:
         """The current numbers of a case, machine by machine, whatever their status."""
-        return [one for runs in self.machines(metric).values() for one in current(runs, case).values()]
+        return [one for runs in self.machines(metric).values() for one in self._current(runs, case).values()]
 
     def of_machine_and_case(self, machine: str, case: str) -> dict[Key, Number]:
         """The current times of a case on a machine, whatever their status."""
-        return current(self._machines.get(("time", machine), ()), case)
+        return self._current(self._machines.get(("time", machine), ()), case)
 
     def of_machine(self, machine: str, metric: Metric = "time") -> dict[Key, Number]:
         """The current numbers of a machine, by case, whatever their status."""
@@ -137,11 +267,15 @@ class Numbers:
 
     def is_current(self, number: Number) -> bool:
         """Whether it stands for its machine, case, tracer and level."""
-        return self.of_machine(number.submission.machine, number.submission.metric).get(number.key) is number
+        found = self.of_machine(number.submission.machine, number.submission.metric).get(number.key)
+        return found is not None and found.submission is number.submission
 
 
 def current(submissions: Sequence[Submission], case: str | None = None) -> dict[Key, Number]:
-    """Of one machine's submissions, newest first: the current number of each case, or of `case`, tracer and level."""
+    """Of one machine's submissions, newest first: the current number of each case, or of `case`, tracer and level.
+
+    It has the interval of its own run.
+    """
     every = (one.numbers if case is None else one.cases.get(case, ()) for one in submissions)
     runs = grouped_by(chain.from_iterable(every), lambda number: number.key)
     return {key: best(runs[key]) for key in sorted(runs, key=lambda key: _place(key, runs[key][0]))}

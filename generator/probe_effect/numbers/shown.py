@@ -1,6 +1,6 @@
 """Which machines are like a given one, and which machines and numbers a page shows, however many there are.
 
-Times of different tiers or instruction sets are never compared (METHOD.md, tiers and grades). Among machines that are
+Times of different tiers or instruction sets are never compared (/method/machines/). Among machines that are
 of one tier and one instruction set, the CPU decides before the kernel: what a trap or an interrupt costs is the CPU's.
 
 The home machine is the most typical one: of those that ran the first suite, that whose costs are nearest to the median
@@ -20,18 +20,9 @@ from typing import NamedTuple
 
 from probe_effect.model import Metric, series_of
 from probe_effect.numbers.index import Numbers, grouped_by, once
-from probe_effect.numbers.names import (
-    BOOTED,
-    NESTED,
-    architecture,
-    cpu_family,
-    machine_name,
-    release_series,
-    tier,
-    tier_words,
-)
-from probe_effect.reduce.submission import OF_SUBMISSION, WORST, Number, Submission
-from probe_effect.store.machine_file import Machine, canonical_architecture
+from probe_effect.numbers.names import BOOTED, architecture, cpu_family, machine_name, release_series, tier, tier_words
+from probe_effect.numbers.submission import OF_SUBMISSION, WORST, Number, Submission
+from probe_effect.store.machine_file import Machine, canonical_architecture, is_hosted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +44,7 @@ class Facts:
 
     @property
     def kind(self) -> str:
-        """What kind of machine it is, in words: `physical, x86-64`; that a guest is nested is believed."""
+        """What kind of machine it is, in words: `physical, x86-64`."""
         return f"{tier_words(self.tier)}, {architecture(self.architecture)}"
 
 
@@ -75,13 +66,15 @@ def facts_of(
     vulnerabilities: Mapping[str, str] = MappingProxyType({}),
 ) -> Facts:
     """The facts of a machine as `machine.json` has them."""
+    spectre_v2 = vulnerabilities.get("spectre_v2")
     return Facts(
         machine=machine.id,
         tier=tier(machine, metric),
         architecture=canonical_architecture(machine.architecture),
         cpu_model=machine.cpu_model,
         kernel_release=kernel_release,
-        branches=_branches(vulnerabilities.get("spectre_v2")),
+        # `Retpolines` of `Mitigation: Retpolines; STIBP: disabled`, as arch/x86/kernel/cpu/bugs.c writes it.
+        branches=None if spectre_v2 is None else spectre_v2.partition(";")[0].removeprefix("Mitigation: ").strip(),
     )
 
 
@@ -91,11 +84,6 @@ def facts_of_submission(submission: Submission) -> Facts:
     system = document.system
     found = facts_of(document.machine, system.kernel_release, submission.metric, system.vulnerabilities)
     return replace(found, name=machine_name(submission))
-
-
-def _branches(spectre_v2: str | None) -> str | None:
-    """`Retpolines` of `Mitigation: Retpolines; STIBP: disabled`, as arch/x86/kernel/cpu/bugs.c writes it."""
-    return None if spectre_v2 is None else spectre_v2.partition(";")[0].removeprefix("Mitigation: ").strip()
 
 
 def by_likeness(given: Facts, others: Iterable[Facts]) -> list[Likeness]:
@@ -110,7 +98,7 @@ def likeness(given: Facts, other: Facts) -> Likeness:
     apart = _apart(given, other)
     if apart:
         return Likeness(other.machine, apart, comparable=False, name=other.name)
-    kind = "believed nested" if other.tier == NESTED else other.tier.removesuffix(" machine")
+    kind = other.tier.removesuffix(" machine")
     shared = (_cpu(given, other), *_guards(given, other), _kernel(given, other), f"{kind} too")
     return Likeness(other.machine, shared, comparable=True, name=other.name)
 
@@ -166,7 +154,6 @@ def release_distance(given: str, other: str) -> tuple[bool, int, int]:
 
 FIRST_SUITE = "per-event"
 """The suite that the home page shows: one event, probe by probe."""
-
 
 FEWEST_MACHINES = 3
 """A median over fewer machines is no measure of what is typical."""
@@ -248,7 +235,7 @@ def _disturbed(one: Submission) -> tuple[bool, bool, bool, bool]:
     """Whether it is of another suite, has no intervals or faults, was under load, and is of a hosted runner."""
     words = {rule.fact: rule.words for rule in OF_SUBMISSION}
     was_under_load = words["load_ratio"] in one.grade_reasons or tier(one.document.machine) == BOOTED
-    return one.suite != FIRST_SUITE, one.grade == WORST, was_under_load, words["hosted"] in one.grade_reasons
+    return one.suite != FIRST_SUITE, one.grade == WORST, was_under_load, is_hosted(one.machine)
 
 
 def in_order(numbers: Numbers) -> list[Submission]:

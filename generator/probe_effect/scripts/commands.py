@@ -24,6 +24,7 @@ from probe_effect.scripts.form import (
     SOFTWARE,
     TRACERS,
     WITH_VALUE,
+    WRAPPERS,
     Language,
     Script,
     ScriptProbe,
@@ -35,6 +36,8 @@ _PART = re.compile("|".join(f"({pattern})" for _, pattern in SHELL))
 _SORTS = tuple(name for name, _ in SHELL)
 _ESCAPED = re.compile(r'\\([\\"$`])')
 _SETTING = re.compile(NAMED)
+_EVENTS = re.compile(form.EVENTS)
+_REMARK, _NO_COMMAND = re.compile(form.REMARK), re.compile(form.NO_COMMAND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +77,10 @@ def command_line(text: str) -> ToolCommand | None:
 
     Raises: ScriptError where a quote is never closed, or `bpftrace` or `dtrace` has no program in its command line.
     """
-    words = _shell_words(text)
-    first = _command(words)
-    tool = first.rpartition("/")[2]
+    words = _words(text)
+    tool = _command(words).rpartition("/")[2]
     language = LANGUAGES.get(tool)
-    if language is None or first.startswith("#!"):
+    if language is None:
         return None
     rest = list(words)
     key = f"{tool} {rest[0]}" if rest else tool
@@ -87,16 +89,72 @@ def command_line(text: str) -> ToolCommand | None:
     return _carrying(text, command) if tool in {"bpftrace", "dtrace"} else command
 
 
+@dataclass(frozen=True, slots=True)
+class WatchedByTool:
+    """Whom the options of a command line have its tool watch; neither where it watches all.
+
+    Attributes:
+        pid: the process, as it is written.
+        command: the program that the tool starts and watches.
+        follows: whether the children of the process are watched too.
+    """
+
+    pid: str | None = None
+    command: str | None = None
+    follows: bool = False
+
+
+def watched_by_tool(text: str) -> WatchedByTool:
+    """Whom a command line watches by an option (`-p`) or by the command behind it; a script watches all.
+
+    Raises: ScriptError as `command_line` does.
+    """
+    command = command_line(text)
+    if command is None or (command.tool == "perf" and command.has("a", "all-cpus", "C", "cpu")):
+        return WatchedByTool()
+    pid, started = command.pid, next(iter(command.all("c")), None)
+    if command.tool in {"strace", "py-spy", "perf"}:
+        traced = command.words[command.tool != "strace" :]
+        started = next(iter(traced), None) if traced and command.words[0] != "probe" else None
+    elif command.tool == "trace-cmd":
+        pid, started = next(iter(command.all("P")), None), None
+    follows = (
+        command.tool == "perf" or command.has("f", "follow-forks") or (command.tool == "trace-cmd" and command.has("c"))
+    )
+    return WatchedByTool(pid, started if pid is None else None, follows)
+
+
 def command_name(text: str) -> str:
-    """The program that a command line starts, without its folder; of any other text its first word.
+    """The program that a command line starts, without its folder and `.py`; of any other text its first word.
+
+    Of a program that begins with a remark it is empty.
 
     Raises: ScriptError where a quote is never closed.
     """
-    return _command(_shell_words(text)).rpartition("/")[2]
+    return _command(_words(text)).rpartition("/")[2].removesuffix(".py")
+
+
+def _words(text: str) -> Iterator[str]:
+    shown = _REMARK.sub("", text)
+    return _shell_words("" if _NO_COMMAND.match(shown) else shown)
 
 
 def _command(words: Iterator[str]) -> str:
-    return next((one for one in words if one not in BEFORE_TOOLS and not _SETTING.match(one)), "")
+    """The first word that is no part of a command that starts another one, such as sudo with its options."""
+    wrapper, left = None, 0
+    for one in words:
+        if one in BEFORE_TOOLS or _SETTING.match(one):
+            continue
+        if wrapper is not None and one.startswith("-"):
+            if len(one) == 2 and one[1] in wrapper[0]:
+                next(words, None)
+        elif left:
+            left -= 1
+        elif one.startswith("#!") or (found := WRAPPERS.get(one.rpartition("/")[2])) is None:
+            return one
+        else:
+            wrapper, left = found, found[1]
+    return ""
 
 
 def _carrying(text: str, command: ToolCommand) -> ToolCommand:
@@ -181,7 +239,12 @@ def read_command(text: str, command: ToolCommand) -> Script:
 
 def _tracer(command: ToolCommand) -> str:
     """Words behind the subcommand are those of the program that is traced, and decide nothing."""
-    if command.tool == "strace" and command.has("seccomp-bpf"):
+    if (
+        command.tool == "strace"
+        and command.has("seccomp-bpf")
+        and command.has("f", "follow-forks")
+        and command.pid is None
+    ):
         return "strace-seccomp"
     return TRACERS[f"perf {command.words[0]}" if command.tool == "perf" else command.language]
 
@@ -199,6 +262,7 @@ def _probe(
     has_filter: bool = False,
     unknown: Iterable[str] = (),
     hz: float | None = None,
+    every: int = 1,
 ) -> ScriptProbe:
     return ScriptProbe(
         attach=attach,
@@ -209,6 +273,7 @@ def _probe(
         unknown=tuple(shortened(one) for one in unknown),
         line=1,
         hz=hz,
+        every=every,
     )
 
 
@@ -232,10 +297,20 @@ def _perf(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
 def _perf_events(subcommand: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     action = COUNT if subcommand == "stat" else _record_action(command)
     is_sampled = subcommand != "stat" and not command.has("c", "count")
-    for event in list(_listed(command.all("e", "event"))) or ["cycles"]:
+    period = 1 if subcommand == "stat" else _period(command)
+    usual = form.USUAL_EVENTS if subcommand == "stat" else ["cycles"]
+    named = (one[0] for value in command.all("e", "event") for one in _EVENTS.finditer(re.sub(r"[{}]", "", value)))
+    for event in [one for one in named if one] or usual:
         kind = _perf_kind(event, is_sampled=is_sampled)
         hz = _sampled_hz(command, "F", "freq") if kind == "profile" else None
-        yield _probe(event, kind, action, has_filter=command.has("filter"), hz=hz)
+        every = 1 if event.partition(":")[0] in CLOCKS else period
+        yield _probe(event, kind, action, has_filter=command.has("filter"), hz=hz, every=every)
+
+
+def _period(command: ToolCommand) -> int:
+    """Of how many events one is recorded: the last -c, 1 without it."""
+    (last,) = command.all("c", "count")[-1:] or ("1",)
+    return max(1, int(last[:9])) if last.isascii() and last.isdigit() else 1
 
 
 def _sampled_hz(command: ToolCommand, *names: str) -> float | None:
@@ -277,13 +352,16 @@ def _perf_trace(command: ToolCommand) -> Iterator[ScriptProbe]:
 
 
 def _perf_probe(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
-    wanted = [*command.all("a", "add"), *command.words[1:2]]
+    words = command.words[1:]
+    is_named, begins = command.has("x", "exec"), bool(words) and words[0].startswith("/")
+    in_file = is_named or begins
+    wanted = [*command.all("a", "add"), *(words[1:2] if begins and not is_named else words[:1])]
     if not wanted:
         raise failed(text, 0, *FAULTS["perf-probe"])
-    where = "u" if command.has("x", "exec") else "k"
+    where = "u" if in_file else "k"
     for one in wanted:
-        function = one.partition("=")[2] or one
-        name = function.split(" ", 1)[0]
+        first = one.split(" ", 1)[0]
+        name = first.partition("=")[2] or first
         yield _probe(name, f"{where}{'ret' if name.endswith('%return') else ''}probe", NOTHING)
 
 
@@ -301,11 +379,19 @@ def _py_spy(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
 
 
 def _strace(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
-    expressions = (re.match(form.TRACED, one) for one in command.all("e"))
-    named = [found[1] for found in expressions if found] + command.all("trace")
+    expressions = [
+        re.match(form.TRACED, value) if name == "e" else re.match("([^=]*)$", value)
+        for name, value in command.options
+        if name in {"e", "trace"} and value is not None
+    ]
+    named = [found[1] for found in expressions if found][-1:]  # the last one counts
     if not command.words and command.pid is None:
         raise failed(text, 0, *FAULTS["strace"])
-    unknown = [_written(name, value) for name, value in command.options if name in {"k", "stack-trace"}]
+    unknown = [
+        _written(name, value)
+        for name, value in command.options
+        if name in {"k", "stack-trace", "inject", "fault"} or (name == "e" and re.match("(inject|fault)=", value or ""))
+    ]
     action = BY_NAME if command.has("c", "summary-only") and not command.has("C", "summary") else PRINT
     for name in list(_listed(named)) or ["all"]:
         yield _probe(name, "system-call", action, has_filter=command.has("P", "trace-path"), unknown=unknown)
@@ -318,7 +404,7 @@ def _trace_cmd(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     action = "record-stack" if command.has("T") else "record"
     events = command.all("e")
     for event in events:
-        attach = event.replace("/", ":") if ":" in event or "/" in event else f"{event}:*"
+        attach = event.replace("/", ":") if ":" in event or "/" in event else f"{'*' if event == 'all' else event}:*"
         yield _probe(attach, tracepoint_kind(attach), action, has_filter=command.has("f"))
     plugins = command.all("p")
     for plugin in plugins:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from probe_effect.errors import UsageError
+from probe_effect.model import UsageError
 from probe_effect.toml import beside
 from probe_effect.tools import TOOLS
 
@@ -45,6 +45,7 @@ class ScriptProbe:
         unknown: parts that no word above covers, as written, shortened.
         line: of the attach point, from 1.
         hz: how often a timer fires on each CPU; None for events, and if the script does not say.
+        every: of so many events one has the actions (`perf record -c`).
     """
 
     attach: str
@@ -55,6 +56,7 @@ class ScriptProbe:
     unknown: tuple[str, ...]
     line: int
     hz: float | None = None
+    every: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,9 @@ _WORDS: dict[str, Any] = beside(__file__, "tables")
 MAX_DEPTH = 100
 """The most brackets within brackets: no script has so many, and the reader recurses."""
 
+MAX_CALLS = 1000
+"""The most calls of a script's own functions in one clause: each is read where it is called."""
+
 TOKENS: tuple[tuple[str, str], ...] = tuple(_WORDS["tokens"].items())
 """In their order: the first that matches is the token. What none matches is a stray sign."""
 
@@ -115,6 +120,9 @@ TYPES, FUNCTION_WORDS = ("struct", "union", "enum"), ("macro", "fn")
 DECLARATIONS = tuple("import let inline typedef self this extern".split())
 """Words that begin a declaration, which is outside clauses and ends with a semicolon; the last five are D's."""
 
+DEFINES = (*TYPES, *FUNCTION_WORDS, *DECLARATIONS)
+"""Words that a program without an attach point may begin with."""
+
 NAMED = "^[A-Za-z_][A-Za-z0-9_]*="
 """The name of an attach point, or of a variable that a command line sets."""
 
@@ -127,10 +135,10 @@ TRACEPOINTS: tuple[tuple[str, str], ...] = tuple(_WORDS["tracepoints"].items())
 D_KINDS: tuple[tuple[str, str], ...] = tuple(_WORDS["d-kinds"].items())
 """D's probe descriptions to kinds, the first that matches; on Linux `syscall` has tracepoints, and `fbt` kprobes."""
 
-D_ONLY = r"^(?:dtrace:::|profile:::|tick-|profile-|syscall:|fbt:|rawfbt:|rawtp:|pid[0-9$]|[A-Za-z_][A-Za-z0-9_$]*::)"
+D_ONLY = r"^(?:dtrace:::|profile:::|tick-|profile-|syscall:|fbt:|rawfbt:|rawtp:|pid[0-9$]|[A-Za-z_][A-Za-z0-9_$]*\*?::)"
 """Attach points that only D has, where bpftrace's providers have been looked for first."""
 
-D_TEXT = r"^#!.*dtrace|^[ \t]*#pragma[ \t]+D[ \t]|\b(?:self|this)->"
+D_TEXT = r"^#!.*dtrace|^[ \t]*#pragma[ \t]+D[ \t]|(?:^|[^.>A-Za-z0-9_])(?:self|this)->"
 """Texts that only D has, in any line."""
 
 MANY = r"[*?]|^(?:syscall|fbt|rawfbt|pid[^:]*):[^:]*::"
@@ -179,8 +187,20 @@ NAME_FIELD = "(?:comm|name)$"
 LANGUAGES = {tool.program: tool.language for tool in TOOLS.values() if tool.language}
 """Commands to the language of what follows them."""
 
-BEFORE_TOOLS = ("$", "#", "sudo", "doas", "env", "time", "nice", "-E", "-n", "--")
+BEFORE_TOOLS = ("$", "#", "--")
 """Words that may precede a command, like assignments of variables."""
+
+WRAPPERS: dict[str, tuple[str, int]] = {name: (letters, own) for name, (letters, own) in _WORDS["wrappers"].items()}
+"""Commands that start another one: the letters of their options that take a value, and how many words are theirs."""
+
+PLAIN_NAME = "^[A-Za-z_][A-Za-z0-9_.+-]*$"
+"""A name of a program, and no attach point."""
+
+REMARK = "^(?:#[ \\t][^\\n]*[^\\\\\\n]\\n(?=\\s*\\S))+"
+"""Lines that a shell skips, above a command line."""
+
+NO_COMMAND = "^\\s*(?://|/\\*|#!)"
+"""How a program begins that begins with a remark, or says what runs it."""
 
 COMMAND_ENDS = tuple("| || & && ; > >> < 2> 2>&1 &>".split())
 """Words of a shell behind which a command has no words of its own."""
@@ -196,6 +216,12 @@ MODIFIERS = "^[ukhGHpPSDWeIb]+$"
 
 LARGE_PAGES = 4096
 """The buffer of the suite's case `record-large-buffer`; perf's own default is far smaller."""
+
+USUAL_EVENTS: tuple[str, ...] = tuple(_WORDS["usual_events"].split())
+"""What `perf stat` counts when nobody says."""
+
+EVENTS = "[^,/]*(?:/[^/]*/[^,]*)?"
+"""One of the events that a list of perf names; between slashes a comma belongs to it."""
 
 TRACED = "^(?:trace=|t=)?([^=]*)$"
 """Expressions of `strace -e` that name system calls."""
@@ -213,13 +239,18 @@ SYSTEM_CALL_WRAPPERS = tuple(_WORDS["system_call_wrappers"].split())
 """Functions of the C library that make the system call of their own name."""
 
 FAULTS: dict[str, tuple[str, str]] = _WORDS["faults"]
-EXPECTED: dict[str, str] = _WORDS["expected"] | {"depth": f"at most {MAX_DEPTH} brackets within each other"}
+EXPECTED: dict[str, str] = _WORDS["expected"] | {
+    "depth": f"at most {MAX_DEPTH} brackets within each other",
+    "tool": f"a command line of {', '.join(sorted(LANGUAGES)[:-1])} or {max(LANGUAGES)}, or of a standard tool of bcc, "
+    "bpftrace or perf-tools, or an attach point and a block",
+    "calls": f"at most {MAX_CALLS} calls of macros and functions in a clause",
+}
 
 _SHARED = """
 MAX_DEPTH TOKENS ATTACH_POINT SHELL KINDS ALIASES PATHS TRACEPOINTS D_KINDS D_ONLY EFFECTS NAME_FIELD LANGUAGES
 BEFORE_TOOLS WITH_VALUE COSTLY SOFTWARE CLOCKS PERF_KINDS MANY TIMERS HZ TIMES_PER_S USUAL_HZ TRACERS ACTS KEYED
-ASSIGNED BARE NO_EVENTS TYPES FUNCTION_WORDS DECLARATIONS NAMED D_TEXT COMMAND_ENDS MODIFIERS LARGE_PAGES TRACED
-PLUGINS FAULTS EXPECTED"""
+ASSIGNED BARE NO_EVENTS TYPES FUNCTION_WORDS DECLARATIONS DEFINES PLAIN_NAME NAMED D_TEXT COMMAND_ENDS MODIFIERS
+LARGE_PAGES TRACED PLUGINS FAULTS EXPECTED MAX_CALLS USUAL_EVENTS EVENTS WRAPPERS REMARK NO_COMMAND"""
 
 
 def tables() -> dict[str, Any]:

@@ -5,16 +5,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from probe_effect.scripts.clauses import (
-    Clause,
-    ScriptProgram,
-    kind_of,
-    program,
-    provider_of,
-    resolved,
-    timer_hz,
-)
-from probe_effect.scripts.commands import command_line, read_command
+from probe_effect.scripts.clauses import Clause, ScriptProgram, kind_of, program, provider_of, resolved, timer_hz
+from probe_effect.scripts.commands import command_line, command_name, read_command
 from probe_effect.scripts.form import (
     ACTS,
     ASSIGNED,
@@ -27,16 +19,20 @@ from probe_effect.scripts.form import (
     COUNT,
     D_ONLY,
     D_TEXT,
+    DEFINES,
     DELETE,
     EFFECTS,
+    EXPECTED,
     FILTER,
     HISTOGRAM,
     HISTOGRAM_BY_STACKS,
     HISTOGRAM_OF_TIME,
     KEYED,
+    MAX_CALLS,
     NAME_FIELD,
     NO_EVENTS,
     NOTHING,
+    PLAIN_NAME,
     PRINT,
     TRACERS,
     Language,
@@ -45,6 +41,8 @@ from probe_effect.scripts.form import (
     ScriptProbe,
     Timing,
     Tokens,
+    failed,
+    found_at,
     shortened,
 )
 
@@ -76,6 +74,7 @@ class Doing:
         self.stores_time = self.takes_difference = False
         self.variables: dict[str, set[str]] = {}
         self.seen_time = False
+        self.calls = 0
 
     @property
     def timing(self) -> Timing | None:
@@ -86,9 +85,16 @@ class Doing:
         """Read a predicate or a block."""
         _Walk(self, tokens).through(0, len(tokens))
 
-    def call(self, name: str) -> None:
-        """Read a function of the script where it is called; a function that calls itself is read once."""
+    def call(self, name: str, tokens: Tokens, at: int) -> None:
+        """Read a function of the script where it is called; a function that calls itself is read once.
+
+        Raises: ScriptError where a clause calls more often than any does, as of macros that call each other twice.
+        """
         if name not in self.inside:
+            self.calls += 1
+            if self.calls > MAX_CALLS:
+                start = tokens.tokens[at].start
+                raise failed(tokens.text, start, found_at(tokens.text, start), EXPECTED["calls"])
             self.inside.add(name)
             self.read(self.functions[name])
             self.inside.discard(name)
@@ -241,7 +247,7 @@ class _Walk:
         """Read a call: of a function of the script, or of an unknown one."""
         name = self.tokens.word(at)
         if name in self.doing.functions:
-            self.doing.call(name)
+            self.doing.call(name, self.tokens, at)
         elif is_call and name == DELETE:
             if "time" not in self.doing.held.get(self.tokens.word(at + 2), set()):  # timing pairs delete theirs
                 self.doing.actions.append(BY_NUMBER)
@@ -284,15 +290,35 @@ def _held(traits: set[str]) -> set[str]:
 
 
 def is_enclosed(block: Tokens) -> bool:
-    """Whether one `if` without `else` encloses a whole block."""
-    if block.word(1) != "if" or block.word(2) != "(":
-        return False
-    body = block.partner[2] + 1
-    return block.word(body) == "{" and block.partner[body] == len(block) - 2
+    """Whether every part of a block that costs is inside an `if` without `else`, or behind one that returns.
+
+    Before it there may be assignments to variables.
+    """
+    at, has_branch = 1, False
+    while at < len(block) - 1:
+        if block.word(at) == ";":
+            at += 1
+        elif block.sort(at) == "variable" and block.word(at + 1) == "=":
+            end = block.until(at, len(block) - 1, ";")
+            if any(EFFECTS.get(block.word(one)) in ACTS for one in range(at, end)):
+                return False
+            at = end
+        elif block.word(at) == "if" and block.word(at + 1) == "(":
+            body = block.partner[at + 1] + 1
+            end = block.partner.get(body, body)
+            if block.word(body) != "{" or block.word(end + 1) == "else":
+                return False
+            if block.word(body + 1) == "return":
+                return True
+            at, has_branch = end + 1, True
+        else:
+            return False
+    return has_branch
 
 
 __all__ = ["Language", "Script", "ScriptError", "ScriptProbe", "Timing", "read_script"]
 
+_PLAIN_NAME = re.compile(PLAIN_NAME)
 _D_TEXT = re.compile(D_TEXT, re.MULTILINE)
 
 
@@ -304,8 +330,12 @@ def read_script(text: str) -> Script:
 
     Raises: ScriptError for a text in none of the languages, with line, column, what was found and what was expected.
     """
+    text = text.removeprefix("\ufeff")  # the mark of its byte order
     command = command_line(text)
     if command is None:
+        name = command_name(text)
+        if _PLAIN_NAME.match(name) and name not in DEFINES and "{" not in text:
+            raise failed(text, max(0, text.find(name)), f"“{shortened(name)}”", EXPECTED["tool"])
         return _read_program(text, None, None)
     if command.program is not None:
         return _read_program(command.program, command.language, command.pid)

@@ -83,9 +83,12 @@ def changed_ids(changes: Sequence[Change], kind: ChangeKind) -> frozenset[str]:
 MOST_WORDS = 25
 NumberKey = Annotated[str, Field(pattern=r"^([a-z0-9-]+\*?|\*)\.[a-z0-9-]+(@[\w.*-]+)?$", max_length=100)]
 
-
 ClaimSubject = Literal["System calls", "Kernel probes", "User probes", "Dormant", "Starting", "Stacks", "Agents"]
 HEADINGS = frozenset(name.lower().replace(" ", "-") for name in get_args(ClaimSubject))
+
+
+DateOrNone = Annotated[str, Field(pattern=r"^([0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?|not stated)$")]
+"""A year, a month of it or a day; or that the source states none."""
 
 
 class Claim(DocumentEntry):
@@ -95,7 +98,7 @@ class Claim(DocumentEntry):
     subject: ClaimSubject
     words: Text = Field(pattern=rf"^(\S+ ){{0,{MOST_WORDS - 1}}}\S+$")
     link: str = Field(pattern=r"^https://[^\s<>\"]+$", max_length=300)
-    date: str = Field(pattern=r"^(not stated|\d{4}(-\d\d){0,2})$")
+    date: DateOrNone
     who: Text = Field(max_length=80)
     conditions: Text = Field(max_length=300)
     says: Text = Field(max_length=500)
@@ -104,11 +107,12 @@ class Claim(DocumentEntry):
     quantity: Literal[
         "cost", "slowdown", "threshold", "times", "ratio", "instructions", "instructions ratio", "loss", "start", "stop"
     ] = "cost"
-    rate_hz: float | None = Field(default=None, gt=0)
+    rate_hz: float | None = Field(default=None, gt=0, le=1e12)
     over: NumberKey | None = None
     less: NumberKey | None = None
-    above: float | None = None
-    below: float | None = Field(default=None, gt=0)
+    above: float | None = Field(default=None, allow_inf_nan=False)
+    below: float | None = Field(default=None, gt=1e-12, allow_inf_nan=False)
+    only_refutes: bool = False
 
     @model_validator(mode="after")
     def _is_decided(self) -> Self:
@@ -116,6 +120,12 @@ class Claim(DocumentEntry):
         is_bounded = (self.above, self.below) != (None, None) and getattr(self, wanted) is not None
         if bool(self.numbers) == bool(self.missing) or bool(self.numbers) != is_bounded:
             msg = "needs `numbers` with `above` or `below` (and `rate_hz` or `over`, by its quantity), or `missing`"
+            raise ValueError(msg)
+        if self.above is not None and self.below is not None and self.above >= self.below:
+            msg = f"`above` is {self.above} and `below` {self.below}, and no number is between them; expected a range"
+            raise ValueError(msg)
+        if self.only_refutes and (self.missing or self.quantity == "threshold"):
+            msg = "`only_refutes` is of a claim that numbers can be outside of; a threshold, or `missing`, has none"
             raise ValueError(msg)
         return self
 
@@ -127,7 +137,6 @@ class Claim(DocumentEntry):
 
 
 ClaimsFile, read_claims = entries_file(Claim, 500)
-
 
 Certainty = Literal["bisected", "read", "inferred", "unknown"]
 
@@ -184,7 +193,6 @@ class Explanation(DocumentEntry):
 
 ExplanationsFile, read_explanations = entries_file(Explanation, 500)
 
-
 PERMANENT = without(
     re.compile(r"/(?:blob|tree|plain|source)/(?:master|main|HEAD|latest)/"),
     "shows another text tomorrow: name a tag or a commit",
@@ -204,7 +212,6 @@ class Reference(DocumentEntry):
 
 
 ReferencesFile, read_references = entries_file(Reference, 1000)
-
 
 Grade = Literal["S", "F", "X", "M"]
 
@@ -246,7 +253,7 @@ class SourceFile(Document):
     schema_version: Literal[1]
     title: Text
     author: Text
-    date: Annotated[str, Field(pattern=r"^([0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?|not stated)$")]
+    date: DateOrNone
     kind: Text
     where: Text
     read: Literal["full", "file", "excerpt"]

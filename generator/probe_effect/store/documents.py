@@ -18,8 +18,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
-from probe_effect.errors import HostNotReady
-from probe_effect.model import Problem
+from probe_effect.model import HostNotReady, Problem
 from probe_effect.store.places import DataFolder
 from probe_effect.store.tables import FORBIDDEN_TEXT, MAX_PROBLEMS_PER_FILE, plain_text, printable
 

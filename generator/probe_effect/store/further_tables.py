@@ -115,7 +115,6 @@ def _place(line: bytes) -> tuple[bytes, ...]:
 
 ENDS = ("", "low_", "high_")
 
-
 CALIBRATION_COLUMNS = read_columns("calibration")
 
 
@@ -163,7 +162,6 @@ def read_calibration(path: Path, file: str) -> tuple[list[ProbeCalibration], lis
 
 
 def _figures(cells: Mapping[str, Any], name: str) -> list[float | None]:
-    """A value and its ends."""
     return [None if (cell := cells[f"{name}_{end}ns"]) is None else float(cell) for end in ENDS]
 
 

@@ -22,7 +22,6 @@ DIGEST_BYTES = hashlib.sha256().digest_size
 CODE = frozenset({".py", ".j2", ".toml"})
 """The endings of what our results depend on: modules, templates of pages, and the records of tools."""
 
-
 PACKAGED = PACKAGE / "kept"
 """Entries that came with the program, made of its data when its wheel was built; a checkout has none."""
 
@@ -64,7 +63,6 @@ class Kept:
 
 
 def _entry(folder: Path, made_from: Sequence[str]) -> bytes | None:
-    """What an entry holds; None where it is not there, or is not what it was."""
     try:
         entry = _path(folder, made_from).read_bytes()
     except OSError:
@@ -89,7 +87,6 @@ def _path(folder: Path, made_from: Sequence[str]) -> Path:
 NOWHERE = Kept()
 """Keeps nothing."""
 
-
 library_version = cache(version)
 """The version of a library that results depend on; asked of its files once, because entries ask for it each."""
 
@@ -100,7 +97,7 @@ def code_version(*parts: str) -> str:
     digest = hashlib.sha256()
     for part in parts:
         path = PACKAGE / part
-        found = sorted(path.rglob("*")) if path.is_dir() else sorted(path.parent.glob(f"{path.name}.*"))
+        found = sorted([*path.rglob("*"), *path.parent.glob(f"{path.name}.*")])  # a folder may be left of a module
         for file in (one for one in found if one.suffix in CODE):
             digest.update(hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()

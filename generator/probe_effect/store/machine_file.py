@@ -13,18 +13,24 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from probe_effect.model import Metric, Status
+from probe_effect.model import Key, Metric, Status
 from probe_effect.store.documents import Document, Slug, Text, no_name_of, read_document, without
 from probe_effect.store.tables import FORMULA_START
 
 BoundedCount = Annotated[int, Field(ge=0, le=2**53)]
 MOMENT_FORM = "%Y-%m-%dT%H:%M:%SZ"
+
+FIRST_DAY = datetime(2026, 11, 20, tzinfo=UTC)
+"""Before it nothing could be measured with this program."""
+
+SLACK = timedelta(days=1)
+"""By how much the clock of a machine may be wrong."""
 
 
 def _moment(text: str) -> str:
@@ -52,7 +58,6 @@ NO_ADDRESS = without(re.compile(r"://|\bwww\.", re.IGNORECASE), "holds a web add
 Credit = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(_credit), NO_ADDRESS]
 """A name as it is to be shown: one line, printable, no address."""
 
-
 ARCHITECTURES = {"amd64": "x86_64", "i86pc": "x86_64", "arm64": "aarch64"}
 """What FreeBSD, illumos and macOS call an instruction set, to what Linux calls it."""
 
@@ -64,7 +69,6 @@ def canonical_architecture(architecture: str) -> str:
 
 KVM_GUEST, TCG_GUEST = "QEMU KVM", "QEMU TCG"
 """How the record calls the virtualization of a guest that we booted: on the host's CPU, and by a program instead."""
-
 
 PAGES = frozenset({"anatomy", "changes", "mechanisms", "series", "arm64", "x86-64", *ARCHITECTURES.values()})
 """Names of pages in the folder in which emulated machines have theirs."""
@@ -88,6 +92,7 @@ class Machine(Document):
     nested: bool | None
     cpu_numbers: dict[Text, Text] = Field(default={})
     microarchitecture: Text | None = None
+    core_kinds: dict[Text, BoundedCount] = Field(default={})
 
 
 TrapTime = Annotated[float, Field(ge=0, le=1e9)] | None
@@ -136,6 +141,13 @@ class Run(Document):
     resumed: tuple[Moment, ...] = ()
     steal_ratio: float | None = Field(default=None, ge=0, le=1)
     warnings: tuple[Slug, ...] = ()
+    quota_cpus: float | None = Field(default=None, ge=0, le=1e6)
+    quota_periods: BoundedCount | None = None
+    throttled_periods: BoundedCount | None = None
+    throttled_ns: BoundedCount | None = None
+    traced_beside: tuple[Text, ...] = ()
+    workload_core: Text | None = None
+    tracer_core: Text | None = None
 
 
 class Submitter(Document):
@@ -180,7 +192,6 @@ class MachineFile(Document):
 
 
 read_machine_file = partial(read_document, rule="machine", model=MachineFile)
-
 
 NOISE = re.compile(r"\((r|tm|c)\)|\b(cpu|processor|\d+-core)\b|@.*|with .* graphics", re.IGNORECASE)
 """Words in a CPU's name that distinguish no CPUs."""
@@ -244,6 +255,11 @@ class PlannedSubject(Document):
     status: Status = "ok"
     note: Text | None = None
 
+    @property
+    def key(self) -> Key:
+        """The case, the tracer and the level."""
+        return Key(self.case, self.tracer, self.level)
+
 
 class PlanFile(Document):
     """The whole document."""
@@ -263,7 +279,8 @@ class PlanFile(Document):
         description="Folder of the source tree that was named to be built; null: the suite's project, or none.",
     )
     continued_by: tuple[Text, ...] = Field(
-        default=(), description="Words of the command that continues the run, after the program's name."
+        default=(),
+        description="Words of the command that continues the run, after the program's name, without --out.",
     )
     is_quick: bool = Field(description="Whether runs are short.")
 

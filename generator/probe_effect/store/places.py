@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from probe_effect.errors import UsageError
+from probe_effect.model import UsageError
 from probe_effect.store.kept import NOWHERE, PACKAGE, Kept
 from probe_effect.store.tables import printable
 from probe_effect.tools import TOOLS

@@ -9,9 +9,9 @@ from io import FileIO
 from pathlib import Path
 from typing import Self, get_args
 
-from probe_effect.errors import HostNotReady
-from probe_effect.model import NO_TRACER, Arm, Problem, Sample, Status
+from probe_effect.model import NO_TRACER, Arm, HostNotReady, ProbeEffectError, Problem, Sample, Status
 from probe_effect.store.tables import (
+    BYTE_ORDER_MARK,
     FORMULA_SIGNS,
     MAX_TEXT_LENGTH,
     Column,
@@ -19,7 +19,11 @@ from probe_effect.store.tables import (
     csv_line,
     printable,
     read_columns,
+    with_commas,
 )
+
+HEADER_BYTES = 4096
+"""No header is longer."""
 
 
 class TableWriter:
@@ -47,16 +51,27 @@ class TableWriter:
         return self
 
     def _begin(self, written: bytes) -> None:
-        """Cut off a torn line, and write the header of a new table. Raises: HostNotReady for one of other columns."""
-        whole = written[: written.rfind(b"\n") + 1]
-        self._file.truncate(len(whole))
+        """Cut off a torn line, and write the header of a new table.
+
+        Raises: HostNotReady for one that was saved in another form, ProbeEffectError for one of other columns.
+        """
         names = [column.name for column in self._columns]
-        if not whole:
+        header = csv_line(names).encode()
+        whole = written[: written.rfind(b"\n") + 1]
+        if not whole and header.startswith(written.rstrip(b"\0")):
+            self._file.truncate(0)
             self.put([names])
-        elif whole.split(b"\n", 1)[0] != (header := csv_line(names).rstrip().encode()):
+        elif whole.startswith(header):
+            self._file.truncate(len(whole))
+        elif _as_ours(written).startswith(header.decode()):
             raise HostNotReady(
-                f"{self._path}: begun by another version of probe-effect, its columns are not {header.decode()}\n"
-                "its rows are kept; to measure again, do without --resume"
+                f"{self._path}: an editor or a spreadsheet has saved it in a form of its own\n"
+                f"`probe-effect check --fix {self._path.parent}` mends it"
+            )
+        else:
+            raise ProbeEffectError(
+                f"{self._path}: begun by another version of probe-effect, its columns are not "
+                f"{header.decode().rstrip()}\nits rows are kept; to measure again, do without --resume"
             )
 
     def __exit__(self, *_: object) -> None:
@@ -82,6 +97,12 @@ class TableWriter:
 
     def _refused(self, error: OSError) -> HostNotReady:
         return HostNotReady(f"{self._path}: a row cannot be written: {error.strerror}")
+
+
+def _as_ours(written: bytes) -> str:
+    """How a table begins, whatever an editor or a spreadsheet made of its line ends and commas."""
+    text = written[:HEADER_BYTES].decode("utf-8", "replace").removeprefix(BYTE_ORDER_MARK)
+    return with_commas(re.sub("\r\n?", "\n", text))
 
 
 def _write_whole(file: FileIO, text: bytes) -> None:
@@ -120,7 +141,6 @@ def read_samples(path: Path, file: str) -> tuple[list[Sample], list[Problem]]:
 
 
 def _row_problems(sample: Sample, file: str, line: int) -> Iterable[Problem]:
-    """What one row says that cannot be, across its columns."""
     rules = (
         (sample.status == "ok" and not sample.events, "an `ok` run needs `events` above 0", "count the operations"),
         (

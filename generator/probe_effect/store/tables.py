@@ -113,16 +113,13 @@ class TableReader:
         return True
 
     def _text(self, path: Path) -> str | None:
-        """The file's text, or None with a problem when it is absent, too large or not plain UTF-8 lines."""
         text = plain_text(path, MAX_FILE_BYTES, "split the run into submissions")
         if not isinstance(text, str):
             self._add(*text)
             return None
         if "\r" in text or "\x00" in text:
             bad = min(text.find(char) for char in "\r\x00" if char in text)
-            line = text.count("\n", 0, bad) + 1
-            hint = "end lines with LF; `probe-effect check --fix` does it"
-            self._add(line, None, "line-ends", "holds a carriage return or NUL", hint)
+            self._add(text.count("\n", 0, bad) + 1, None, "line-ends", *_bad_end(text, bad))
             return None
         if text and not text.endswith("\n"):
             line = text.count("\n") + 1
@@ -135,7 +132,9 @@ class TableReader:
             self._add(1, None, "header", f"more than {MAX_COLUMNS} columns", expected)
             return False
         if not self.columns.keys() & set(header):
-            self._add(1, None, "header", "the first line is no header", expected)
+            is_saved = separator(",".join(header)) is not None
+            fault = (SAVED, MENDED) if is_saved else ("the first line is no header", expected)
+            self._add(1, None, "header", *fault)
             return False
         missing = [name for name, column in self.columns.items() if name not in header and not column.may_be_absent]
         repeated = sorted(name for name, times in Counter(header).items() if times > 1)
@@ -155,9 +154,12 @@ class TableReader:
         for number, texts in lines:
             if self.is_full(number):
                 break
+            if not any(texts):
+                self._add(number, None, "cells", "a blank line", "`probe-effect check --fix` removes it")
+                continue
             if len(texts) != len(header):
                 found = f"{len(texts)} cells where the header has {len(header)}"
-                self._add(number, None, "cells", found, "quote cells that hold a comma; leave no blank line")
+                self._add(number, None, "cells", found, "quote cells that hold a comma")
                 continue
             before = len(self.problems)
             cells = empty.copy()
@@ -199,6 +201,42 @@ def _numbered(lines: Lines) -> Iterator[tuple[int, list[str]]]:
     for texts in lines:
         yield end + 1, texts
         end = lines.line_num
+
+
+SAVED = "a spreadsheet saved it with another sign than the comma between the cells"
+MENDED = "`probe-effect check --fix` mends it; or take the file back from git"
+SEPARATORS = ",;\t"
+
+
+def separator(text: str) -> str | None:
+    """What a spreadsheet wrote between the cells: `;`, a tab, or what a line `sep=` before the header says.
+
+    None for a header with commas.
+    """
+    first = text.partition("\n")[0].rstrip(",\r")
+    if first.startswith("sep="):
+        return next((one for one in SEPARATORS if one == first[4:]), ",")
+    return None if "," in first else next((one for one in SEPARATORS if one in first), None)
+
+
+def with_commas(text: str) -> str:
+    """A table with commas between its cells and without the line `sep=`, whatever a spreadsheet wrote."""
+    found = separator(text)
+    if found is None:
+        return text
+    whole = text.partition("\n")[2] if text.startswith("sep=") else text
+    mended = "".join(map(csv_line, csv.reader(io.StringIO(whole, newline=""), delimiter=found)))
+    return mended if text.endswith("\n") else mended.removesuffix("\n")
+
+
+def _bad_end(text: str, bad: int) -> tuple[str, str]:
+    """(what is wrong, how to mend it) where a text has a carriage return or a NUL at `bad`."""
+    if text[bad] == "\r":
+        return "holds a carriage return", "end lines with LF; `probe-effect check --fix` does it"
+    if text[bad:].strip("\0"):
+        return "holds a NUL", "take the file back from git, or remove that line"
+    left = f"ends with {len(text) - bad} NUL, as a power cut leaves them"
+    return left, "`probe-effect check --fix` removes them; `measure --resume` does it too and goes on"
 
 
 def further_column(name: str) -> Column:

@@ -121,7 +121,6 @@ ROOT_NEED, TRACEFS_NEED = "root", "tracefs"
 NO_COMMANDS = frozenset({ROOT_NEED, TRACEFS_NEED})
 """What a command may need that is no command."""
 
-
 LINES = without(
     re.compile(rf"(?!\n){FORBIDDEN_TEXT.pattern}"),
     "holds a control or direction-changing character; write plain lines",

@@ -100,11 +100,23 @@ def scope_refuses(root: Path, *, attaching: bool) -> str | None:
     return None
 
 
-class StraceSession(ToolSession):
+class EndingSession(ToolSession):
+    """A session with a tool that ends with the workload, and has all on disk by then."""
+
+    always_counts = True
+
+    def ask_to_stop(self) -> None:
+        """Nothing: the tool ends by itself."""
+
+    def stop(self, timeout_s: float) -> Report:
+        """Wait for its end, and count. There is no detaching, so it takes no time. Raises: TracerFailed."""
+        return replace(super().stop(timeout_s), detach_ns=None)
+
+
+class StraceSession(EndingSession):
     """One strace that attaches to the workload."""
 
     name = "strace"
-    always_counts = True
     _before = 0
     """Calls printed before the workload waited for its go."""
 
@@ -127,13 +139,6 @@ class StraceSession(ToolSession):
         said = self.work.err.read_text(encoding="utf-8", errors="replace")
         is_ours = self.child is not None and status(self.pid).get("TracerPid") == str(self.child.pid)
         return is_ours and f"Process {self.pid} attached" in said
-
-    def ask_to_stop(self) -> None:
-        """Nothing: strace ends with the workload, and has all on disk by then."""
-
-    def stop(self, timeout_s: float) -> Report:
-        """Wait for its end, and count. There is no detaching, so it takes no time. Raises: TracerFailed."""
-        return replace(super().stop(timeout_s), detach_ns=None)
 
     def count(self) -> tuple[int | None, int | None]:
         """(calls printed or in the table, 0): the traced process stands still meanwhile, so that none can be lost."""
@@ -224,10 +229,9 @@ class Attaching(Tool):
         return AttachingSession(self, script, counting, program)
 
 
-class AttachingSession(ToolSession):
+class AttachingSession(EndingSession):
     """One such tool at one run."""
 
-    always_counts = True
     _sleeps_before = 0
 
     def __init__(self, tool: Attaching, script: Path, counting: Counting, program: Path) -> None:
@@ -263,13 +267,6 @@ class AttachingSession(ToolSession):
             and waits_for_go(self.pid)
         )
 
-    def ask_to_stop(self) -> None:
-        """Nothing: the tool ends with the workload."""
-
-    def stop(self, timeout_s: float) -> Report:
-        """Wait for its end, and count. There is no detaching, so it takes no time. Raises: TracerFailed."""
-        return replace(super().stop(timeout_s), detach_ns=None)
-
     def end(self) -> None:
         """Leave no process and no file behind, nor the helper that frida unpacks and that stays for some seconds."""
         for program in ROOT.glob("proc/[0-9]*/exe"):
@@ -290,7 +287,6 @@ class AttachingSession(ToolSession):
         return sum(found), int(lost[1]) if lost else 0
 
     def _output(self) -> str:
-        """All that it has printed and written so far."""
         paths = (path for path in (self.work.err, self.work.out, self.written) if path.exists())
         return "".join(path.read_text(encoding="utf-8", errors="replace") for path in paths)
 

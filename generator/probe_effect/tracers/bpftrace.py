@@ -21,10 +21,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from probe_effect.host import read_text
+from probe_effect.host import read_text, run_program
 from probe_effect.host.kernel import missing, tracefs_missing
+from probe_effect.host.processes import Child, Ended
 from probe_effect.model import Need
-from probe_effect.processes import Child, Ended
 from probe_effect.tracers.monitors import Monitor, MonitorSession
 from probe_effect.tracers.protocol import OF_ITSELF, Counting
 from probe_effect.tracers.tool import LOOK_EVERY_S, Tool, ToolSession, not_root
@@ -122,7 +122,7 @@ def _info(program: str) -> str:
     """What bpftrace tells about itself and the kernel; empty when it cannot be asked."""
     command = [program, "--info"]
     try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=INFO_TIMEOUT_S, check=False)
+        run = run_program(command, INFO_TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return run.stdout + run.stderr
@@ -216,7 +216,6 @@ def count_attached(lines: Iterable[str]) -> int | None:
 
 
 def _descriptors(pid: int) -> int:
-    """How many files a process has open; 0 when it is gone."""
     try:
         return sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
     except OSError:

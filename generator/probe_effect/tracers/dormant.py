@@ -2,7 +2,7 @@
 
 A script is a comment that says what it is, and the suite names the variant.
 
-A script holds rules as `auditctl -R` takes them. Never on a host: METHOD.md, "Auditing", says why.
+A script holds rules as `auditctl -R` takes them. Never on a host: /method/instructions/#auditing says why.
 Source: auditctl(8); kernel/audit.c and kernel/auditsc.c.
 """
 
@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from probe_effect.host import run_program
 from probe_effect.tracers.protocol import Counting, Report, Session, Tracer, TracerFailed
 from probe_effect.tracers.tool import Tool, ToolSession, absent, version_line
 
@@ -106,13 +107,11 @@ class AuditSession(ToolSession):
         super().end()
 
     def _status(self) -> dict[str, str]:
-        """What the kernel says of its auditing."""
         return dict(line.split(maxsplit=1) for line in self._ask("-s").splitlines())
 
     def _ask(self, *words: str) -> str:
-        """What auditctl prints. Raises: TracerFailed, with its words."""
         try:
-            run = subprocess.run([self.tool, *words], capture_output=True, text=True, timeout=30, check=True)
+            run = run_program([self.tool, *words], 30, check=True)
         except (OSError, subprocess.SubprocessError) as error:
             raise TracerFailed(f"auditctl {words[0]}: {getattr(error, 'stderr', None) or error}".strip()) from error
         return run.stdout

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from pathlib import Path
 
-from probe_effect.host import kernel
+from probe_effect.host import kernel, run_program
 from probe_effect.model import Need
 from probe_effect.store.places import linux_form
 from probe_effect.tracers.dynamic_events import groups, remove_group
@@ -104,7 +104,14 @@ class Dtrace(Tool):
             return None
         if need not in PROVIDERS:
             return f"DTrace on {self.system} has no {kernel.FACILITIES[need]['name']}"
-        return self._no_probes(PROVIDERS[need])
+        # None when `provider` has probes, else DTrace's words. Source: dtrace(1), option -l.
+        command = [self.program, "-l", "-P", PROVIDERS[need]]
+        try:
+            run = run_program(command, LIST_TIMEOUT_S)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"`{' '.join(command)}` does not answer: {error}"
+        said = " ".join(run.stderr.split()) or f"exit status {run.returncode}"
+        return f"`{' '.join(command)}`: {said}" if run.returncode != 0 else None
 
     def session(self, script: Path, counting: Counting, program: Path) -> "DtraceSession":
         """One run of DTrace with `script`, or with its form for Linux there.
@@ -113,16 +120,6 @@ class Dtrace(Tool):
         """
         own = linux_form(script) if self.system == "Linux" else None
         return DtraceSession(self, own or script, counting, program)
-
-    def _no_probes(self, provider: str) -> str | None:
-        """None when `provider` has probes, else DTrace's words. Source: dtrace(1), option -l."""
-        command = [self.program, "-l", "-P", provider]
-        try:
-            run = subprocess.run(command, capture_output=True, text=True, timeout=LIST_TIMEOUT_S, check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return f"`{' '.join(command)}` does not answer: {error}"
-        said = " ".join(run.stderr.split()) or f"exit status {run.returncode}"
-        return f"`{' '.join(command)}`: {said}" if run.returncode != 0 else None
 
 
 class DtraceSession(ToolSession):

@@ -129,7 +129,14 @@ class DynamicEvents:
         self.remove()  # of a run with the same process id, long ago
         try:
             for probe in probes:
-                self._define(probe, pid, program.parent)
+                file = tracefs(self._root) / (KERNEL if probe.file is None else USER)
+                for name, place in _places(probe, pid, program.parent).items():
+                    definition = f"{probe.kind}:{self._group}/{name} {place} {probe.arguments}".rstrip()
+                    try:
+                        _append(file, definition)
+                    except OSError as error:
+                        msg = f"`{definition}` in {file}: {kernels_words(definition, file.parent) or error.strerror}"
+                        raise TracerFailed(msg) from error
         except BaseException:
             self.remove()
             raise
@@ -137,16 +144,6 @@ class DynamicEvents:
     def remove(self) -> None:
         """Remove the group, also a half-made one; once more does no harm. Raises: TracerFailed when it is in use."""
         remove_group(self._group, self._root)
-
-    def _define(self, probe: DynamicProbe, pid: int, folder: Path) -> None:
-        file = tracefs(self._root) / (KERNEL if probe.file is None else USER)
-        for name, place in _places(probe, pid, folder).items():
-            definition = f"{probe.kind}:{self._group}/{name} {place} {probe.arguments}".rstrip()
-            try:
-                _append(file, definition)
-            except OSError as error:
-                msg = f"`{definition}` in {file}: {kernels_words(definition, file.parent) or error.strerror}"
-                raise TracerFailed(msg) from error
 
 
 def groups(root: Path) -> list[str]:

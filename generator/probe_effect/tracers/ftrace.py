@@ -161,7 +161,6 @@ class FtraceSession(Session):
             self._remove()
 
     def _remove(self) -> None:
-        """Remove both. Raises: TracerFailed when somebody else holds one of them."""
         try:
             self._instance.remove()
         finally:  # after the instance, which uses them
@@ -222,7 +221,16 @@ class Instance:
 
         Raises: TracerFailed.
         """
-        stats = [_stats(self.read(f"per_cpu/cpu{cpu}/stats") or "") for cpu in cpus]
+        # The whole numbers of a `stats` file, by name. Source: kernel/trace/trace.c, tracing_stats_read.
+        stats = [
+            {
+                match[1]: int(match[2])
+                for match in re.finditer(
+                    r"^([a-z ]+): (\d+)$", self.read(f"per_cpu/cpu{cpu}/stats") or "", re.MULTILINE
+                )
+            }
+            for cpu in cpus
+        ]
         try:
             kept = sum(stat["entries"] + stat["read events"] for stat in stats)
             lost = sum(stat["overrun"] + stat["commit overrun"] + stat["dropped events"] for stat in stats)
@@ -233,11 +241,6 @@ class Instance:
     def remove(self) -> None:
         """Remove it with all that is enabled in it; once more does no harm. Raises: TracerFailed while it is in use."""
         remove_instance(self.name, self._root)
-
-
-def _stats(text: str) -> dict[str, int]:
-    """The whole numbers of a `stats` file, by name. Source: kernel/trace/trace.c, tracing_stats_read."""
-    return {match[1]: int(match[2]) for match in re.finditer(r"^([a-z ]+): (\d+)$", text, re.MULTILINE)}
 
 
 def instances_missing(root: Path) -> str | None:

@@ -41,6 +41,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import ClassVar
 
+from probe_effect.host import run_program
 from probe_effect.tracers.dynamic_events import read_arguments, read_script, split_arguments
 from probe_effect.tracers.proc import children, has_loaded, waits_for_go
 from probe_effect.tracers.protocol import Counting, TracerFailed
@@ -92,14 +93,7 @@ class LttngUst(Tool):
         """`lttng WORDS`, ended; it starts no daemon. Raises: TracerFailed when it does not end."""
         command = [self.program, "--no-sessiond", *words]
         try:
-            return subprocess.run(
-                command,
-                env=os.environ | {"LC_ALL": "C"} | (environment or {}),
-                capture_output=True,
-                text=True,
-                timeout=COMMAND_TIMEOUT_S,
-                check=False,
-            )
+            return run_program(command, COMMAND_TIMEOUT_S, env=os.environ | {"LC_ALL": "C"} | (environment or {}))
         except subprocess.TimeoutExpired as error:
             msg = f"`{' '.join(command)}` had not ended after {COMMAND_TIMEOUT_S} s"
             raise TracerFailed(msg, status="timeout") from error
@@ -132,13 +126,20 @@ class LttngSession(ToolSession):
 
     def is_live(self) -> bool:
         """Whether the workload is registered and has enabled what the script asks for. Raises: TracerFailed."""
-        offered = self._offered()
+        # Tracepoints with which the workload is registered; None while it, or the daemon, is not there yet.
+        listed = self._lttng.call("--mi=xml", "list", "--userspace", environment=self.environment())
+        applications = dict(APPLICATION.findall(listed.stdout)) if listed.returncode == 0 else {}
+        events = applications.get(str(self.pid))
+        offered = None if events is None else EVENT.findall(events)
         if offered is None:
             return False
         self.run("create", self._recording, f"--output={self.written}")
         for command, *words in self._commands:
             self.run(command, f"--session={self._recording}", *words)
-        self._refuse_unknown(offered)
+        for wanted in EVENT.findall(self.run("--mi=xml", "list", self._recording)):
+            if not any(fnmatchcase(name, wanted) for name in offered):
+                own = ", ".join(name for name in offered if not name.startswith("lttng_ust_")) or "none"
+                raise TracerFailed(f"the workload has no tracepoint {wanted}; it has: {own}")
         self.run("start", self._recording)
         return True
 
@@ -164,19 +165,6 @@ class LttngSession(ToolSession):
             said = " ".join(f"{ended.stdout} {ended.stderr}".split())
             raise TracerFailed(f"`lttng {' '.join(words)}` ended with status {ended.returncode}: {said}")
         return ended.stdout
-
-    def _offered(self) -> list[str] | None:
-        """Tracepoints with which the workload is registered; None while it, or the daemon, is not there yet."""
-        listed = self._lttng.call("--mi=xml", "list", "--userspace", environment=self.environment())
-        applications = dict(APPLICATION.findall(listed.stdout)) if listed.returncode == 0 else {}
-        events = applications.get(str(self.pid))
-        return None if events is None else EVENT.findall(events)
-
-    def _refuse_unknown(self, offered: Sequence[str]) -> None:
-        for wanted in EVENT.findall(self.run("--mi=xml", "list", self._recording)):
-            if not any(fnmatchcase(name, wanted) for name in offered):
-                own = ", ".join(name for name in offered if not name.startswith("lttng_ust_")) or "none"
-                raise TracerFailed(f"the workload has no tracepoint {wanted}; it has: {own}")
 
 
 def read_commands(script: Path) -> list[list[str]]:
@@ -237,7 +225,11 @@ class UftraceSession(ToolSession):
     def is_live(self) -> bool:
         """Whether the workload waits, with the library in it and its functions patched. Raises: TracerFailed."""
         is_waiting = any(has_loaded(child, LIBRARY) and waits_for_go(child) for child in children(self.pid))
-        if is_waiting and self._is_patching and not PATCHED.search(self.work.err.read_text(encoding="utf-8")):
+        if (
+            is_waiting
+            and self._is_patching
+            and not PATCHED.search(self.work.err.read_text(encoding="utf-8", errors="replace"))
+        ):
             self.fail("failed", "patched no function; it takes those that begin with a nop of 5 bytes or a call")
         return is_waiting
 

@@ -15,10 +15,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from probe_effect.compilers import MACHINE, Compiler, Sysroot, c_compiler, compiled
-from probe_effect.errors import ProbeEffectError
 from probe_effect.host import read_text
+from probe_effect.host.compilers import MACHINE, Compiler, Sysroot, c_compiler, compiled
 from probe_effect.host.kernel import tracefs_missing
+from probe_effect.model import ProbeEffectError
 from probe_effect.tracers.protocol import Counting, Tracer, TracerFailed
 from probe_effect.tracers.tool import ToolSession, absent, not_root, version_line
 
@@ -78,7 +78,6 @@ class Libbpf(Tracer):
         return self.prebuilt / PREBUILT_LOADER if self.prebuilt else _loader(self.cache)
 
     def _object(self, script: Path) -> Path:
-        """The compiled script. Raises: TracerFailed when the prebuilt one is absent; and what `loader` raises."""
         if self.prebuilt is None:
             return _object(script, self.cache)
         path = self.prebuilt / _prebuilt_name(script)
@@ -164,5 +163,4 @@ class LibbpfSession(ToolSession):
         return int(self._text().partition("\n")[0].removeprefix("ready "))
 
     def _text(self) -> str:
-        """What the loader has printed so far."""
-        return self.work.out.read_text(encoding="utf-8")
+        return self.work.out.read_text(encoding="utf-8", errors="replace")

@@ -22,10 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from probe_effect.compilers import c_compiler, compiled
-from probe_effect.errors import ProbeEffectError
-from probe_effect.model import Need
-from probe_effect.processes import Child, Ended, is_readable
+from probe_effect.host.compilers import c_compiler, compiled
+from probe_effect.host.processes import Child, Ended, is_readable
+from probe_effect.model import Need, ProbeEffectError
 from probe_effect.tracers import perf
 from probe_effect.tracers.dynamic_events import read_arguments
 from probe_effect.tracers.proc import peak_rss_bytes, processes, wait_for_workload
@@ -149,7 +148,7 @@ class MonitorSession(ToolSession):
 
     def count(self) -> tuple[int | None, int | None]:
         """(its system calls, none lost: a counter drops nothing)."""
-        text = self.written.read_text(encoding="utf-8") if self.written.exists() else ""
+        text = self.written.read_text(encoding="utf-8", errors="replace") if self.written.exists() else ""
         return perf.count_counters(text), 0
 
     def output_bytes(self) -> int:
@@ -176,7 +175,6 @@ class MonitorSession(ToolSession):
             os.write(self._terminal, self._of.key.encode())
 
     def _look(self, child: Child) -> None:
-        """Take note of the largest memory of any of its processes."""
         now_s = time.monotonic()
         if now_s - self._looked_s < LOOK_EVERY_S:
             return

@@ -25,7 +25,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TextIO
 
-from probe_effect.host import ROOT, read_text
+from probe_effect.host import ROOT, read_text, run_program
 from probe_effect.host.kernel import ON_FTRACE, missing, tracefs_missing
 from probe_effect.model import Need
 from probe_effect.tracers.dynamic_events import ProbingSession
@@ -234,8 +234,7 @@ class StatSession(ControlledSession):
         return len(counters(self._text()))
 
     def _text(self) -> str:
-        """The file of counters; empty when there is none."""
-        return self.written.read_text(encoding="utf-8") if self.written.exists() else ""
+        return self.written.read_text(encoding="utf-8", errors="replace") if self.written.exists() else ""
 
 
 class RecordSession(ControlledSession):
@@ -348,9 +347,11 @@ class Perf(Tool):
         if status == 0:
             return None
         release = read_text(self.root, "proc/sys/kernel/osrelease") or os.uname().release
+        of_kernel = "Debian: apt install linux-perf; Ubuntu: apt install linux-tools-$(uname -r)"
+        if "microsoft" in release.lower():  # no package is of a kernel of WSL
+            of_kernel = "apt install linux-tools-generic, and put its /usr/lib/linux-tools/VERSION first in PATH"
         return (
-            f"{self.program} does not run with kernel {release}, it says: {said}; install the perf of this kernel "
-            "(Debian: apt install linux-perf; Ubuntu: apt install linux-tools-$(uname -r))"
+            f"{self.program} does not run with kernel {release}, it says: {said}; install a perf for it ({of_kernel})"
         )
 
     def _events_refused(self) -> str | None:
@@ -373,7 +374,7 @@ def calls_uncounted() -> str | None:
 def _ask_version(program: str) -> tuple[int | None, str]:
     """(exit status, None when it could not be started; what it said)."""
     try:
-        run = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=30, check=False)
+        run = run_program([program, "--version"], 30)
     except (OSError, subprocess.TimeoutExpired) as error:
         return None, str(error)
     return run.returncode, run.stdout.strip() or complaint(run.stderr)

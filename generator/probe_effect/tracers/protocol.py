@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from probe_effect.errors import ProbeEffectError
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import missing
-from probe_effect.model import Need
+from probe_effect.model import Need, ProbeEffectError
 from probe_effect.tools import TOOLS, Package
 
 Counting = Literal["maps", "lines", "nothing", "itself", "calls"]

@@ -18,15 +18,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import ClassVar, Literal, NoReturn
 
-from probe_effect.errors import UsageError
-from probe_effect.host import ROOT
+from probe_effect.host import ROOT, run_program
 from probe_effect.host.kernel import missing
-from probe_effect.model import Need
-from probe_effect.processes import Child, Ended
+from probe_effect.host.processes import Child, Ended
+from probe_effect.model import Need, UsageError
 from probe_effect.tools import TOOLS, TracingTool
 from probe_effect.tracers.proc import is_gone, may_trace, peak_rss_bytes
 from probe_effect.tracers.protocol import Counting, Report, Session, Tracer, TracerFailed, install_advice
@@ -231,7 +231,6 @@ class ToolSession(Session, ABC):
         raise TracerFailed(f"{self.name} {what}" + (f": {said}" if said else ""), status=status)
 
     def _report(self) -> Report:
-        """What it counted, attached and wrote. Raises: TracerFailed."""
         try:
             seen, lost = self.count() if self.always_counts or self.counting != "nothing" else (None, None)
             probes = self.probes()
@@ -261,7 +260,7 @@ def words(path: Path, harmless: re.Pattern[str] = ToolSession.harmless) -> str:
 def read_back(command: Sequence[str]) -> str:
     """What a program prints about what was recorded. Raises: ValueError with its words when it fails, or hangs."""
     try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=READ_TIMEOUT_S, check=False)
+        run = run_program(command, READ_TIMEOUT_S)
     except subprocess.TimeoutExpired as error:
         raise ValueError(str(error)) from error
     if run.returncode != 0:
@@ -273,7 +272,7 @@ def version_line(program: str, *arguments: str) -> str | None:
     """First line that `program --version` prints (or with other `arguments`); None when it does not."""
     command = [program, *(arguments or ("--version",))]
     try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+        run = run_program(command, 30)
     except (OSError, subprocess.TimeoutExpired):
         return None
     lines = (run.stdout.strip() or run.stderr.strip()).splitlines()
@@ -281,8 +280,26 @@ def version_line(program: str, *arguments: str) -> str | None:
 
 
 def absent(program: str, advice: str) -> str | None:
-    """None when `program` is on the PATH or is a path to a program, else a sentence with `advice`."""
-    return None if shutil.which(program) else f"{program} is not installed; {advice}"
+    """None when `program` is on the PATH or is a path to a program, and starts; else a sentence with `advice`."""
+    path = shutil.which(program)
+    return _not_starting(path) if path else f"{program} is not installed; {advice}"
+
+
+NOT_STARTED = (126, 127)
+"""What the shell and the loader of programs end with where they cannot start one."""
+
+
+@cache
+def _not_starting(path: str) -> str | None:
+    """Why a program does not start, in the loader's words; None if it does, whatever it says."""
+    try:
+        run = run_program([path, "--version"])
+    except OSError as error:
+        return f"{path} does not start: {error.strerror}"
+    except subprocess.TimeoutExpired:
+        return None
+    why = next(iter((run.stderr.strip() or run.stdout.strip()).splitlines()), "no word why")
+    return f"{path} does not start (exit {run.returncode}): {why}" if run.returncode in NOT_STARTED else None
 
 
 def not_root(name: str) -> str | None:
@@ -300,6 +317,11 @@ VERSION = re.compile(r"\d+(?:\.\d+)+")
 def known_tracers() -> dict[str, Tracer]:
     """Tracer id to tracer, in the order in which they are offered."""
     return {tool.name: _tracer(tool) for tool in TOOLS.values()}
+
+
+def known_tracer(name: str) -> Tracer | None:
+    """The tracer of that id, without the modules of the others; None for an unknown one."""
+    return _tracer(TOOLS[name]) if name in TOOLS else None
 
 
 def _tracer(tool: TracingTool) -> Tracer:

@@ -1,6 +1,6 @@
 // The form of /advise/ and of the home page: a script is read, each probe gets a rate, and what they do to a busy thread is
 // said. Whatever was pasted stays text: it is only ever the content of elements. Its first answer is in the page already
-// (the generator's exports/first_answer.py).
+// (the generator's site/advising.py).
 import { times } from "./estimates.js";
 import { remember, remembered } from "./memory.js";
 import { element, fetched, filled, link, page } from "./page.js";
@@ -8,7 +8,7 @@ import { limits, predict, recommendation as advice } from "./prediction.js";
 import { nearest, spreadOf, together, tracerOf, widened } from "./script-cost.js";
 import { connect as connectReader, ScriptError } from "./script-reader.js";
 import * as state from "./state.js";
-import { scales, interval, span, quantity, stated, readRate, gap } from "./units.js";
+import { scales, interval, middle, span, quantity, stated, readRate, gap } from "./units.js";
 
 const mostProbes = 50;
 const mostAddress = 1500;                     // of a script in the page's address
@@ -37,7 +37,7 @@ const connect = (form, data) => {
   const { words } = data;
   const inputs = form.elements;
   const place = (name) => form.querySelector(`.advise-${name}`);
-  const read = connectReader(data.tables, data.standard);
+  const read = connectReader(data.tables, data.standard, data.others);
   const isMany = new RegExp(data.tables.many);
   const [least, most] = data.limits.rate_hz;
   const early = [...place("probes").children].map((one) => ({
@@ -112,7 +112,7 @@ const connect = (form, data) => {
     if (found.high !== null && (found.low === null || found.low <= 0 || machines.length < 2)) {
       return filled(words["up-to"], { most: short(found.high) });
     }
-    return filled(words["over-machines"], { range: span(found, scale), median: short(found.value) });
+    return filled(words["over-machines"], { range: span(found, scale), median: middle(found, scale) });
   };
 
   // Where a cost may be 0, only the rate can be told below which its upper end does not matter.
@@ -143,7 +143,7 @@ const connect = (form, data) => {
     const { probe, said, cost, basis, hardware, rate, machines } = one;
     const isFar = cost && inputs.machine.value === "" && machines.some((id) => machineOf(id)?.kind !== data.kind);
     if (!cost) {
-      said.replaceChildren(element("p", "", filled(words["no-cost"], { tracer: usual, where: chosen() })));
+      said.replaceChildren(element("p", "", filled(words["no-cost"], { tracer: named(usual), where: chosen() })));
       return;
     }
     said.replaceChildren(
@@ -166,8 +166,17 @@ const connect = (form, data) => {
 
   const inNs = (one) => times(one, 1e9);
 
-  // Whether it is known how large it may be: what others printed has no interval at all, and its figure is taken as it is.
-  const hasHighEnd = ({ high }, all) => high !== null || all.every(({ basis }) => basis === "published");
+  // Whether perf's events belong to processes: then each context switch takes time too, and nobody has said how many are.
+  const isSwitched = (tracer) => data.switched.tracers.includes(tracer) && !script.options.some((one) => data.switched.spared.includes(one.split(" ")[0]));
+
+  // Why it is not known how large a slowdown may be; "" where it is.
+  const notBounded = ({ high }, all, tracer) => {
+    if (isSwitched(tracer)) return words["switches-unknown"];
+    const parts = new Set(all.flatMap(({ probe, rate }) => (rate === 0 ? [] : probe.unknown)));
+    if (parts.size > 0) return filled(words["not-bounded"], { what: [...parts].join(", ") });
+    if (high !== null) return "";
+    return all.some(({ basis }) => basis === "published") ? words["printed-alone"] : words["no-interval"];
+  };
 
   // The sentence where every rate is given, and where one is not.
   const slowed = (all, tracer) => {
@@ -183,7 +192,10 @@ const connect = (form, data) => {
       slowdown: written(slowdown, scales.SHARE, machines),
       most: quantity(slowdown.high, scales.SHARE),
     });
-    return { text, slowdown, verdict: hasHighEnd(slowdown, all) ? advice(slowdown, data) : "" };
+    // A lower bound says something where it is in the worst band already.
+    const isWorst = slowdown.low * 100 >= Math.max(...Object.keys(data.thresholds));
+    const why = notBounded(slowdown, all, tracer);
+    return { text: `${text} ${why}`.trim(), slowdown, verdict: why && !isWorst ? "" : advice(slowdown, data) };
   };
   const each = (all, tracer) => {
     const once = all.map((one) => ({ ...one, rate: 1 }));
@@ -197,12 +209,10 @@ const connect = (form, data) => {
       cost: written(inNs(slowdown), scales.DURATION, machines),
       where: where(machines),
     });
-    return isSwitched(all, tracer) || !hasHighEnd(most, all) ? text : `${text} ${limits(inNs(most), data)}`;
+    // A busy CPU has billions of cycles a second, so a limit in cycles would be read as one of samples.
+    const rule = all.some(({ probe }) => probe.kind === "hardware") ? "" : limits(inNs(most), data);
+    return `${text} ${notBounded(most, all, tracer) || rule}`;
   };
-
-  // Whether perf's timers belong to processes: then each context switch takes time too, and nobody has said how many are.
-  const isSwitched = (all, tracer) => tracer === data.switched.tracer && all.some(({ probe }) => probe.kind === "profile")
-    && !script.options.some((one) => data.switched.spared.includes(one.split(" ")[0]));
 
   // The sentence, what to do, and the slowdown that both are from.
   const answerTo = (all, tracer) => {
@@ -210,13 +220,9 @@ const connect = (form, data) => {
     const open = all.find(({ count }) => count === undefined);
     if (wrong.length > 0) return { text: wrong.map(({ dataset }) => dataset.expected).join(" ") };
     if (all.length === 0) return { text: words["no-event"] };
-    if (!all.every(({ cost }) => cost)) return { text: filled(words["no-cost"], { tracer, where: chosen() }) };
+    if (!all.every(({ cost }) => cost)) return { text: filled(words["no-cost"], { tracer: named(tracer), where: chosen() }) };
     if (open) return { text: filled(words.many, { attach: open.probe.attach }) };
     const silent = all.find(({ rate }) => rate === undefined);
-    if (isSwitched(all, tracer)) {
-      const { text, slowdown } = silent ? { text: each(all, tracer), slowdown: null } : slowed(all, tracer);
-      return { text: `${text} ${words["switches-unknown"]}`, slowdown };
-    }
     if (!silent) return slowed(all, tracer);
     return { text: all.length > 1 ? `${each(all, tracer)} ${filled(words["ask-rate"], { attach: silent.probe.attach })}` : each(all, tracer) };
   };
@@ -225,7 +231,7 @@ const connect = (form, data) => {
     const notes = all.flatMap(({ probe, note }) => (note ? [`${probe.attach}: ${note}`] : []));
     const list = [...(machinesOf(all).length > 1 ? [words.range] : []), ...(all.some(({ first }) => first) ? [words.first] : []), ...notes,
       ...(all.some(({ probe }) => probe.has_filter) ? [words.filtered] : []),
-      words.counted, ...(isSwitched(all, tracer) ? [words.switches] : []),
+      words.counted, ...(isSwitched(tracer) ? [words.switches] : []),
       words.hot, ...all.flatMap(({ probe }) => spreadOf(data.programs, tracer, probe)?.said ?? [])];
     return element("details", "", element("summary", "", words.assumed),
       element("ul", "", ...[...new Set(list)].map((one) => element("li", "", one))));
@@ -294,6 +300,16 @@ const connect = (form, data) => {
     return all.every(({ rate, count }) => rate !== null && count !== null);
   };
 
+  // A script of the reader's own: an empty field, and no answer that is another's.
+  const own = () => {
+    form.querySelector(".advise-own").open = true;
+    inputs.script.value = "";
+    understand();
+    form.querySelector("output").replaceChildren();
+    inputs.script.removeAttribute("aria-invalid");
+    inputs.script.focus();
+  };
+
   // Reads the script again, and keeps what was typed for probes that were there before.
   const understand = (typed = { rates: [], first: [], many: [] }) => {
     place("message").textContent = "";
@@ -355,8 +371,10 @@ const connect = (form, data) => {
     inputs.machine.value = id;
     remember("machine", id);
     form.dataset.state = "loading";
+    form.setAttribute("aria-busy", "true");
     await load(id);
     form.dataset.state = "ready";
+    form.removeAttribute("aria-busy");
   };
 
   const restore = async () => {
@@ -373,7 +391,11 @@ const connect = (form, data) => {
   };
 
   form.addEventListener("input", async ({ target }) => {
-    if (target === inputs.question && target.value) inputs.script.value = target.value;
+    if (target === inputs.question && !target.value) {
+      own();
+      return;
+    }
+    if (target === inputs.question) inputs.script.value = target.value;
     if ([inputs.script, inputs.question].includes(target)) understand();
     if (target === inputs.machine) {
       const { value } = target;
@@ -395,6 +417,10 @@ const connect = (form, data) => {
     const [{ value: question } = {}, { value: machine }] = [inputs.question, inputs.machine];
     await restore();
     if (state.isGiven(form)) return;
+    if (question === "") {
+      own();
+      return;
+    }
     if (question && question !== inputs.script.value) inputs.script.value = question;
     if (machine !== "") await choose(machine);
     shown = early;
@@ -411,6 +437,7 @@ const start = async (form) => {
     form.dataset.state = "failed";
     form.querySelector("output").textContent = "The costs could not be loaded; the tables of /costs/ have them too.";
   }
+  form.removeAttribute("aria-busy");
 };
 
 document.querySelectorAll("form.advise").forEach(start);

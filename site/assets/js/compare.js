@@ -115,10 +115,10 @@ const connect = (data) => {
     fillTable(live.querySelector(".table-scroll"), [
       { title: "Case", key: "case", content: ({ first }) => link(data.cases[first.case][0], page(data.cases[first.case][1])) },
       ...(found.some(({ first }) => first.level !== null) ? [numeric("Level", "level", ({ first }) => first.level ?? "")] : []),
+      numeric(q === "time" ? "Ratio" : "Change", "ratio", (one) => differenceCells(one, q)[1]),   // what a phone has room for
       numeric("A", "a", ({ first }) => linked(first)),
       numeric("B", "b", ({ second }) => linked(second)),
       numeric("Difference", "difference", (one) => differenceCells(one, q)[0]),
-      numeric(q === "time" ? "Ratio" : "Change", "ratio", (one) => differenceCells(one, q)[1]),
       { title: "Outcome", key: "outcome", content: ({ outcome }) => outcome },
     ], found, sort);
     live.querySelector(".table-scroll").hidden = found.length === 0;
@@ -161,7 +161,8 @@ const connect = (data) => {
 
   const showSentences = (found, words, [first, second]) => {
     const outcomes = found.map(({ outcome }) => outcome);
-    say("summary", found.length > 0 ? summary(outcomes, side(first, second), words) : "No case was measured with both.");
+    say("summary", found.length > 0 ? summary(outcomes, side(first, second), words) : "No case was measured with both. ");
+    if (found.length === 0) live.querySelector('[data-of="summary"]').append(link("Which tracer for what", page("/guide/tracers/")), " sets tracers beside each other, per system call.");
     say("chance", found.length > 0 ? chance(outcomes, words) : "");
     const tiers = { first: first.machine.tier, second: second.machine.tier };
     say("tiers", words.tiers && tiers.first !== tiers.second ? filled(words.tiers, tiers) : "");

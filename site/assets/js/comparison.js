@@ -1,5 +1,5 @@
 // Two measurements of one case against each other: the rules of the generator's compare/comparison.py, and the summary of
-// pages/comparison.py. Shared examples (tests/data/comparison.json) hold the two to each other.
+// site/pages/comparison.py. Shared examples (tests/data/comparison.json) hold the two to each other.
 import { difference, ratio } from "./estimates.js";
 import { filled } from "./page.js";
 import { count, significant } from "./units.js";

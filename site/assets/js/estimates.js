@@ -1,4 +1,4 @@
-// Intervals, {value, low, high} with null for an end that is not known: the generator's stats/estimates.py. Shared examples
+// Intervals, {value, low, high} with null for an end that is not known: the generator's numbers/estimates.py. Shared examples
 // (tests/data/prediction.json and comparison.json) hold the two to each other.
 
 // An interval as the data have it; null stays.

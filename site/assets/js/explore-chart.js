@@ -45,7 +45,7 @@ const looks = (wishes, forms) => wishes.reduce((taken, [number, form]) => {
   return [...taken, [number, after.find((wish) => !isUsed(wish)) ?? form]];
 }, []);
 
-// The look of the site's other charts (charts/dots.py).
+// The look of the site's other charts (site/charts/dots.py).
 export const spec = (points, values, { chart: look, quantities }) => {
   const isWide = wideScreen.matches;
   const isShare = values.q === "slowdown";

@@ -8,6 +8,8 @@ export const save = (name, content, type) => {
   setTimeout(() => URL.revokeObjectURL(made.href), 60_000);
 };
 
+export const blob = (canvas) => new Promise((resolve) => { canvas.toBlob(resolve, "image/png"); });
+
 // A drawing on paper: without a ground of its own it would be lost on a dark one.
 export const png = async (view, paper) => {
   const drawn = await view.toCanvas(2);
@@ -16,7 +18,7 @@ export const png = async (view, paper) => {
   pen.fillStyle = paper;
   pen.setTransform(1, 0, 0, 1, 0, 0);
   pen.fillRect(0, 0, drawn.width, drawn.height);
-  return new Promise((resolve) => { drawn.toBlob(resolve, "image/png"); });
+  return blob(drawn);
 };
 
 // The view's citation: its title and whole address in the places that the data leaves for them.

@@ -9,7 +9,7 @@ open();
 
 document.addEventListener("click", ({ target }) => {
   const fold = target.closest("summary")?.parentElement;
-  const place = fold?.querySelector(":scope > [id]");
+  const place = fold?.querySelector(":scope > [id], :scope > summary > [id]");
   if (!place) return;
   const now = pointed();
   if (fold.open && now === place) history.replaceState(null, "", location.pathname + location.search);

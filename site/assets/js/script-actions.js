@@ -1,6 +1,6 @@
 // What a clause does each time that its probe fires, in the words of the suites: the generator's scripts/script.py.
 import { own } from "./script-clauses.js";
-import { shortened } from "./script-tokens.js";
+import { failed, foundAt, shortened } from "./script-tokens.js";
 
 const stores = ["map", "thread-local"];
 
@@ -148,6 +148,11 @@ export const doing = (tables, functions) => {
       const name = tokens.word(at);
       if (functions.has(name)) {
         if (inside.has(name)) return;
+        state.calls += 1;
+        if (state.calls > tables.max_calls) {
+          const { start } = tokens.tokens[at];
+          throw failed(tokens.text, start, foundAt(tokens.text, start), tables.expected.calls);
+        }
         inside.add(name);
         walk(functions.get(name));
         inside.delete(name);
@@ -196,7 +201,7 @@ export const doing = (tables, functions) => {
   // What a clause does; what maps hold is known from all that were read before.
   return ({ predicate, block }) => {
     const fresh = { actions: [], unknown: [], storesTime: false, takesDifference: false, variables: new Map() };
-    Object.assign(state, fresh, { seenTime: false });
+    Object.assign(state, fresh, { seenTime: false, calls: 0 });
     walk(predicate);
     walk(block);
     const { actions, unknown, takesDifference, storesTime } = state;
@@ -204,9 +209,22 @@ export const doing = (tables, functions) => {
   };
 };
 
-// Whether one `if` without `else` has the whole of a block in it.
-export const isEnclosed = (block) => {
-  if (block.word(1) !== "if" || block.word(2) !== "(") return false;
-  const body = block.partner.get(2) + 1;
-  return block.word(body) === "{" && block.partner.get(body) === block.length - 2;
+// Whether all of a block that costs is inside an `if` without `else`, or behind one that returns.
+export const isEnclosed = (block, { acts, effects }) => {
+  let [at, hasBranch] = [1, false];
+  while (at < block.length - 1) {
+    if (block.word(at) === ";") at += 1;
+    else if (block.sort(at) === "variable" && block.word(at + 1) === "=") {
+      const end = block.until(at, block.length - 1, [";"]);
+      for (let one = at; one < end; one += 1) if (own(effects, block.word(one)) in acts) return false;
+      at = end;
+    } else if (block.word(at) === "if" && block.word(at + 1) === "(") {
+      const body = block.partner.get(at + 1) + 1;
+      const end = block.partner.get(body) ?? body;
+      if (block.word(body) !== "{" || block.word(end + 1) === "else") return false;
+      if (block.word(body + 1) === "return") return true;
+      [at, hasBranch] = [end + 1, true];
+    } else return false;
+  }
+  return hasBranch;
 };

@@ -6,6 +6,7 @@ export const commands = (tables, { tracepointKind, firstKind }) => {
   const { command_ends: ends, expected, faults, plugins } = tables;
   const [setting, modifiers, traced] = [tables.named, tables.modifiers, tables.traced].map((one) => new RegExp(one));
   const match = matcher(tables.shell);
+  const events = new RegExp(tables.events, "g");
 
   const unquoted = ({ sort, text }) => {
     if (sort === "escape") return text.slice(1);
@@ -52,20 +53,33 @@ export const commands = (tables, { tracepointKind, firstKind }) => {
     return { options, others };
   };
 
+  // The first word that is no part of a command that starts another one, such as sudo with its options.
   const commandOf = (words) => {
-    let word;
-    do word = words.next().value ?? ""; while (word !== "" && (tables.before_tools.includes(word) || setting.test(word)));
-    return word;
+    let [wrapper, left] = [null, 0];
+    for (let { value, done } = words.next(); !done; { value, done } = words.next()) {
+      if (tables.before_tools.includes(value) || setting.test(value)) continue;
+      const found = own(tables.wrappers, value.split("/").at(-1));
+      if (wrapper && value.startsWith("-")) {
+        if (value.length === 2 && wrapper[0].includes(value[1])) words.next();
+      } else if (left > 0) left -= 1;
+      else if (found === undefined || value.startsWith("#!")) return value;
+      else [wrapper, left] = [found, found[1]];
+    }
+    return "";
   };
-  const commandName = (text) => commandOf(shellWords(text)).split("/").at(-1);
+  const [remark, noCommand] = [new RegExp(tables.remark), new RegExp(tables.no_command)];
+  const wordsOf = (text) => {
+    const shown = text.replace(remark, "");
+    return shellWords(noCommand.test(shown) ? "" : shown);
+  };
+  const commandName = (text) => commandOf(wordsOf(text)).split("/").at(-1).replace(/\.py$/, "");
 
   // The tool and its options where a text is a command line of one that we read; null for any other text.
   const commandLine = (text) => {
-    const words = shellWords(text);
-    const first = commandOf(words);
-    const tool = first.slice(first.lastIndexOf("/") + 1);
+    const words = wordsOf(text);
+    const tool = commandOf(words).split("/").at(-1);
     const language = own(tables.languages, tool);
-    if (language === undefined || first.startsWith("#!")) return null;
+    if (language === undefined) return null;
     const rest = [...words];
     const { options, others } = split(rest, tables.with_value[`${tool} ${rest[0]}`] ?? tables.with_value[tool]);
     const all = (...names) => options.filter(([name, value]) => names.includes(name) && value !== null).map(([, value]) => value);
@@ -84,8 +98,9 @@ export const commands = (tables, { tracepointKind, firstKind }) => {
 
   const written = (name, value) => `${name.length === 1 ? "-" : "--"}${name}${value === null ? "" : ` ${value}`}`;
 
-  const probe = (attach, kind, action, { hasFilter = false, unknown = [], hz = null } = {}) => ({
+  const probe = (attach, kind, action, { hasFilter = false, unknown = [], hz = null, every = 1 } = {}) => ({
     attach, kind, actions: [action], has_filter: hasFilter, timing: null, unknown: unknown.map(shortened), line: 1, hz,
+    every,
   });
 
   const listed = (values, fallback) => {
@@ -126,11 +141,14 @@ export const commands = (tables, { tracepointKind, firstKind }) => {
         probe(event, event.includes(":") ? tracepointKind(event) : "system-call", action, { hasFilter, unknown }));
     }
     if (subcommand === "probe") {
-      const wanted = [...all("a", "add"), ...(function_ === undefined ? [] : [function_])];
+      const isNamed = has("x", "exec");
+      const inFile = isNamed || Boolean(function_?.startsWith("/"));
+      const wanted = [...all("a", "add"), ...command.words.slice(inFile && !isNamed ? 2 : 1).slice(0, 1)];
       if (wanted.length === 0) throw failed(text, 0, ...faults["perf-probe"]);
       return wanted.map((one) => {
-        const [name] = (one.slice(one.indexOf("=") + 1) || one).split(" ");
-        return probe(name, `${has("x", "exec") ? "u" : "k"}${name.endsWith("%return") ? "ret" : ""}probe`, "nothing");
+        const [first] = one.split(" ");
+        const name = first.slice(first.indexOf("=") + 1) || first;
+        return probe(name, `${inFile ? "u" : "k"}${name.endsWith("%return") ? "ret" : ""}probe`, "nothing");
       });
     }
     if (!["record", "top", "stat"].includes(subcommand)) {
@@ -138,10 +156,15 @@ export const commands = (tables, { tracepointKind, firstKind }) => {
     }
     const isStat = subcommand === "stat";
     const isSampled = !isStat && !has("c", "count");
-    return listed(all("e", "event"), "cycles").map((event) => {
+    const last = all("c", "count").at(-1) ?? "1";
+    const period = !isStat && /^[0-9]+$/.test(last) ? Math.max(1, Number(last.slice(0, 9))) : 1;
+    const named = all("e", "event").flatMap((value) => value.replace(/[{}]/g, "").match(events) ?? []).filter(Boolean);
+    const usual = isStat ? tables.usual_events : ["cycles"];
+    return (named.length > 0 ? named : usual).map((event) => {
       const kind = perfKind(event, isSampled);
       const hz = kind === "profile" ? sampledHz(command, "F", "freq") : null;
-      return probe(event, kind, isStat ? "count" : recordAction(command), { hasFilter, hz });
+      const every = tables.clocks.includes(event.split(":")[0]) ? 1 : period;
+      return probe(event, kind, isStat ? "count" : recordAction(command), { hasFilter, hz, every });
     });
   };
 
@@ -159,10 +182,12 @@ export const commands = (tables, { tracepointKind, firstKind }) => {
   };
 
   const strace = (text, { words, options, has, all, pid }) => {
-    const named = [...all("e").map((one) => traced.exec(one)?.[1]).filter((one) => one !== undefined), ...all("trace")];
+    const expressions = options.filter(([name, value]) => ["e", "trace"].includes(name) && value !== null)
+      .map(([name, value]) => (name === "e" ? traced : /^([^=]*)$/).exec(value)?.[1]);
+    const named = expressions.filter((one) => one !== undefined).slice(-1);   // the last one counts
     if (words.length === 0 && pid === null) throw failed(text, 0, ...faults.strace);
     const action = has("c", "summary-only") && !has("C", "summary") ? "count-by-name" : "print";
-    const unknown = options.filter(([name]) => ["k", "stack-trace"].includes(name)).map((one) => written(...one));
+    const unknown = options.map((one) => written(...one)).filter((one) => /^--?(k$|stack|(e )?(inject|fault))/.test(one));
     return listed(named, "all").map((name) =>
       probe(name, "system-call", action, { hasFilter: has("P", "trace-path"), unknown }));
   };
@@ -173,7 +198,7 @@ export const commands = (tables, { tracepointKind, firstKind }) => {
         expected["trace-cmd"]);
     }
     const action = has("T") ? "record-stack" : "record";
-    const events = all("e").map((event) => (/[:/]/.test(event) ? event.replaceAll("/", ":") : `${event}:*`));
+    const events = all("e").map((event) => (/[:/]/.test(event) ? event.replaceAll("/", ":") : `${event === "all" ? "*" : event}:*`));
     const functions = all("l", "g");
     const tracers = all("p").flatMap((plugin) => (functions.length > 0 ? functions : ["*"]).map((one) => {
       const kind = own(plugins, plugin);
@@ -185,8 +210,9 @@ export const commands = (tables, { tracepointKind, firstKind }) => {
   };
 
   // Words behind the subcommand are those of the program that is traced, and decide nothing.
-  const tracerOf = ({ tool, language, words, has }) => {
-    if (tool === "strace" && has("seccomp-bpf")) return "strace-seccomp";
+  const tracerOf = ({ tool, language, words, has, pid }) => {
+    const isFiltered = has("seccomp-bpf") && has("f", "follow-forks") && pid === null;
+    if (tool === "strace" && isFiltered) return "strace-seccomp";
     return tables.tracers[tool === "perf" ? `perf ${words[0]}` : language];
   };
 

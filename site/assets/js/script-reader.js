@@ -3,7 +3,9 @@
 import { doing, isEnclosed } from "./script-actions.js";
 import { clauses as clausesOf } from "./script-clauses.js";
 import { commands } from "./script-commands.js";
-export { ScriptError } from "./script-tokens.js";
+import { failed, ScriptError, shortened } from "./script-tokens.js";
+
+export { ScriptError };
 
 const pidOf = ({ tokens }) => {
   const words = tokens.map(({ text }) => text);
@@ -21,11 +23,12 @@ const lines = (text) => {
   };
 };
 
-// `standard`: names of ready-made tools to what they probe and do, each read as a script (answer/asking.py).
-export const connect = (tables, standard = {}) => {
+// `standard`: names of ready-made tools to what they probe and do, each read as a script (answer/question.py). `others`: names
+// of tools that are not read to what is known of them, in a sentence (answer/question.py).
+export const connect = (tables, standard = {}, others = {}) => {
   const parts = clausesOf(tables);
   const { commandLine, commandName, readCommand } = commands(tables, parts);
-  const [dOnly, dText] = [new RegExp(tables.d_only), new RegExp(tables.d_text, "m")];
+  const [dOnly, dText, plainName] = [new RegExp(tables.d_only), new RegExp(tables.d_text, "m"), new RegExp(tables.plain_name)];
 
   const languageOf = (text, clauses) => {
     const points = clauses.flatMap((one) => one.points.map((point) => point.text));
@@ -33,16 +36,16 @@ export const connect = (tables, standard = {}) => {
     return isForeign || points.some((one) => one.includes("profile:::")) || dText.test(text) ? "d" : "bpftrace";
   };
 
-  const readProgram = (text, pid) => {
+  const readProgram = (text, pid, told) => {
     const { clauses, functions } = parts.program(text);
-    const language = languageOf(text, clauses);
+    const language = told ?? languageOf(text, clauses);
     const read = doing(tables, functions);
     clauses.forEach(read);   // what maps hold must be known before what is read from them
     const lineAt = lines(text);
     const named = new Set();
     const probes = clauses.flatMap((clause) => {
       const { actions, unknown, timing } = read(clause);
-      const hasFilter = clause.hasPredicate || isEnclosed(clause.block);
+      const hasFilter = clause.hasPredicate || isEnclosed(clause.block, tables);
       const fallback = clause.block.length === 0 ? "print" : hasFilter ? "filter" : "nothing";
       const found = clause.points.map((point) => {
         const attach = language === "bpftrace" ? parts.resolved(point.text) : point.text;
@@ -55,6 +58,7 @@ export const connect = (tables, standard = {}) => {
           unknown,
           line: lineAt(point.start),
           hz: parts.timerHz(attach),
+          every: 1,
         };
       });
       if (!found.every(({ kind }) => tables.no_events.includes(kind))) named.add(pidOf(clause.predicate));
@@ -65,11 +69,18 @@ export const connect = (tables, standard = {}) => {
   };
 
   // What a text probes and does. Throws a ScriptError with line, column, what was found and what was expected.
-  return (text) => {
+  return (given) => {
+    const text = given.replace(/^\ufeff/, "");   // the mark of its byte order
     const name = commandName(text);
     if (Object.hasOwn(standard, name)) return standard[name];
+    if (Object.hasOwn(others, name)) throw new ScriptError(others[name]);
     const command = commandLine(text);
-    if (command === null) return readProgram(text, null);
-    return command.program === undefined ? readCommand(text, command) : readProgram(command.program, command.pid);
+    if (command === null) {
+      if (plainName.test(name) && !tables.defines.includes(name) && !text.includes("{")) {
+        throw failed(text, Math.max(0, text.indexOf(name)), `“${shortened(name)}”`, tables.expected.tool);
+      }
+      return readProgram(text, null);
+    }
+    return command.program === undefined ? readCommand(text, command) : readProgram(command.program, command.pid, command.language);
   };
 };

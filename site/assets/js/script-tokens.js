@@ -8,9 +8,9 @@ const short = 40;
 export const theEnd = "the end of the script";
 
 export class ScriptError extends Error {
-  constructor(line, column, found, expected) {
-    super(`Script, line ${line}, column ${column}: found ${found}, expected ${expected}.`);
-    Object.assign(this, { line, column, found, expected });
+  constructor(message, place = {}) {
+    super(message);
+    Object.assign(this, place);
   }
 }
 
@@ -20,7 +20,9 @@ const counted = (text, sign) => text.split(sign).length - 1;
 export const failed = (text, at, found, expected) => {
   const before = text.slice(0, at);
   const column = [...before.slice(before.lastIndexOf("\n") + 1)].length + 1;
-  return new ScriptError(counted(before, "\n") + 1, column, found, expected);
+  const line = counted(before, "\n") + 1;
+  const message = `Script, line ${line}, column ${column}: found ${found}, expected ${expected}.`;
+  return new ScriptError(message, { line, column, found, expected });
 };
 
 const words = (text) => text.split(/\s+/).filter(Boolean);

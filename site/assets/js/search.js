@@ -61,7 +61,7 @@ const search = async (words) => {
     if (mine !== last) return;   // the reader has typed on
     const count = found.length === 0
       ? `No page has “${words}”.`
-      : `${found.length} ${found.length === 1 ? "page has" : "pages have"} “${words}”.`;
+      : `${found.length} ${found.length === 1 ? "page is" : "pages are"} nearest to “${words}”.`;
     results.replaceChildren(element("p", "search-count", count), entries,
       ...(found.length > shownAtOnce ? [more(found, entries)] : []));
   } catch {

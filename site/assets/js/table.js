@@ -32,7 +32,7 @@ export const sorted = (rows, sort, orders, { first = () => 0, ties = [] } = {}) 
   return [...rows].sort((a, b) => first(a, b) || way * order(a, b) || ties.reduce((found, tie) => found || tie(a, b), 0));
 };
 
-// Text that a spreadsheet would run gets an apostrophe in front (OWASP, CSV injection), as in exports/files.py.
+// Text that a spreadsheet would run gets an apostrophe in front (OWASP, CSV injection), as in site/files.py.
 const cell = (value, formula, between) => {
   const text = String(value ?? "");
   const safe = typeof value === "string" && new RegExp(`^(?:${formula})`).test(text) ? `'${text}` : text;

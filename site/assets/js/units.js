@@ -92,20 +92,32 @@ export const interval = (found, chosen) => {
   return `${write(found.value)}${gap}${unit.name} (${within.replaceAll(" ", gap)})`;
 };
 
-// Both ends with two digits, and the unit once if both have it; else the value.
-export const span = ({ value, low, high }, chosen) => {
-  const short = { ...chosen, digits: 2 };
+// Both ends with two digits, in one unit unless the low end would be below 0.1; without both, the value.
+const leastInSpan = 0.1;
+const unitOfSpan = ({ low, high }, chosen) => {
+  const unit = unitOf(high, chosen, 2);
+  return unitOf(low, chosen, 2) === unit || Math.abs(low) >= leastInSpan * unit.size ? unit : undefined;
+};
+export const span = (found, chosen) => {
+  const [short, { value, low, high }] = [{ ...chosen, digits: 2 }, found];
   if (low === null || high === null) return quantity(value, short);
-  const [from, to] = [low, high].map((end) => quantity(end, short));
-  const [number, unit] = from.split(gap);
-  return from === to ? to : `${unit === to.split(gap)[1] ? number : from} to ${to}`;
+  const [[from, to], unit] = [[low, high].map((end) => quantity(end, short)), unitOfSpan(found, chosen)];
+  return from === to ? to : `${unit ? significant(low / unit.size, 2) : from} to ${to}`;
 };
 
-// Events per second as people write them: 50k, 1.5M, 200, 1e5, 50_000, 300,000. Null for anything else.
+// The value beside its span: with two digits, in the unit of the span where that has one.
+export const middle = (found, chosen) => {
+  const unit = found.low === null || found.high === null ? undefined : unitOfSpan(found, chosen);
+  return unit ? `${significant(found.value / unit.size, 2)}${gap}${unit.name}` : quantity(found.value, { ...chosen, digits: 2 });
+};
+
+// Events per second as people write them: 50k, 1.5M, 200, 1e5, 50_000, 300,000. Null for anything else, and for 50.000,
+// which is fifty or fifty thousand.
 const rates = new RegExp("^((?:[0-9]{1,3}(?:[, \u00a0\u202f][0-9]{3})+|[0-9]+(?:_[0-9]+)*)(?:\\.[0-9]+)?(?:e[+-]?[0-9]{1,2})?)"
   + "[ \u00a0]?([kKMG]?)(?:/s)?$");
+const unclear = /^[1-9][0-9]{0,2}\.[0-9]{3}(?:\/s)?$/;
 export const readRate = (text) => {
-  const found = rates.exec(text.trim());
+  const found = unclear.test(text.trim()) ? null : rates.exec(text.trim());
   return found && Number(found[1].replace(/[_, \u00a0\u202f]/g, "")) * prefixes[found[2]];
 };
 

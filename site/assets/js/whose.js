@@ -30,27 +30,49 @@ const written = (what, { cost: ends, clear }, cell) => {
   return clear ? interval(found, scale) : `less than ${quantity(found.high, scale)}`;
 };
 
-const change = (element, { where, costs }) => {
+// What a number would say of that machine; null where it has no such cost.
+const said = (element, { costs }) => {
   const [, tracer, id, what] = /^([^.]+)\.([^.]+)\.(.+)$/.exec(element.dataset.number);
   const cost = costs.find((one) => one.basis === "measured" && one.tracer === tracer && one.case === id);
   const whole = cost && written(what, cost, element.closest("td"));
-  if (!whole) {
-    if (!/\([0-9a-z]{4}\)$/.test(element.textContent)) element.append(` (${line.dataset.place})`);
-    return;
-  }
+  return whole ? { whole, id, what, date: cost.date } : null;
+};
+
+const change = (element, { where }, { whole, id, what, date }) => {
   const isWhole = element.closest("td") && what === "cost" ? true : what === "cost-interval";
   element.textContent = isWhole ? whole : whole.split(" (")[0];
   element.href = page(`/costs/${id}/`);
-  element.title = `${whole}; ${where}, ${cost.date}`;
+  element.title = `${whole}; ${where}, ${date}`;
+};
+
+const caption = (element) => element.closest(".table-scroll")?.nextElementSibling?.querySelector(".measured-on");
+
+// Numbers one by one: one that the machine lacks stays, with the short name of the machine that it is of.
+const changeAlone = (machine) => {
+  const alone = [...document.querySelectorAll("[data-number]")].filter((element) => !caption(element));
+  alone.forEach((element) => {
+    const found = said(element, machine);
+    if (found) change(element, machine, found);
+    else if (!/\([0-9a-z]{4}\)$/.test(element.textContent)) element.append(` (${element.dataset.place})`);
+  });
+};
+
+// A table with a caption is of the one machine that this names: all of it changes, or nothing.
+const changeTable = (table, machine) => {
+  const numbers = [...table.querySelectorAll("[data-number]")];
+  const found = numbers.map((element) => said(element, machine));
+  const place = caption(table);
+  if (!place || numbers.length === 0 || found.includes(null)) return;
+  numbers.forEach((element, at) => change(element, machine, found[at]));
+  place.textContent = machine.where;
 };
 
 const show = async (id) => {
   const machine = await fetched(page(`/data/guidance/${id}.json`));
-  document.querySelectorAll("[data-number]").forEach((element) => change(element, machine));
-  document.querySelectorAll(".measured-on").forEach((element) => {
-    if (element.closest("p").previousElementSibling.querySelector("[data-number]")) element.textContent = machine.where;
-  });
-  status.textContent = `Costs are from ${machine.where}; one that it lacks has the short name of its machine behind it. `
+  changeAlone(machine);
+  document.querySelectorAll("table").forEach((table) => changeTable(table, machine));
+  status.textContent = `Costs are from ${machine.where}; one that it lacks has the short name of its machine behind it, `
+    + "and a table that it cannot fill is of the machine below it. "
     + "The sentences were written about the machine named first.";
 };
 

@@ -19,8 +19,8 @@ import threading
 import time
 from pathlib import Path
 
-from probe_effect.emulated.guest import GuestRequests, serve
-from probe_effect.emulated.messages import SUITES, WORKLOADS, decode, encode
+from probe_effect.guests.guest import GuestRequests, serve
+from probe_effect.guests.messages import SUITES, WORKLOADS, decode, encode
 from probe_effect.tracers import tool
 from probe_effect.tracers.bpftrace import Bpftrace
 

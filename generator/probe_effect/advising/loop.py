@@ -1,0 +1,140 @@
+"""The loop of ours in which a script's clauses fire, and the tracer with them, live for the time of a `with` block."""
+
+import os
+import platform
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from probe_effect.host import run_program
+from probe_effect.host.compilers import c_compiler, compiled
+from probe_effect.host.processes import Child, is_readable
+from probe_effect.live import bpf_objects, kernel_calls
+from probe_effect.live.own_cost import CALLS_NOP10
+from probe_effect.model import HostNotReady
+from probe_effect.tracers.protocol import Tracer, TracerFailed
+from probe_effect.tracers.tool import WorkFolder
+
+SOURCE = Path(__file__).with_name("loop.c")
+FLAGS = ("-O2", "-std=c11", "-Wall", "-Wextra", "-pthread", "-fno-omit-frame-pointer")
+NOP10_FLAGS = ("-DCALLS_NOP10",) if CALLS_NOP10 else ()
+
+SLOTS = 8
+"""How many functions of each sort it has."""
+
+OWN_FRAMES = 6 if platform.machine() == "aarch64" else 5
+"""On the stack of a function that the loop calls, without any frames beside, as the kernel walks it."""
+
+ANSWER_S = 10.0
+"""A block takes some ms; on a machine whose CPUs are taken by others a hundred times as long."""
+
+
+class LoopProcess(NamedTuple):
+    """The loop's program, its process, and the system calls that it can make."""
+
+    path: Path
+    pid: int
+    calls: frozenset[str]
+
+
+class BlockTime(NamedTuple):
+    """How long one block took: CPU time of the loop, and elapsed time, ns."""
+
+    cpu_ns: int
+    wall_ns: int
+
+
+class CalibrationLoop:
+    """The loop's process. It ends with the `with` block, and with us.
+
+    Raises, when it is made: HostNotReady without a compiler.
+    """
+
+    def __init__(self) -> None:
+        path = compiled(SOURCE, c_compiler(FLAGS + NOP10_FLAGS), "calibration/calibration-loop").path
+        said = run_program([str(path), "--calls"], None)
+        if said.returncode:
+            msg = f"the program that the C compiler made of {SOURCE.name} does not run here: {said.stderr.strip()}"
+            raise HostNotReady(msg)
+        self._child = Child([str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.process = LoopProcess(path, self._child.pid, frozenset(said.stdout.split()))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._child.end()
+
+    def run(self, operation: str, cpu: int, frames: int, times: int) -> BlockTime:
+        """One block of an operation on a CPU, with so many frames on its stack. Raises: HostNotReady."""
+        self._child.tell(f"{operation} {cpu} {max(0, frames - OWN_FRAMES)} {times}\n")
+        line = b""
+        while not line.endswith(b"\n"):
+            more = os.read(self._child.stdout, 100) if is_readable(self._child.stdout, ANSWER_S) else b""
+            if not more:
+                raise HostNotReady(self._silence(operation, cpu))
+            line += more
+        return BlockTime(*map(int, line.split()))
+
+    def _silence(self, operation: str, cpu: int) -> str:
+        """Why no answer came."""
+        if self._child.wait(0) is None:
+            return f"the loop did {operation} on CPU {cpu} for {ANSWER_S:g} s without an end; is that CPU free?"
+        return f"the loop ended at {operation} on CPU {cpu}: {self._child.output()[1].strip()}"
+
+
+LIVE_WITHIN_S, END_WITHIN_S = 30.0, 10.0
+
+
+class Traced:
+    """A tracer at work on the loop.
+
+    Raises, on entering the block: HostNotReady, in the tracer's own words.
+    """
+
+    def __init__(self, text: str, tracer: Tracer, process: LoopProcess) -> None:
+        self._work, self._pid = WorkFolder(), process.pid
+        script = self._work.path / "calibration.bt"
+        script.write_text(text, encoding="utf-8")
+        self._before = set(bpf_objects.ids(bpf_objects.PROGRAM_NEXT))
+        self._session = tracer.session(script, "nothing", process.path)
+
+    def __enter__(self) -> Self:
+        try:
+            self._session.attach(self._pid)
+            self._session.ready(LIVE_WITHIN_S)
+        except BaseException as error:
+            self.close()
+            if isinstance(error, TracerFailed):
+                raise HostNotReady(str(error)) from error
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def stop(self) -> None:
+        """Have it end. Raises: HostNotReady where it had ended by itself, so that nothing was traced."""
+        try:
+            self._session.stop(END_WITHIN_S)
+        except TracerFailed as error:
+            raise HostNotReady(str(error)) from error
+
+    def runs_in(self, block: Callable[[], None]) -> int:
+        """How often programs ran that were not there before, while `block` went on. Raises: OSError."""
+        statistics = kernel_calls.enable_statistics()
+        try:
+            before = self._runs()
+            block()
+            return self._runs() - before
+        finally:
+            os.close(statistics)
+
+    def close(self) -> None:
+        """Leave nothing behind; once more does no harm."""
+        self._session.end()
+        self._work.remove()
+
+    def _runs(self) -> int:
+        return sum(one.runs for one in bpf_objects.programs() if one.id not in self._before)

@@ -1,1 +1,0 @@
-"""The site's files: everything that Hugo needs, assembled in one folder, and Hugo itself."""

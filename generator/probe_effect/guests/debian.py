@@ -1,0 +1,314 @@
+"""The processors that we emulate, and Debian's packages for them of any release.
+
+Packages are fetched by apt into folders of our own: nothing is installed, no root is needed.
+
+apt keeps its state in a given folder (apt.conf(5), `Dir`). With an empty list of installed packages it names everything
+that a package needs; it checks signatures and hashes as always.
+"""
+
+import fcntl
+import hashlib
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from probe_effect import toml
+from probe_effect.host import run_program
+from probe_effect.host.compilers import MACHINE, Sysroot
+from probe_effect.model import HostNotReady, ProbeEffectError
+
+GUESTS: dict[str, dict[str, Any]] = toml.beside(__file__, "guests")
+"""How guests are started, each choice with its reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuestArchitecture:
+    """One of Debian's architectures, as an emulated machine has it; `guests.toml` says what each field is."""
+
+    debian: str
+    machine: str
+    loader: str
+    emulator_package: str
+    board: tuple[str, ...]
+    cpu: str
+    host_cpu: str
+    unless_hosts: str
+    line: tuple[str, ...]
+    port: str
+    console: str
+    clock: str
+
+    @property
+    def emulator(self) -> str:
+        """The name of the emulator's program."""
+        return f"qemu-system-{self.machine}"
+
+
+ARCHITECTURES = {
+    name: GuestArchitecture(debian=name, **fields | {key: tuple(fields[key]) for key in ("board", "line")})
+    for name, fields in GUESTS["processors"].items()
+}
+"""Debian's name to what is emulated."""
+
+LOADERS = {one.machine: one.loader for one in ARCHITECTURES.values()}
+"""Processor, as `uname -m` gives it, to its dynamic loader."""
+
+DEFAULT = ARCHITECTURES["amd64"]
+"""The default processor: the same on every host, so that one command counts the same everywhere."""
+
+
+def of_the_host() -> GuestArchitecture:
+    """The architecture of this machine. Raises: HostNotReady where it cannot be emulated here."""
+    found = next((one for one in ARCHITECTURES.values() if one.machine == MACHINE), None)
+    if found is None:
+        able = ", ".join(one.machine for one in ARCHITECTURES.values())
+        raise HostNotReady(f"this machine is {MACHINE}: an emulator is to be had here for {able} only")
+    return found
+
+
+MIRROR = "http://deb.debian.org/debian"
+"""The mirror if the host's apt names none; packages are signed, so the connection does not have to be."""
+
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+RELEASE = re.compile(r"[a-z]+(-[a-z]+)*")
+PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")
+INSTALLED = re.compile(r"^Inst (\S+) \((\S+) .*\[(\w+)\]\)", re.MULTILINE)
+"""A package that apt would install: name, version, architecture."""
+
+ORIGINAL = re.compile(r"\S+\.orig\.tar\.[a-z0-9]+")
+"""The name of the archive of a source."""
+
+TIMEOUT_S = 600
+FRESH_S = 86_400
+"""Age up to which lists of packages are not fetched again."""
+
+PROGRAMS = {"apt-get": "apt", "apt-cache": "apt", "dpkg-deb": "dpkg"}
+"""Program to the package that brings it."""
+
+USERS = {"deb": "an emulated machine", "deb-src": "the source of a project"}
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """The files of some packages in one folder."""
+
+    system: Sysroot
+    """The folder as another system, with its processor."""
+    digest: str
+    """A hash over the packages' names and versions."""
+    versions: dict[str, str]
+    """The version of each package."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder with the files."""
+        return self.system.root
+
+    def origin(self, package: str) -> str:
+        """A package of these with its version and release, for the record."""
+        return f"{package} {self.versions[package]} ({self.folder.name})"
+
+
+@dataclass(frozen=True, slots=True)
+class DebianRelease:
+    """A release of Debian by its name (`bookworm`, `trixie-backports`); `cache` is our folder for all of them."""
+
+    name: str
+    cache: Path
+    architecture: GuestArchitecture = DEFAULT
+    """What its packages are for."""
+    kind: Literal["deb", "deb-src"] = "deb"
+    """What to take of the release: packages, or their sources."""
+
+    def fetch(self, packages: Sequence[str]) -> list[Path]:
+        """The files of these packages and of all that they need.
+
+        Raises: HostNotReady with apt's words, where a package is unknown or cannot be fetched.
+        """
+        self._update()
+        command = ["apt-get", *self._options(), "install", "--no-install-recommends", "--yes", *packages]
+        said = self._answer([*command, "--simulate"])
+        # How apt calls the file of a package that it would install; it escapes the colon of an epoch.
+        files = [
+            self._archives / f"{match[1]}_{match[2].replace(':', '%3a')}_{match[3]}.deb"
+            for match in INSTALLED.finditer(said)
+        ]
+        if not all(file.is_file() for file in files):
+            self._run([*command, "--download-only"])
+        return files
+
+    def fetch_alone(self, package: str) -> Path:
+        """The file of one package, without what it needs. Raises: HostNotReady as above."""
+        file = self._archives / self._located(package)
+        if not file.is_file():
+            self._run(["apt-get", *self._options(), "download", package], self._archives)
+        return file
+
+    def version(self, package: str) -> str:
+        """The version of a package that the release has now. Raises: HostNotReady as above."""
+        return _name_and_version(Path(self._located(package)))[1]
+
+    def fetch_source(self, package: str) -> Path:
+        """The archive of a package's source as its authors released it. Raises: HostNotReady as above."""
+        self._update()
+        with tempfile.TemporaryDirectory(dir=self._state) as fresh:  # apt passes over what lies where it is called
+            said = self._run(
+                ["apt-get", *self._options(), "source", "--download-only", "--tar-only", package], Path(fresh)
+            )
+            found = [path for path in Path(fresh).iterdir() if ORIGINAL.fullmatch(path.name)]
+            if len(found) != 1:
+                raise HostNotReady(f"{package}: apt fetched no archive of its authors' source: {said.strip()}")
+            return found[0].rename(self._archives / found[0].name)
+
+    def unpack(self, packages: Sequence[str]) -> Unpacked:
+        """These packages with all that they need, in one folder; what was unpacked before is not unpacked again."""
+        files = self.fetch(packages)
+        digest = hashlib.sha256("\n".join(file.name for file in files).encode()).hexdigest()[:16]
+        folder = self.cache / "unpacked" / digest / self.name
+        if not folder.is_dir():
+            with made_whole(folder) as fresh:
+                for file in files:
+                    _run(["dpkg-deb", "--extract", str(file), str(fresh)])
+        return Unpacked(
+            Sysroot(folder, self.architecture.machine), digest, dict(_name_and_version(file) for file in files)
+        )
+
+    def needs(self, package: str, pattern: str) -> list[str]:
+        """Names of the packages that `package` depends on itself, of those that match the regular expression."""
+        self._update()
+        said = self._answer(["apt-cache", *self._options(), "depends", package])
+        return [match[1] for match in re.finditer(r"Depends: (\S+)", said) if re.fullmatch(pattern, match[1])]
+
+    def kernels(self) -> dict[str, str]:
+        """Every kernel that the release still has, of the usual build: package to version. Raises: HostNotReady."""
+        self._update()
+        names = self._answer(["apt-cache", *self._options(), "pkgnames", "linux-image-"]).split()
+        # Of two numbers alone, linux-image-6.12-amd64, is the name of an empty package, which needs the newest of them.
+        usual = re.compile(rf"linux-image-\d+\.\d+\.\d[\d.]*(-\d+|\+deb[\d.]+)?-{self.architecture.debian}")
+        images = sorted(filter(usual.fullmatch, names))
+        if not images:
+            return {}
+        said = self._answer(["apt-cache", *self._options(), "madison", *images])
+        fields = ([field.strip() for field in line.split("|")] for line in said.splitlines())
+        return {name: version for name, version, place in fields if place.endswith("Packages")}
+
+    def _located(self, package: str) -> str:
+        self._update()
+        said = self._answer(["apt-get", *self._options(), "download", "--print-uris", package])
+        match = re.search(r"^'\S+' (\S+)", said, re.MULTILINE)
+        if match is None:
+            raise HostNotReady(f"{package}: apt does not say where it is: {said.strip()}")
+        return match[1]
+
+    @property
+    def _archives(self) -> Path:
+        return self._state / "cache/archives"
+
+    @property
+    def _state(self) -> Path:
+        return self.cache / "apt" / self.architecture.debian / self.name
+
+    def _update(self) -> None:
+        """Fetch the lists of packages where ours are not of today. Raises: HostNotReady."""
+        stamp = self._state / "updated"
+        if stamp.is_file() and time.time() - stamp.stat().st_mtime < FRESH_S:
+            return
+        check_programs(PROGRAMS, USERS[self.kind])
+        if not KEYRING.is_file():
+            msg = f"{KEYRING}: the keys of Debian's archive are not here; on Debian and Ubuntu: "
+            raise HostNotReady(msg + "apt install debian-archive-keyring")
+        for folder in ("lists/partial", "cache/archives/partial"):
+            (self._state / folder).mkdir(parents=True, exist_ok=True)
+        (self._state / "status").touch()
+        beside = "-security" if self.name.endswith("-security") else ""  # an archive beside that of all others
+        line = f"{self.kind} [signed-by={KEYRING}] {mirror()}{beside} {self.name} main\n"
+        (self._state / "sources.list").write_text(line, encoding="utf-8")
+        shutil.rmtree(self._state / "answers", ignore_errors=True)
+        self._run(["apt-get", *self._options(), "update"])
+        stamp.touch()
+
+    def _options(self) -> list[str]:
+        """Options that keep apt inside our folder."""
+        state = self._state
+        own = {
+            "Dir::State": state,
+            "Dir::State::status": state / "status",
+            "Dir::Cache": state / "cache",
+            "Dir::Etc::sourcelist": state / "sources.list",
+            "APT::Architecture": self.architecture.debian,
+        }
+        return [word for name, value in (own | GUESTS["apt"]).items() for word in ("-o", f"{name}={value}")]
+
+    def _answer(self, command: Sequence[str]) -> str:
+        """What apt says of its lists, kept until they are fetched again: each time it would read them for seconds.
+
+        Raises: HostNotReady.
+        """
+        kept = self._state / "answers" / hashlib.sha256("\0".join(command).encode()).hexdigest()[:16]
+        if not kept.is_file():
+            said = self._run(command)
+            with made_whole(kept) as fresh:
+                fresh.write_text(said, encoding="utf-8")
+        return kept.read_text(encoding="utf-8")
+
+    def _run(self, command: Sequence[str], folder: Path | None = None) -> str:
+        try:
+            return _run(command, folder)
+        except ProbeEffectError as error:
+            raise HostNotReady(f"packages of Debian {self.name} cannot be had: {error}") from error
+
+
+@contextmanager
+def locked(cache: Path) -> Iterator[None]:
+    """Hold the folder: of two programs that put machines together, the second waits for the first."""
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache / "lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def made_whole(target: Path) -> Iterator[Path]:
+    """A place beside `target` to make it at, a file or a folder; when it is whole, it is moved there in one step."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as fresh:
+        made = Path(fresh) / target.name
+        yield made
+        made.rename(target)
+
+
+def mirror() -> str:
+    """The mirror of Debian that the host's own apt uses; Debian's own where it uses none."""
+    said = _run(["apt-get", "indextargets", "--format", "$(ORIGIN)/$(LABEL) $(REPO_URI)"])
+    known = [line.split()[1] for line in said.splitlines() if line.startswith("Debian/Debian ")]
+    return known[0].rstrip("/") if known else MIRROR
+
+
+def check_programs(programs: dict[str, str], user: str = "an emulated machine") -> None:
+    """Check that `user` has each program; the values are the packages that bring them. Raises: HostNotReady."""
+    missing = {program: package for program, package in programs.items() if shutil.which(program) is None}
+    if missing:
+        line = f"apt install {' '.join(dict.fromkeys(missing.values()))}"
+        raise HostNotReady(f"{user} needs {', '.join(missing)}, not found here; on Debian and Ubuntu: {line}")
+
+
+def _run(command: Sequence[str], folder: Path | None = None) -> str:
+    """The output of a command. Raises: ProbeEffectError with its message when it fails."""
+    run = run_program(command, TIMEOUT_S, cwd=folder, stdin=subprocess.DEVNULL)
+    if run.returncode != 0:
+        words = (run.stderr.strip() or run.stdout.strip()).splitlines()
+        raise ProbeEffectError(f"`{command[0]}` ended with status {run.returncode}: {'; '.join(words[-3:])}")
+    return run.stdout
+
+
+def _name_and_version(file: Path) -> tuple[str, str]:
+    """The package and its version in a file name such as `libbpf1_1%3a1.1.2-0_amd64.deb`."""
+    name, version, _ = file.name.split("_", 2)
+    return name, version.replace("%3a", ":")

@@ -1,0 +1,327 @@
+"""An emulated machine as a testbed: booted when it is needed, started again when it is lost, off when we leave."""
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Self, get_args
+
+from pydantic import TypeAdapter
+
+from probe_effect.guests.anatomy import PathRecorder
+from probe_effect.guests.assembly import Assembly, GuestTracer, Wanted
+from probe_effect.guests.debian import GUESTS
+from probe_effect.guests.messages import WORKLOADS, Message, load_message, run_request
+from probe_effect.guests.qemu import CPUS, MODES, Accelerator, GuestLost, KvmUnusable, RunningGuest
+from probe_effect.host import collect
+from probe_effect.host.compilers import CompiledProgram
+from probe_effect.host.load import CpuTimes, cpu_times
+from probe_effect.host.system import signature
+from probe_effect.host.workloads import WorkloadTask
+from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row
+from probe_effect.measure.request import Work
+from probe_effect.measure.testbed import Origins, Testbed
+from probe_effect.model import HostNotReady, Metric, Need, Sample
+from probe_effect.store.further_tables import EventPath
+from probe_effect.store.machine_file import KVM_GUEST, TCG_GUEST, Machine, System, runs_add_up, with_id
+from probe_effect.store.samples import TIMES, as_note
+from probe_effect.store.tables import printable
+from probe_effect.tools import TOOLS
+from probe_effect.tracers.protocol import TracerState
+
+LOSSES = 3
+"""Guests that may be lost one after the other, without a run between that ends, before we give up."""
+
+RELEASE_FILE, RELEASE = "proc/sys/kernel/osrelease", re.compile(r"\d[\w.+~-]*")
+
+ROW, STATE, FUNCTIONS = TypeAdapter(Sample), TypeAdapter(TracerState), TypeAdapter(dict[str, str])
+"""Answers, which whatever runs in the guest may have given."""
+
+RUNS_DIGITS = 4
+LEAST_EVENTS = 10_000
+"""Of a trial, for its runs of programs to be set against them: some dozens are those of other processes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait, in seconds of the host: a busy one emulates ten times more slowly than a quiet one."""
+
+    boot_s: float = MODES["tcg"].boot_s
+    answer_s: float = 300.0
+    """For one run: a quiet host needs 3 s, a busy one 40 s for the slowest tracer. Now and then a guest hangs."""
+    overall_s: float = 12 * 3600.0
+
+
+PATIENCE: dict[Accelerator, Patience] = {name: Patience(boot_s=mode.boot_s) for name, mode in MODES.items()}
+
+
+@dataclass(slots=True)
+class EmulatedMachine(Testbed):
+    """The testbed. Use it as a context manager: what runs is ended with it."""
+
+    assembly: Assembly
+    wanted: Sequence[Wanted]
+    tell: Callable[[str], None]
+    accelerator: Accelerator = "tcg"
+    patience: Patience = field(default_factory=Patience)
+    recorder: PathRecorder | None = None
+    """What records the paths of events; None: nothing does."""
+    _host_cpus: tuple[int, int | None] = (0, None)
+    _guest: RunningGuest | None = None
+    _is_spoilt: bool = False
+    _lost: int = 0
+    _begun_s: float = field(default_factory=time.monotonic)
+    _tracers: dict[str, GuestTracer] = field(default_factory=dict)
+    _files: dict[str, str] = field(default_factory=dict)
+    _mechanisms: dict[str, str | None] = field(default_factory=dict)
+    _program_runs: dict[str, float] = field(default_factory=dict)
+
+    def __enter__(self) -> Self:
+        self._host_cpus = collect.choose_cpus()  # while we may use all: later we keep to one ourselves
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    @property
+    def metric(self) -> Metric:
+        """Instructions where they are what the clock counts; times where the host's CPU executes the guest itself."""
+        return "instructions" if MODES[self.accelerator].counts else "time"
+
+    def tracers(self) -> dict[str, GuestTracer]:
+        """Tracer id to tracer, as they describe themselves inside. Raises: HostNotReady when it does not boot."""
+        if not self._tracers:
+            with _understood():
+                for one in self._survey()["tracers"]:
+                    tool, said = TOOLS[one.pop("tool")].name, STATE.validate_python(one)
+                    self._tracers[said.tracer] = GuestTracer(id=said.tracer, tool=tool, said=said)
+        return self._tracers
+
+    def cpus(self, work: Work) -> tuple[int, int | None]:
+        """The last CPU for the workload, and the first for tracers."""
+        del work
+        return CPUS - 1, 0
+
+    @contextmanager
+    def held(self, cpus: tuple[int, int | None]) -> Iterator[None]:
+        """Hold the guest, which is ours alone; while times are taken, no other measurement runs on this machine."""
+        del cpus
+        self._mechanisms, self._program_runs = {}, {}  # each suite has its own
+        if self.recorder:
+            self.recorder.begin()
+        with Testbed().held(self._host_cpus) if self.metric == "time" else nullcontext():
+            yield
+
+    def program(self, work: Work) -> CompiledProgram:
+        """The suite's workload, compiled for the guest's C library."""
+        return self.assembly.programs[work.source()]
+
+    def run(self, planned: PlannedRun, load: WorkloadTask, watch: TracerTask | None, limits: Limits) -> Sample:
+        """The row of one run; a run during which the guest is lost is made once more, in a new one.
+
+        Raises: HostNotReady when one guest after the other is lost, or time is up.
+        """
+        before, self._is_spoilt = self._is_spoilt, watch is not None and TOOLS[watch.tracer.tool].spoils
+        if before and not self._is_spoilt:
+            self._end()  # the next question boots another, in which the tool never was
+        place = f"{planned.subject.case} {planned.subject.tracer}"
+        request = run_request(planned, load, watch, limits, looking=place not in self._mechanisms)
+        try:
+            answer = self._ask(request)
+        except GuestLost as first:
+            self.tell(f"{first}; started again")
+            try:
+                answer = self._ask(request)
+            except GuestLost as second:
+                return replace(empty_row(planned), status="failed", note=as_note(f"twice: {second}"))
+        self._lost = 0
+        if self.recorder:
+            # Record the path of an event, where there is none yet; a guest that is lost is tried again at the next run.
+            try:
+                self.recorder.record(planned.subject, request, self._ask)
+            except GuestLost as lost:
+                self.tell(f"{lost}; {planned.subject.case} with {planned.subject.tracer} was not recorded")
+        with _understood():
+            row = ROW.validate_python(answer["row"])
+            if watch is not None:  # the first run is a trial, which is not counted
+                self._mechanisms.setdefault(place, answer["mechanism"])
+                self._keep_runs(place, answer["program_runs"], row.events or 0)
+            return row
+
+    def _keep_runs(self, place: str, runs: int | None, events: int) -> None:
+        """How often the kernel ran the tracer's programs for each event, where that was asked and events are many."""
+        if place in self._program_runs or runs is None or events < LEAST_EVENTS:
+            return
+        self._program_runs[place] = ratio = round(runs / events, RUNS_DIGITS)
+        if not runs_add_up(ratio):
+            self.tell(f"{place}: the kernel ran its programs {ratio} times for each event, which is no whole number")
+
+    def recorded(self, row: Sample) -> Sample:
+        """The row with the clock's reading as the instructions that it counts; times say nothing there."""
+        if self.metric == "time":
+            return replace(row, attach_instructions=None, detach_instructions=None)
+        untimed: dict[str, Any] = dict.fromkeys(TIMES)
+        return replace(row, instructions=row.wall_ns, histogram=(), **untimed)
+
+    def machine(self) -> Machine:
+        """What is emulated. Its id names the kernel, because that is what differs from one to the next.
+
+        Where times are taken it names the CPU too, whose frequency is the host's affair, as is a hypervisor below it.
+        """
+        counts, told = self.metric == "instructions", dict[str, Any](virtualization=TCG_GUEST)
+        if self.accelerator == "kvm":
+            host = collect.collect_machine()
+            told = {"virtualization": KVM_GUEST, "nested": host.virtualization is not None}
+            told |= {"governor": host.governor, "turbo": host.turbo}
+        with self._root() as root:
+            found = collect.collect_machine(root)
+            counted = {"cpu_model": "QEMU tcg", "virtualization": f"linux {self._release}"}
+            named = found.model_copy(update=counted if counts else told)
+            own = (*signature(root), str(self.assembly.emulator.version()))
+            told["id"] = with_id(named, own, self._release).id
+        return found.model_copy(update=told | {"architecture": self.assembly.emulator.architecture.machine})
+
+    def system(self, program: Path | None, cpu: int) -> System:
+        """The guest's operating system; a read of a clock that counts instructions costs no time worth knowing."""
+        is_timed = program is not None and self.metric == "time"
+        asked = {"do": "clock", "program": f"{WORKLOADS}/{program and program.name}", "cpu": cpu}
+        read_ns = self._ask(asked)["read_ns"] if is_timed else None
+        with self._root() as root:
+            return collect.collect_system(read_ns, root)
+
+    def cores(self) -> dict[int, str]:
+        """None: a guest's CPUs run on whichever of the host's are free."""
+        return {}
+
+    def cpu_times(self, cpu: int) -> CpuTimes | None:
+        """How the guest says that its CPU spent its time: what it had to wait for the host's CPU is steal."""
+        with suppress(GuestLost):
+            self._files = self._facts()
+        with self._root() as root:
+            return cpu_times(root, cpu)
+
+    def functions(self, names: Sequence[str], load: WorkloadTask) -> dict[str, str]:
+        """First bytes of the user functions that are probed, as the guest has them."""
+        request = {"do": "functions", "names": list(names), "load": load_message(load)}
+        with _understood():
+            return FUNCTIONS.validate_python(self._ask(request)["functions"])
+
+    def mechanisms(self, program: Path) -> tuple[str, list[str]]:
+        """(The kernel's release, what the program printed inside that tries each mechanism of tracing)."""
+        self._survey()
+        request = {"do": "mechanisms", "program": f"{WORKLOADS}/{program.name}"}
+        with _understood():
+            return self._release, [str(line) for line in self._ask(request)["lines"]]
+
+    def origins(self) -> Origins:
+        """How kprobes were made, and the packages that it was made of."""
+        ids = dict(zip((one.word for one in self.wanted), self.tracers(), strict=True))
+        packages = {ids.get(name, name): origin for name, origin in self.assembly.packages.items()}
+        emulator = self.assembly.emulator
+        made = " ".join([str(emulator.version()), *emulator.options(self.accelerator)])
+        host = {} if self.metric == "instructions" else {"host": f"Linux {os.uname().release}"}
+        mechanisms = {place: made for place, made in sorted(self._mechanisms.items()) if made}
+        return Origins(mechanisms, packages | {"emulator": made} | host, dict(sorted(self._program_runs.items())))
+
+    def paths(self) -> Sequence[EventPath]:
+        """What single events of the suite execute, where that was recorded."""
+        return self.recorder.events if self.recorder else ()
+
+    @property
+    def _release(self) -> str:
+        """The kernel's release, which becomes part of a file's name. Raises: HostNotReady for none."""
+        release = self._files.get(RELEASE_FILE, "").strip()
+        if not RELEASE.fullmatch(release):
+            msg = f"the emulated machine has the kernel's release {printable(release)}, expected one such as 6.12.43"
+            raise HostNotReady(msg)
+        return release
+
+    @contextmanager
+    def _root(self) -> Iterator[Path]:
+        """A folder with copies of the guest's files that describe it: /proc, /sys and its kernel's configuration."""
+        if not self._files:
+            self._survey()
+        with TemporaryDirectory() as folder:
+            root = Path(folder)
+            for name, text in self._files.items():
+                _put(root / name, text)
+            if config := self.assembly.config:
+                _put(root / f"boot/config-{self._release}", config.read_text(encoding="utf-8"))
+            yield root
+
+    def _survey(self) -> Message:
+        """What the guest reports about itself and its tracers. Raises: HostNotReady when it does not come up."""
+        try:
+            self._files = self._facts()
+            return self._introduced()
+        except GuestLost as lost:
+            raise (KvmUnusable if self.accelerator == "kvm" else HostNotReady)(str(lost)) from lost
+
+    def _facts(self) -> dict[str, str]:
+        """Path to text of the guest's files that describe it. Raises: GuestLost."""
+        with _understood():
+            return {name: str(text) for name, text in self._ask({"do": "facts"})["files"].items() if was_asked(name)}
+
+    def _introduced(self) -> Message:
+        """Have the guest know its tracers, which it must after each boot."""
+        request = {"do": "tracers", "words": [one.word for one in self.wanted], "needs": list(get_args(Need))}
+        return self._running().ask(request, self.patience.answer_s)
+
+    def _ask(self, request: Message) -> Message:
+        """The guest's answer. Raises: GuestLost, with the guest ended; HostNotReady when it is no use to go on."""
+        if time.monotonic() - self._begun_s > self.patience.overall_s:
+            raise HostNotReady(f"the emulated machine has been at it for {self.patience.overall_s / 3600:.0f} hours")
+        try:
+            return self._running().ask(request, self.patience.answer_s)
+        except GuestLost as lost:
+            self._end()
+            self._lost += 1
+            if self._lost >= LOSSES:
+                raise HostNotReady(f"{self._lost} guests were lost one after the other. The last one: {lost}") from lost
+            raise
+
+    def _running(self) -> RunningGuest:
+        """The guest, booted where none runs. Raises: GuestLost."""
+        if self._guest is None:
+            more = self.recorder.words if self.recorder else ()
+            self._guest = RunningGuest(self.assembly.image, self.assembly.emulator, self.accelerator, more)
+            self._guest.wait_for_boot(self.patience.boot_s)
+            if self.metric == "time":
+                workload, others = self._host_cpus
+                self._guest.pin(workload, workload if others is None else others)
+            if self._tracers:
+                self._introduced()
+        return self._guest
+
+    def _end(self) -> None:
+        if self._guest is not None:
+            self._guest.end()
+            self._guest = None
+
+
+@contextmanager
+def _understood() -> Iterator[None]:
+    """Raise GuestLost for an answer of another form than was asked."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise GuestLost(f"the emulated machine gave no answer to what it was asked: {as_note(repr(error))}") from error
+
+
+def was_asked(name: str) -> bool:
+    """Whether a file is one of those that a guest is asked for. Whatever runs in it may answer in its place."""
+    parts = name.split("/")
+    asked = (pattern.split("/") for pattern in GUESTS["facts"]["files"])
+    return ".." not in parts and any(
+        len(parts) == len(pattern) and all(map(fnmatchcase, parts, pattern)) for pattern in asked
+    )
+
+
+def _put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")

@@ -1,0 +1,123 @@
+"""All facts of a machine, as `machine.json` has them, and the kinds of its cores.
+
+Every command asks this module what its machine is, by the module's name, so that a test makes it another machine in one
+place. Kinds of cores are big and little ones of Arm, performance and efficiency cores of Intel, and CPUs of two speeds.
+
+Source: Documentation/ABI/testing/sysfs-devices-system-cpu (`cpu_capacity`), sysfs-bus-event_source-devices-… of the
+drivers `cpu_core` and `cpu_atom` (`cpus`), and Documentation/admin-guide/pm/cpufreq.rst (`cpuinfo_max_freq`).
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from probe_effect.host import ROOT, may_use, read_text, system, usable_cpus
+from probe_effect.host.system import CPU_FOLDER, core_name, numbered, processors
+from probe_effect.store.machine_file import Machine, System, with_id
+
+PMUS = {"cpu_core": "performance core", "cpu_atom": "efficiency core"}
+"""Drivers of counters that an Intel machine with two kinds has, to what their CPUs are."""
+
+SLOWER_RATIO = 0.85
+"""Cores of one kind differ by a few per cent, because the best of a chip may go faster."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class CoreKind:
+    """A kind of core; greater is faster. `capacity` is of 1024; 0 where the kernel tells none."""
+
+    capacity: int
+    rank: int
+    """1 for a performance core of Intel, else 0."""
+    max_khz: int
+    name: str
+
+
+UNKNOWN = CoreKind(0, 0, 0, "")
+
+
+def kinds(root: Path = ROOT) -> dict[int, CoreKind]:
+    """Each CPU online to its kind; empty where all are alike, or nothing says."""
+    cpus = sorted(numbered(read_text(root, f"{CPU_FOLDER}/online") or ""))
+    speeds = {cpu: int(read_text(root, f"{CPU_FOLDER}/cpu{cpu}/cpufreq/cpuinfo_max_freq") or 0) for cpu in cpus}
+    fastest: dict[int, int] = {}
+    for speed in sorted(set(speeds.values()), reverse=True):  # those that differ little are of one kind
+        fastest[speed] = next((one for one in fastest.values() if speed >= SLOWER_RATIO * one), speed)
+    pmu = {cpu: name for name in PMUS for cpu in numbered(read_text(root, f"sys/devices/{name}/cpus") or "")}
+    infos = processors(root)
+    parts = {part: core_name(info) for info in infos.values() for part in [info.get("CPU part")]}
+    found = {}
+    for cpu in cpus:
+        core = parts.get(infos.get(str(cpu), {}).get("CPU part")) or ""
+        capacity = int(read_text(root, f"{CPU_FOLDER}/cpu{cpu}/cpu_capacity") or 0)
+        found[cpu] = _kind(capacity, pmu.get(cpu, ""), fastest[speeds[cpu]], core)
+    return found if len(set(found.values())) > 1 else {}
+
+
+def _kind(capacity: int, pmu: str, max_khz: int, core: str) -> CoreKind:
+    first, _, second = core.partition(" / ")  # of an Intel model with two kinds
+    own = (second if pmu == "cpu_atom" else first) if pmu else core
+    speed = f"{max_khz / 1e6:g} GHz" if max_khz else ""
+    name = ", ".join(filter(None, (own, PMUS.get(pmu), f"capacity {capacity}" if capacity else "", speed)))
+    return CoreKind(capacity, int(pmu == "cpu_core"), max_khz, name or "core")
+
+
+def collect_machine(root: Path = ROOT) -> Machine:
+    """The hardware, real or virtual. Where it has several kinds of cores, that of the workload's CPU is in its id."""
+    of_cpu = kinds(root)
+    cpu = choose_cpus(root)[0] if of_cpu else None
+    kind = [of_cpu[cpu].name] if cpu in of_cpu else []
+    found = Machine(
+        id="made-of-the-rest",
+        cpu_model=system.cpu_model(root, cpu),
+        cpu_numbers=system.numbers(root, cpu),
+        microarchitecture=system.microarchitecture(root, cpu),
+        core_kinds=dict(Counter(one.name for one in of_cpu.values())),
+        architecture=system.architecture(),
+        sockets=system.sockets(root),
+        cores=system.cores(root),
+        threads=system.threads(root),
+        smt=system.smt(root),
+        memory_bytes=system.memory_bytes(root),
+        governor=system.governor(root),
+        turbo=system.turbo(root),
+        microcode=system.microcode(root, cpu),
+        virtualization=system.virtualization(root),
+        nested=system.nested(root),
+    )
+    return with_id(found, (*system.signature(root, cpu), *kind), system.kernel_release(root))
+
+
+def collect_system(
+    clock_read_ns: float | None, root: Path = ROOT, traps: Mapping[str, float] = MappingProxyType({})
+) -> System:
+    """The operating system. The caller measures `clock_read_ns`, with the workload's own clock loop, and `traps`."""
+    found = System(
+        os=system.os_name(root),
+        kernel_release=system.kernel_release(root),
+        kernel_config=system.kernel_options(root),
+        boot_flags=system.boot_flags(root),
+        vulnerabilities=system.vulnerabilities(root),
+        clocksource=system.clocksource(root),
+        clock_read_ns=clock_read_ns,
+        bpf_jit=system.bpf_jit(root),
+        boot_messages=system.boot_messages(root),
+    )
+    return found.model_copy(update=traps)
+
+
+def choose_cpus(root: Path = ROOT) -> tuple[int, int | None]:
+    """The CPU for the workload and the CPU for the tracer, of those that we may use; None if there is only one CPU.
+
+    The workload gets an isolated one if there is any, then one of the fastest kind, of those the last, which by custom
+    has fewer interrupts than the first. The tracer gets the first that shares no core with it and is of its kind, or
+    else of another kind, or a sibling when there is no other.
+    """
+    isolated, of_cpu = system.isolated(root), kinds(root)
+    usable = usable_cpus() | {cpu for cpu in isolated if may_use(cpu)}
+    workload = max(usable, key=lambda cpu: (cpu in isolated, of_cpu.get(cpu, UNKNOWN), cpu))
+    siblings, kind = system.siblings(root, workload), of_cpu.get(workload)
+    others = usable - {workload}
+    return workload, min(others, key=lambda cpu: (cpu in siblings, of_cpu.get(cpu) != kind, cpu), default=None)

@@ -1,0 +1,199 @@
+"""The conditions of `conditions.toml` that hold on this machine now.
+
+No warning judges a result: the baseline, the noise floor and the interval are measured as they are. If pyperf's
+`system tune` mends a setting it is recommended, because it also restores the setting (pyperf, "Tune the system for
+benchmarks"; checked with 2.10: frequency governor under every driver, turbo of Intel CPUs).
+
+Two conditions that pyperf looks at are no warning here. Address space randomisation is welcome: each run then has
+another layout, and a fixed one would favour some case every time (Mytkowicz et al. 2009). The highest sampling rate of
+perf (kernel.perf_event_max_sample_rate) limits events that are sampled by time; those that are recorded one by one, as
+ours, are not throttled (`perf_swevent_event` in kernel/events/core.c).
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from probe_effect import units
+from probe_effect.conditions import CONDITIONS
+from probe_effect.host import ROOT, read_text
+from probe_effect.host import system as cpus
+from probe_effect.host.collect import kinds
+from probe_effect.host.load import Throttling, tightest_quota
+from probe_effect.store.machine_file import FIRST_DAY, SLACK
+
+STEAL_LIMIT_RATIO = 0.01
+STOPPED_LIMIT_RATIO = 0.01
+"""Of the periods of a quota: a stop in one of a hundred makes an interval wider, and the median no other."""
+SIBLING_LIMIT_RATIO = 0.05
+LOAD_LIMIT_RATIO = 0.5
+CLOCK_READ_LIMIT_NS = 100.0
+"""A read without a system call takes 20 to 60 ns; one that enters the kernel or asks a device takes more than 100."""
+
+FAST_CLOCKS = tuple(
+    "tsc kvm-clock hyperv_clocksource_tsc_page xen arch_sys_counter riscv_clocksource timebase tod Constant".split()
+)
+"""Clock sources that programs read without a system call (`vdso_clock_mode` in the kernel's drivers), best first."""
+
+BOOST = f"{cpus.CPU_FOLDER}/cpufreq/boost"
+
+
+@dataclass(frozen=True, slots=True)
+class MachineWarning:
+    """One condition that holds; `id` is what `machine.json` records."""
+
+    id: str
+    found: str
+    why: str
+    advice: str
+    measure: str
+    """What `measure` does, as `conditions.Condition` has it."""
+
+    def __str__(self) -> str:
+        return f"{self.found}. {self.why} To do: {self.advice}"
+
+
+def warnings(
+    root: Path = ROOT,
+    *,
+    cpu: int | None = None,
+    load: float | None = None,
+    clock_read_ns: float | None = None,
+    steal: float | None = None,
+    sibling_busy: float | None = None,
+    throttles: float | None = None,
+    tracer_cpu: int | None = None,
+    busy_cpus: int = 1,
+    stopped: Throttling | None = None,
+) -> tuple[MachineWarning, ...]:
+    """Every condition that holds; facts that were not measured (None) are not judged.
+
+    Of the workload's `cpu` are `steal` and `throttles`, during the run, and `sibling_busy`, of its busiest sibling
+    (`busy.py`, `system.py`); `load` is that of a minute before anything of ours ran. `busy_cpus`: how many the workload
+    keeps busy. `stopped`: how often a quota stopped the run.
+    """
+    siblings = "" if cpu is None else ", ".join(map(str, sorted(cpus.siblings(root, cpu) - {cpu})))
+    core = {"siblings": siblings, "cpu": cpu, "folder": cpus.CPU_FOLDER}
+    return (
+        *quotas(root, busy_cpus, stopped),
+        *_settings(root),
+        *_places(root, cpu, tracer_cpu),
+        *_lasting(root),
+        *_of_core(root, core, sibling_busy),
+        *_passing(load, cpus.threads(root), steal, throttles),
+        *_slow_clock(root, clock_read_ns),
+    )
+
+
+def of_tracing(measured: str, elsewhere: str) -> Iterator[MachineWarning]:
+    """What else traces, in words: what is measured, and other things; empty where nothing does."""
+    if measured:
+        yield _warning("traced", what=measured)
+    if elsewhere:
+        yield _warning("traced-elsewhere", what=elsewhere)
+
+
+def quotas(root: Path = ROOT, busy_cpus: int = 1, stopped: Throttling | None = None) -> Iterator[MachineWarning]:
+    """What keeps a workload of so many busy CPUs, or the tracer beside it, from its CPU; `stopped`: how often."""
+    quota = tightest_quota(root)
+    if quota is not None and quota.cpus < busy_cpus:
+        yield _warning("quota", **asdict(quota), busy=busy_cpus)
+    elif quota is not None and quota.cpus < busy_cpus + 1:
+        yield _warning("quota-near", **asdict(quota), busy=busy_cpus + 1)
+    if stopped is not None and stopped.ratio > STOPPED_LIMIT_RATIO:
+        time = units.duration(stopped.throttled_ns)
+        yield _warning("quota-stopped", stopped=stopped.throttled_periods, periods=stopped.periods, time=time)
+
+
+def _settings(root: Path) -> Iterator[MachineWarning]:
+    """Each condition that is a setting in one file."""
+    for name, one in CONDITIONS.items():
+        if one.file and re.search(one.shows, read_text(root, one.file) or "", re.MULTILINE):
+            yield _warning(name)
+    if (now := datetime.now(UTC)) < FIRST_DAY - SLACK:
+        yield _warning("clock-unset", date=now.date())
+    if kind := cpus.container(root):
+        yield _warning("container", kind=kind)
+
+
+def _places(root: Path, cpu: int | None, tracer_cpu: int | None) -> Iterator[MachineWarning]:
+    """On which kinds of cores workload and tracer are, where there are several."""
+    of_cpu = kinds(root)
+    if cpu is None or cpu not in of_cpu:
+        return
+    names = {"cpu": cpu, "workload": of_cpu[cpu].name, "tracer_cpu": tracer_cpu}
+    if tracer_cpu in of_cpu and of_cpu[tracer_cpu] != of_cpu[cpu]:
+        yield _warning("mixed-cores", tracer=of_cpu[tracer_cpu].name, **names)
+    if of_cpu[cpu] < max(of_cpu.values()):
+        yield _warning("slow-core", **names)
+
+
+def _lasting(root: Path) -> Iterator[MachineWarning]:
+    """How the machine is set, and whether it is one."""
+    governor = cpus.governor(root)
+    if governor not in {None, "performance"}:
+        yield _warning("governor", governor=governor)
+    if cpus.turbo(root):
+        found = _warning("turbo", boost=BOOST)
+        yield found if read_text(root, BOOST) else replace(found, advice=CONDITIONS["governor"].advice)
+    if _is_discharging(root):
+        yield _warning("battery")
+    if hypervisor := cpus.virtualization(root):
+        yield _warning("nested" if cpus.nested(root) else "virtual", hypervisor=hypervisor, flag=cpus.NESTED_FLAG)
+
+
+def _is_discharging(root: Path) -> bool:
+    """Whether a battery of the machine, and not of a device, is (Documentation/ABI/testing/sysfs-class-power)."""
+    places = [f"sys/class/power_supply/{path.name}" for path in (root / "sys/class/power_supply").glob("*")]
+    own = (one for one in places if read_text(root, f"{one}/scope") != "Device")
+    return any(read_text(root, f"{one}/status") == "Discharging" for one in own)
+
+
+def _of_core(root: Path, core: Mapping[str, object], busy: float | None) -> Iterator[MachineWarning]:
+    """What shares the core of the workload's CPU."""
+    if core["siblings"] and busy is not None and busy > SIBLING_LIMIT_RATIO:
+        yield _warning("smt-sibling", busy=units.percent(busy), **core)
+    if cpus.smt(root):
+        whose = "; CPU {siblings} shares the core of the workload's CPU {cpu}" if core["siblings"] else ""
+        yield _warning("smt", whose=whose.format(**core), **core)
+
+
+def _passing(
+    load: float | None, threads: int, steal: float | None, throttles: float | None
+) -> Iterator[MachineWarning]:
+    """What others do meanwhile, and what heat does."""
+    if throttles:
+        yield _warning("throttled", throttles=throttles)
+    if load is not None and load > threads * LOAD_LIMIT_RATIO:
+        yield _warning("load", load=load, threads=threads)
+    if steal is not None and steal > STEAL_LIMIT_RATIO:
+        yield _warning("steal", steal=units.percent(steal))
+
+
+def _slow_clock(root: Path, clock_read_ns: float | None) -> Iterator[MachineWarning]:
+    """Reading the time is slow: the workload reads it twice in a run, a tracer often at each event."""
+    source = cpus.clocksource(root)
+    is_slow = clock_read_ns is not None and clock_read_ns > CLOCK_READ_LIMIT_NS
+    if is_slow or (source is not None and source not in FAST_CLOCKS):
+        reads = f", and a read takes {units.duration(clock_read_ns)}" if is_slow else ""
+        yield _warning("clock", source=source or "not known", reads=reads, advice=_clock_advice(root, source))
+
+
+def _clock_advice(root: Path, source: str | None) -> str:
+    if source in FAST_CLOCKS:
+        return (
+            "programs have to ask the kernel for it here: see whether vdso=0 is in /proc/cmdline, or a sandbox around"
+        )
+    better = next((name for name in FAST_CLOCKS if name in cpus.offered_clocksources(root)), None)
+    if better is None:
+        return "dmesg says why the kernel has no better one (search it for clocksource)"
+    switch = f"echo {better} | sudo tee /{cpus.CLOCK_FOLDER}/current_clocksource"
+    return f"dmesg says why not {better}; where nothing speaks against it: {switch}"
+
+
+def _warning(name: str, **facts: object) -> MachineWarning:
+    own = CONDITIONS[name]
+    found, why, advice = (text.format(**facts) for text in (own.found, own.why, own.advice))
+    return MachineWarning(name, found, why, advice, own.measure)

@@ -1,0 +1,194 @@
+"""Running a workload, which performs a known number of events: started early, told to go when the tracer is live,
+timed by itself.
+"""
+
+import json
+import platform
+import statistics
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from probe_effect.host import run_program
+from probe_effect.host.compilers import CompiledProgram, Sysroot, c_compiler, compiled
+from probe_effect.host.processes import Child
+from probe_effect.model import Bucket, ProbeEffectError
+from probe_effect.store.places import own_headers
+
+NOT_PINNED = -1
+
+SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin:/opt/probe-effect/bin"
+"""The path on which workloads look for programs: everybody traces the system's own, and those that suites build."""
+
+CLOCK_READS = 200_000
+CLOCK_RUNS = 7
+
+
+class WorkloadFailed(ProbeEffectError):
+    """The workload ended badly or not at all; the row says so in its own words."""
+
+    def __init__(self, words: str, *, status: Literal["failed", "timeout"] = "failed") -> None:
+        self.status = status
+        super().__init__(words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadTask:
+    """What the workload is to do, and where."""
+
+    program: Path
+    operations: int
+    cpu: int
+    level: str | None = None
+    """The level of the suite's factor, if it has one."""
+    variant: str | None = None
+    """Which of the workload's loops to run, if it has several."""
+    threads: int = 1
+    """How many threads perform the operations; each performs all of them."""
+    tree: Path | None = None
+    """The source tree to build, if the workload builds one."""
+
+    def words(self) -> tuple[str, ...]:
+        """The workload's command. A level comes before a variant, because the baseline has a level and no variant."""
+        more = (str(word) for word in (self.level, self.variant, self.tree) if word is not None)
+        return (str(self.program), str(self.operations), str(self.cpu), *more)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadRun:
+    """One timed run: the loop's time by the workload's own clock, the process's CPU time by the kernel's."""
+
+    operations: int
+    wall_ns: int
+    user_ns: int
+    sys_ns: int
+    wrapper_cpu_ns: int | None = None
+    """CPU time of the tool that started the workload, if a tool did."""
+    histogram: tuple[Bucket, ...] = ()
+    """How many operations took how long, if the workload times each."""
+
+
+class WorkloadProcess:
+    """A workload that waits for its `go`. Always `end` it.
+
+    `prefix` is the beginning of a command that runs the workload, for tools that start what they watch.
+    """
+
+    def __init__(self, load: WorkloadTask, prefix: Sequence[str] = ()) -> None:
+        self._operations = load.operations
+        self._is_wrapped = bool(prefix)
+        self._child = Child(
+            [*prefix, *load.words()],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            folder=load.program.parent,
+        )
+
+    @property
+    def pid(self) -> int:
+        """Process id of the workload, or of the tool that wraps it."""
+        return self._child.pid
+
+    def go(self, timeout_s: float) -> WorkloadRun:
+        """The times of the workload, which runs now. Raises: WorkloadFailed."""
+        self._child.tell("g")
+        ended = self._child.wait(timeout_s)
+        if ended is None:
+            msg = f"the workload had not ended after {timeout_s:.0f} s"
+            raise WorkloadFailed(msg, status="timeout")
+        out, err = self._child.output()
+        if ended.exit_status != 0:
+            raise WorkloadFailed(f"the workload ended with status {ended.exit_status}: {err.strip()}")
+        run = parse(out)
+        if run.operations != self._operations:
+            raise WorkloadFailed(f"the workload performed {run.operations} operations, expected {self._operations}")
+        said_ns, waited_ns = run.user_ns + run.sys_ns, ended.user_ns + ended.sys_ns
+        if self._is_wrapped:  # wait4 adds up the tool and the workload; the workload says its own part
+            return replace(run, wrapper_cpu_ns=max(waited_ns - said_ns, 0))
+        if said_ns > waited_ns:  # the work was done by a process that is no child of it, such as a bystander
+            return run
+        return replace(run, user_ns=ended.user_ns, sys_ns=ended.sys_ns)
+
+    def end(self) -> None:
+        """Make sure that the workload has ended."""
+        self._child.end()
+
+
+def parse(text: str) -> WorkloadRun:
+    """The run in the workload's line of JSON, with the histogram of a second line, if there is one.
+
+    Raises: WorkloadFailed.
+    """
+    first, _, second = text.partition("\n")
+    try:
+        line = json.loads(first)
+        names = ("operations", "wall_ns", "user_ns", "sys_ns")
+        operations, wall_ns, user_ns, sys_ns = (int(line[name]) for name in names)
+    except (ValueError, KeyError, TypeError) as error:
+        raise WorkloadFailed(
+            f"the workload printed {text[:100]!r}, expected one line of JSON with operations, wall_ns, user_ns, sys_ns"
+        ) from error
+    if wall_ns <= 0:
+        msg = f"the workload's monotonic clock moved by {wall_ns} ns in a run: such a clock cannot time anything"
+        raise WorkloadFailed(msg)
+    histogram = _histogram(second, operations) if second else ()
+    return WorkloadRun(operations=operations, wall_ns=wall_ns, user_ns=user_ns, sys_ns=sys_ns, histogram=histogram)
+
+
+def _histogram(text: str, operations: int) -> tuple[Bucket, ...]:
+    """The buckets of a run, not overlapping and in the order of their times; together they have all its operations.
+
+    Raises: WorkloadFailed.
+    """
+    try:
+        found = tuple(Bucket(*map(int, one)) for one in json.loads(text)["histogram"])
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        msg = f"the workload printed {text[:100]!r}, expected a histogram: buckets of low and high ns and operations"
+        raise WorkloadFailed(msg) from error
+    before_ns = -1
+    for low_ns, high_ns, number in found:
+        if not before_ns < low_ns <= high_ns or number < 1:
+            msg = f"the workload's histogram has {number} operations of {low_ns} to {high_ns} ns after {before_ns} ns"
+            raise WorkloadFailed(msg)
+        before_ns = high_ns
+    if (counted := sum(one.operations for one in found)) != operations:
+        raise WorkloadFailed(f"the workload's histogram has {counted} operations, expected {operations}")
+    return found
+
+
+def clock_read_ns(program: Path, cpu: int) -> float | None:
+    """Median time of one monotonic clock read, ns; None when the program cannot say."""
+    times = []
+    for _ in range(CLOCK_RUNS):
+        command = [str(program), "--clock", str(CLOCK_READS), str(cpu)]
+        run = run_program(command, 60)
+        if run.returncode != 0:
+            return None
+        reads = parse(run.stdout)
+        times.append(reads.wall_ns / reads.operations)
+    return round(statistics.median(times), 2)
+
+
+FLAGS = ("-O2", "-std=c11", "-Wall", "-Wextra", *(["-D__EXTENSIONS__"] if platform.system() == "SunOS" else []))
+"""On illumos a strict C11 has nothing of POSIX unless asked by that name. Source: its <sys/feature_tests.h>."""
+
+
+def build(
+    source: Path,
+    cache: Path | None = None,
+    libraries: Sequence[str] = (),
+    system: Sysroot | None = None,
+    more: Sequence[str] = (),
+) -> CompiledProgram:
+    """The path of the program compiled from one C source and the headers of ours that it includes.
+
+    It is kept in `cache`, the user's by default, links with `libraries` as `cc -l` takes their names, and runs on
+    `system`, this one by default. `more`: further words for the compiler.
+    Raises: HostNotReady without a compiler; ProbeEffectError with its message if it refuses the source.
+    """
+    compiler = c_compiler((*FLAGS, *more), [f"-l{name}" for name in libraries], system)
+    # The file keeps its plain name, because that is the name by which counting twins know the workload.
+    return compiled(source, compiler, f"workloads/{source.stem}", cache, own_headers(source))

@@ -1,0 +1,149 @@
+"""What else traces on this machine while we measure: whether it fires in what is measured, and what is new since.
+
+What fires in the workload is in untraced runs too, so that a cost without it cannot be seen. Of BPF programs, of
+ftrace and of perf events the kernel counts how often they fire, which an untraced run shows; to a user other than root
+it tells nothing.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+from probe_effect.host import ROOT, read_text
+from probe_effect.host.noise import MachineWarning, of_tracing
+from probe_effect.live import bpf_objects
+from probe_effect.live.loaded import (
+    OF_PROBES,
+    TRACER,
+    Loaded,
+    RunStatistics,
+    perf_counts,
+    switched_on,
+    tracing_now,
+    with_perf_events,
+)
+from probe_effect.model import HostNotReady
+
+TracingKey = tuple[object, ...]
+
+LEAST_EVENTS_RATIO = 0.1
+"""Of an untraced run's operations: what fires less often than at a tenth of them is not on what is measured."""
+
+LEAST_EVENTS = 1_000
+"""Start and end of a workload make some hundred events, whatever it does."""
+
+MOST_EVENTS_HZ = 1e8
+"""Of a run: nothing that is traced fires more often; a perf event that counts faster counts cycles or nanoseconds."""
+
+UntracedRun = tuple[int, float]
+"""The operations of an untraced run, and its seconds; 0 where it could not be made."""
+
+SHOWN = 3
+"""Places of one program; further ones are counted."""
+
+
+def tracing() -> list[Loaded]:
+    """Everything that traces now; empty where the kernel does not tell us.
+
+    Programs that are on nothing are left out, and processes that trace others than us by ptrace.
+    """
+    if sys.platform != "linux":
+        return []
+    try:
+        found = tracing_now().found
+    except HostNotReady:
+        found = ()
+    return [one for one in found if _is_on(one, f"({os.getpid()})")]
+
+
+def _is_on(one: Loaded, ours: str) -> bool:
+    if one.sort == "ptrace":
+        return any(place.name.endswith(ours) for place in one.places)
+    return one.sort != "bpf" or (one.kind in OF_PROBES and bool(one.places or one.others))
+
+
+def firing(found: list[Loaded], run: Callable[[], UntracedRun]) -> list[Loaded]:
+    """Those of them that fire in an untraced run, which `run` makes.
+
+    Who traces us by ptrace does. Raises: HostNotReady where a run cannot be made.
+    """
+    surely = [one for one in found if one.sort == "ptrace"]
+    if len(surely) == len(found):
+        return surely
+    with RunStatistics() as statistics:
+        before, sampled = statistics.look(), dict(_perf_counts(found))
+        operations, seconds = run()
+        after, resampled = statistics.look(), dict(_perf_counts(found))
+    counts = {one.key: one.events or 0 for one in before.found}
+    least = max(LEAST_EVENTS, LEAST_EVENTS_RATIO * operations)
+    fired = {one.key for one in after.found if (one.events or 0) - counts.get(one.key, 0) >= least}
+    grown = ((key, count - sampled.get((key, event), count)) for (key, event), count in resampled.items())
+    fired |= {key for key, events in grown if least <= events <= MOST_EVENTS_HZ * seconds}
+    functions = {one.key for one in found if any(place.kind.startswith("function") for place in one.places)}
+    return surely + [one for one in found if one.key in fired | functions]
+
+
+def _perf_counts(found: list[Loaded]) -> Iterator[tuple[tuple[TracingKey, int], int]]:
+    """What each perf event of these has counted, by its owner's key and its descriptor."""
+    for one in found:
+        if one.sort == "perf":
+            yield from (((one.key, event), count) for event, count in perf_counts(one.owners[0].pid).items())
+
+
+def present() -> frozenset[TracingKey]:
+    """What can be seen in some milliseconds of all that traces, to be compared with a later look."""
+    if sys.platform != "linux":
+        return frozenset()
+    found: set[TracingKey] = {("ftrace", part.name, one.place) for part in switched_on() for one in part.on}
+    found |= {("perf", pid) for pid in with_perf_events()}
+    with suppress(OSError, HostNotReady):  # closed to us
+        found |= {("bpf", one.id) for one in bpf_objects.programs() if one.kind in OF_PROBES}
+    if tracer := TRACER.search(read_text(ROOT, "proc/self/status") or ""):
+        found.add(("ptrace", tracer[1]))
+    return frozenset(found)
+
+
+def in_words(found: list[Loaded]) -> str:
+    """What traces, with the processes that hold it, for the owner of the machine; empty for nothing."""
+    return "; ".join(map(_said, found))
+
+
+def _said(one: Loaded) -> str:
+    who = ", ".join(f"{owner.comm} ({owner.pid})" for owner in one.owners)
+    where = ", ".join(place.name for place in one.places[:SHOWN])
+    more = len(one.places) + one.others - SHOWN
+    places = f" on {where}{f' and {more} more' if more > 0 else ''}" if where else ""
+    return f"{one.kind}{places}{f' of {who}' if who else ''}"
+
+
+def _recorded(one: Loaded) -> str:
+    """Tracepoints and functions of the kernel by name; of a place in a program, and of a process, the kind alone."""
+    is_kernels = one.sort != "ptrace"
+    names = [place.name if is_kernels and not place.path else place.kind for place in one.places[:SHOWN]]
+    return " ".join(dict.fromkeys([one.sort, *(names or [one.kind])]))
+
+
+class Company:
+    """What else traces during a run: asked between two runs, when nothing of ours does."""
+
+    def __init__(self) -> None:
+        self.warnings: dict[str, MachineWarning] = {}
+        self.recorded: dict[str, None] = {}
+        self._known = self._seen = frozenset[TracingKey]()
+
+    def look(self, run: Callable[[], UntracedRun]) -> list[MachineWarning]:
+        """What holds of that now; `run` makes an untraced run."""
+        found = tracing()
+        on = firing(found, run)
+        new = list(of_tracing(in_words(on), in_words([one for one in found if one not in on])))
+        self.warnings |= {one.id: one for one in new}
+        self.recorded |= dict.fromkeys(map(_recorded, found))
+        self._known = self._seen = present()
+        return new
+
+    def has_come(self) -> bool:
+        """Whether something that was not there when we looked was there before the last run, and still is."""
+        now = present()
+        new, self._seen = (now & self._seen) - self._known, now
+        return bool(new)

@@ -1,0 +1,298 @@
+"""Rows to numbers with their blocks: the one place for it, for times, counts and what a tracer takes itself.
+
+Counts of an emulated machine hardly vary, so that the median of the blocks and their range say more than an interval
+would (/method/instructions/). Times and instructions never share a table.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from probe_effect import conditions, units
+from probe_effect.model import Estimate, Key, Sample, Status
+from probe_effect.numbers.estimates import MIN_BLOCKS, estimate, excludes_0, fastest, outliers, paired_estimate, ragged
+from probe_effect.numbers.rows import (
+    ADD_UP,
+    NO_RUNS,
+    Baseline,
+    BlockTable,
+    bad_runs,
+    baselines,
+    block_tables,
+    by_case,
+    event_bytes,
+    highest_rate_hz,
+    known,
+    middle,
+    over_runs,
+    reconcile_events,
+    tails,
+    tracer_cpu_ns,
+)
+from probe_effect.numbers.submission import (
+    MAX_LOSS_RATIO,
+    OF_CASE,
+    OF_SUBMISSION,
+    EventResult,
+    GradeFacts,
+    InstructionsResult,
+    Number,
+    OwnUse,
+    Submission,
+    TimeResult,
+    grade,
+    half_width,
+    ratio,
+    worst,
+)
+from probe_effect.store.machine_file import MachineFile, canonical_architecture
+from probe_effect.store.places import SubmissionFolder
+
+Judgement = tuple[str | None, tuple[str, ...]]
+"""A grade and the reasons that kept it from a better one; nothing for counts."""
+
+Draft = partial[Number]
+"""A number that lacks its submission."""
+
+
+class Measured(NamedTuple):
+    """What the usable blocks of one case, tracer and level say."""
+
+    result: EventResult | OwnUse
+    blocks: int
+    faults: tuple[str, ...] = ()
+    outlier_blocks: tuple[int, ...] = ()
+    facts: GradeFacts | None = None
+    """By which it is graded; counts are not."""
+    notes: Sequence[str] = ()
+
+
+def reduce(files: SubmissionFolder, document: MachineFile, samples: Sequence[Sample]) -> Submission:
+    """Everything that the rows of one submission say: those in the order run, unsound ones already left out."""
+    machine, run = document.machine, document.run
+    levels, rows = baselines(samples, run.metric), by_case(samples)
+    disturbed = conditions.faults(run.warnings)
+    tables = block_tables(samples, levels, run.metric)
+    found = {key: _measured(key, of_key, tables[key], levels, document) for key, of_key in rows.items()}
+    first = next(iter(levels.values()), NO_RUNS)
+    is_time = run.metric == "time"
+    judged = grade(OF_SUBMISSION, _submission_facts(document, levels, found.values())) if is_time else (None, ())
+    drafts = [_draft(key, of_key, found[key], judged, disturbed) for key, of_key in rows.items()]
+    sound: dict[str, list[str]] = {}
+    for key, one in () if disturbed else found.items():
+        if key.level is None and one and isinstance(one.result, EventResult) and one.result.cost and not one.faults:
+            sound.setdefault(key.case, []).append(key.tracer)
+    return Submission(
+        files=files,
+        machine=machine.id,
+        suite=run.suite,
+        metric=run.metric,
+        started=run.started,
+        rows=len(samples),
+        architecture=canonical_architecture(machine.architecture),
+        microarchitecture=machine.microarchitecture,
+        grade=judged[0],
+        grade_reasons=judged[1],
+        noise_floor_ns=first.floor() if is_time else None,
+        equal_runs_ns=first.equal_runs() if is_time else None,
+        baseline=_untraced(first, is_time=is_time),
+        sound=sound,
+        tails=tails(samples) if is_time else {},
+        make_cases=partial(_cases, drafts),
+        read_document=lambda _: document,
+        read_blocks=lambda: tables,
+    )
+
+
+def _untraced(level: Baseline, *, is_time: bool) -> Estimate | None:
+    if is_time:
+        return None if level.median is None else Estimate(level.median)
+    return median_and_range(float(np.mean(values)) for values in level.by_block.values())
+
+
+def _cases(drafts: Sequence[Draft], submission: Submission) -> dict[str, list[Number]]:
+    cases: dict[str, list[Number]] = {}
+    for draft in drafts:
+        one = draft(submission=submission)
+        cases.setdefault(one.case, []).append(one)
+    return cases
+
+
+def _measured(
+    key: Key,
+    rows: Sequence[Sample],
+    table: BlockTable,
+    levels: Mapping[str | None, Baseline],
+    document: MachineFile,
+) -> Measured | None:
+    """What the traced and check rows of one case, tracer and level say; None without one usable block."""
+    if table.own():
+        return own_use(rows, table)
+    if not table.usable():
+        return None
+    if document.run.metric == "time":
+        return time_result(rows, table, levels.get(key.level) or levels.get(None) or NO_RUNS)
+    return count_result(rows, table, document.run.mechanisms.get(f"{key.case} {key.tracer}"))
+
+
+def time_result(rows: Sequence[Sample], table: BlockTable, baseline: Baseline) -> Measured:
+    """The cost of one case, tracer and level, and what is known of it.
+
+    It is made of its traced and check rows, of the table of its blocks, of which one at least is usable, and of every
+    untraced run of its level.
+    """
+    usable = table.usable()
+    traced_event_ns = np.array([block.traced for block in usable], dtype=np.float64) / table.events
+    baseline_event_ns = ragged(block.untraced for block in usable) / table.events
+    floor_ns = baseline.floor()
+    timed = [row for row in rows if row.arm == "traced"]
+    reconciled, loss_ratio = reconcile_events(rows)
+    middle_ns = baseline.means(block.number for block in usable) / table.events
+    result = TimeResult(
+        baseline=Estimate(float(np.median(baseline.all)) / table.events),
+        noise_floor_ns=None if floor_ns is None else floor_ns / table.events,
+        cost=paired_estimate(traced_event_ns[:, np.newaxis] - baseline_event_ns),
+        fastest_ns=fastest(traced_event_ns, np.array(baseline.all) / table.events),
+        slowdown=paired_estimate(traced_event_ns[:, np.newaxis] / baseline_event_ns - 1),
+        attach=over_runs(row.attach_ns for row in timed),
+        detach=over_runs(row.detach_ns for row in timed),
+        cpu=over_runs(row.tracer_cpu_ns for row in timed),
+        memory=over_runs(row.tracer_rss_bytes for row in timed),
+        probes=middle(row.probes for row in timed),
+        rate_hz=highest_rate_hz(timed),
+        event_bytes=event_bytes(timed),
+        loss_ratio=loss_ratio,
+        reconciled=reconciled,
+    )
+    far = tuple(usable[place].number for place in outliers(traced_event_ns - middle_ns))
+    notes = (
+        f"no noise floor: it needs {MIN_BLOCKS} blocks with two baselines"
+        if len(usable) >= MIN_BLOCKS and floor_ns is None
+        else None,
+        "events do not add up: excluded from guidance" if reconciled is False else None,
+    )
+    faults = (ADD_UP,) if reconciled is False else ()
+    return Measured(result, len(usable), faults, far, _case_facts(result), tuple(filter(None, notes)))
+
+
+def _case_facts(found: TimeResult) -> GradeFacts:
+    """What the rules look at; the width of an interval says nothing of a cost that is none."""
+    cost_ns = abs(found.cost.value) if found.cost and found.distinguishable else None
+    return {
+        "unreconciled": float(found.reconciled is False),
+        "uncounted": float(found.reconciled is None and bool(found.distinguishable)),
+        "loss_ratio": found.loss_ratio,
+        "width_ratio": ratio(half_width(found.cost), cost_ns),
+        "floor_to_cost_ratio": ratio(found.noise_floor_ns, cost_ns),
+    }
+
+
+def count_result(rows: Sequence[Sample], table: BlockTable, mechanism: str | None) -> Measured:
+    """Instructions of one case, tracer and level, and what is known of them.
+
+    It is made of its traced and check rows, and of the table of its blocks, of which one at least is usable.
+    `mechanism` is how the kernel made its kprobes.
+    """
+    counts = [(block.traced, float(np.mean(block.untraced))) for block in table.usable() if block.traced is not None]
+    reconciled, loss_ratio = reconcile_events(rows)
+    traced = [row for row in rows if row.arm == "traced"]
+    faults = () if reconciled is not False else (ADD_UP,)
+    if loss_ratio is not None and loss_ratio > MAX_LOSS_RATIO:
+        lost = f"it lost {units.percent(loss_ratio)} of its events, and a lost event takes fewer instructions"
+        faults = (lost, *faults)
+    result = InstructionsResult(
+        baseline=median_and_range(untraced / table.events for _, untraced in counts),
+        cost=median_and_range((traced - untraced) / table.events for traced, untraced in counts),
+        loss_ratio=loss_ratio,
+        reconciled=reconciled,
+        mechanism=mechanism,
+        attach=median_and_range(known(row.attach_instructions for row in traced)),
+        detach=median_and_range(known(row.detach_instructions for row in traced)),
+        probes=middle(row.probes for row in traced),
+    )
+    return Measured(result, len(counts), faults)
+
+
+def median_and_range(counts: Iterable[float]) -> Estimate | None:
+    """The middle of repeated counts with the least and the greatest of them; None of nothing."""
+    known = list(counts)
+    return Estimate(float(np.median(known)), min(known), max(known)) if known else None
+
+
+def own_use(rows: Sequence[Sample], table: BlockTable) -> Measured:
+    """What the tracer itself takes for an operation, of one case, tracer and level.
+
+    It is made of its traced and check rows, and of the table of its blocks, of which one at least says what the tracer
+    took.
+    """
+    own = table.own()
+    own_ns = np.array(list(own.values()), dtype=np.float64)
+    blocks, cpu = list(own), estimate(own_ns)
+    counted = [(row.seen, row.operations) for row in rows if row.status == "ok" and row.seen and row.operations]
+    calls = sum(seen for seen, _ in counted) / sum(operations for _, operations in counted) if counted else None
+    memory = over_runs(row.tracer_rss_bytes or None for row in rows if tracer_cpu_ns(row) is not None)
+    return Measured(
+        OwnUse(cpu=cpu, memory=memory, calls=calls),
+        len(own),
+        outlier_blocks=tuple(blocks[place] for place in outliers(own_ns)),
+        # There is no baseline, so there is no noise floor and no loss.
+        facts={"uncounted": float(calls is None), "width_ratio": ratio(half_width(cpu), cpu.value)},
+        notes=("its system calls were not counted",) if calls is None else (),
+    )
+
+
+def _draft(
+    key: Key, rows: Sequence[Sample], found: Measured | None, judged: Judgement, disturbed: Sequence[str]
+) -> Draft:
+    """A number with what a reader must know before using it; none is graded better than its submission.
+
+    `disturbed`: why no number of the submission may lead.
+    """
+    if found is None:  # skipped, failed or timed out, with the first reason given
+        status: Status = next((row.status for row in rows if row.status != "ok"), "failed")
+        note = next((row.note for row in rows if row.note), "no block has both a traced run and a baseline")
+        return partial(Number, key=key, status=status, blocks=0, note=note)
+    result, blocks, faults, far, facts, notes = found
+    made = partial(Number, key=key, result=result, blocks=blocks, faults=(*faults, *disturbed), outlier_blocks=far)
+    if facts is None:
+        return partial(made, note=bad_runs(rows))
+    of_runs = {
+        "blocks": blocks,
+        "bad_ratio": sum(row.status != "ok" for row in rows) / len(rows),
+    }
+    letter, reasons = grade(OF_CASE, of_runs | facts)
+    said = [
+        f"too few blocks: an interval needs {MIN_BLOCKS}" if blocks < MIN_BLOCKS else None,
+        *notes,
+        *(f"{why}: excluded from guidance" for why in disturbed),
+        bad_runs(rows),
+        f"{len(far)} of {blocks} blocks lie far from the others, and are kept: {', '.join(map(str, far))}"
+        if far
+        else None,
+    ]
+    return partial(
+        made,
+        grade=worst([letter, judged[0] or letter]),
+        grade_reasons=tuple(dict.fromkeys([*reasons, *judged[1]])),
+        note="; ".join(filter(None, said)) or None,
+    )
+
+
+def _submission_facts(
+    document: MachineFile, levels: Mapping[str | None, Baseline], found: Iterable[Measured | None]
+) -> GradeFacts:
+    first = next(iter(levels.values()), NO_RUNS)
+    machine, run, drift = document.machine, document.run, first.drift_within()
+    events = [one.result for one in found if one and isinstance(one.result, EventResult)]
+    counted = [one.reconciled for one in events if one.reconciled is not None]
+    return {
+        "blocks": len(first.by_block),
+        "unreconciled_ratio": counted.count(False) / len(counted) if counted else None,
+        # How far the speed drifted, up or down; 0 where it may not have at all.
+        "drift_within_ratio": None if drift is None else abs(drift.value) if excludes_0(drift) else 0.0,
+        "steal_ratio": run.steal_ratio,
+        "disturbed": float(bool(conditions.faults(run.warnings))),
+        "load_ratio": None if run.load_before is None or not machine.threads else run.load_before / machine.threads,
+    }

@@ -1,0 +1,401 @@
+"""Whether two things go together: ranks that agree, a straight line, a drift over time, and noise that two series of
+runs share.
+
+Sources of the rank correlation: Kendall and Gibbons (1990), Rank Correlation Methods, 5th edition. Chapters 3 to 5 have
+tau-b and its distribution when the orders are unrelated; chapter 10, after Esscher (1924), has its variance when they
+are related. The usual interval, Fisher's z with a constant variance, is for correlations below 0.8 (Bonett and Wright
+2000, Psychometrika 65(1)), and covers too little beyond; orders of costs often agree more than that.
+
+Source of the line: Press et al., Numerical Recipes, 3rd edition, section 15.2 (fitting data to a straight line).
+
+The values of a row of the table (one case, over the blocks) become ranks, so that scale, level and single outliers do
+not count. What a whole block has in common (a slow beginning) is subtracted. Two tables are compared in three ways,
+each of which gives a deviation from unrelated tables, in standard deviations:
+
+- all values, block by block (Fisher's z of their correlation);
+- the best single row, for a table of which only some rows were copied;
+- each block with the block of the other table that is most like it, for blocks in another order. The expected greatest
+  of n standard normal values is Blom's (1958) approximation.
+"""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from probe_effect.model import Estimate
+from probe_effect.numbers.estimates import CONFIDENCE, Floats, estimate
+
+MIN_PAIRS = 8
+"""Fewest pairs for an interval, which then covers 93 % up to a true tau of 0.95 (`tests/evidence/coverage.py`)."""
+
+Z_95 = 1.959963984540054
+"""The 97.5 % quantile of the standard normal distribution."""
+
+BISECTIONS = 40
+"""Steps that leave an error of 2^-39 in the ends of the interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """Kendall's tau-b from -1 (opposite order) to 1 (same order), its p-value, and its 95 % interval or None.
+
+    `p_value` is the chance, were the two orders unrelated, of a tau at least as far from 0.
+    """
+
+    tau: float
+    p_value: float
+    low: float | None = None
+    high: float | None = None
+
+
+def kendall(first: Floats, second: Floats) -> Correlation | None:
+    """The rank correlation of paired values; None for fewer than 2 pairs or where all values of a list are equal.
+
+    Without ties the p-value is exact. With ties it is that of the normal approximation with the variance corrected for
+    ties, and rough below 10 pairs. The interval needs `MIN_PAIRS`; it is exact in neither case, and assumes that some
+    change of scale makes the values jointly normal. Raises: ValueError when the lengths differ.
+    """
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} values against {len(second)}; pairs need as many of each")
+    pairs = len(first) * (len(first) - 1) // 2
+    score = concordance(first, second)
+    untied = [pairs - sum(t * (t - 1) // 2 for t in _ties(values)) for values in (first, second)]
+    if 0 in untied:
+        return None
+    tau = score / math.sqrt(untied[0] * untied[1])
+    exact = untied == [pairs, pairs]
+    p_value = _exact_p_value(score, len(first)) if exact else _approximate_p_value(score, first, second)
+    return Correlation(tau, p_value, *_interval(tau, len(first)))
+
+
+def concordance(first: Floats, second: Floats) -> int:
+    """Kendall's S: pairs in the same order minus pairs in opposite order; pairs tied in either list count 0."""
+    before, after = np.triu_indices(len(first), k=1)
+    return int(np.sum(np.sign(first[after] - first[before]) * np.sign(second[after] - second[before])))
+
+
+def discordance_distribution(n: int) -> Floats:
+    """The chance of 0, 1, .. n(n-1)/2 pairs in opposite order when all n! orders are equally likely.
+
+    The recurrence inserts one value after another: the k-th joins with 0 to k - 1 inversions, each with chance 1/k.
+    """
+    chance = np.ones(1)
+    for k in range(2, n + 1):
+        chance = np.convolve(chance, np.full(k, 1 / k))
+    return chance
+
+
+def _exact_p_value(score: int, n: int) -> float:
+    chance = discordance_distribution(n)
+    fewest = (len(chance) - 1 - abs(score)) // 2
+    return min(1.0, 2 * float(chance[: fewest + 1].sum()))
+
+
+def _approximate_p_value(score: int, first: Floats, second: Floats) -> float:
+    """The p-value of tau from the variance of S with ties in both lists (Kendall and Gibbons, equation 4.4)."""
+    n = len(first)
+    ties = [_ties(values) for values in (first, second)]
+    spread = n * (n - 1) * (2 * n + 5) - sum(t * (t - 1) * (2 * t + 5) for t in (*ties[0], *ties[1]))
+    twos = [sum(t * (t - 1) for t in one) for one in ties]
+    threes = [sum(t * (t - 1) * (t - 2) for t in one) for one in ties]
+    variance = spread / 18 + twos[0] * twos[1] / (2 * n * (n - 1))
+    if n > 2:
+        variance += threes[0] * threes[1] / (9 * n * (n - 1) * (n - 2))
+    return math.erfc(abs(score) / math.sqrt(2 * variance))
+
+
+def _ties(values: Floats) -> list[int]:
+    """How often each value occurs."""
+    return [int(count) for count in np.unique(values, return_counts=True)[1]]
+
+
+def _interval(tau: float, n: int) -> tuple[float, float] | tuple[None, None]:
+    """The least and greatest true tau from which `tau` is at most 1.96 standard deviations away, by bisection."""
+    if n < MIN_PAIRS:
+        return None, None
+    return _end(tau, -1.0, n), _end(tau, 1.0, n)
+
+
+def _end(tau: float, outside: float, n: int) -> float:
+    inside = tau
+    for _ in range(BISECTIONS):
+        middle = (inside + outside) / 2
+        if abs(tau - middle) <= Z_95 * _standard_deviation(middle, n):
+            inside = middle
+        else:
+            outside = middle
+    return inside
+
+
+def _standard_deviation(tau: float, n: int) -> float:
+    """The standard deviation of a sample's tau, if the true `tau` is that of jointly normal values (Esscher 1924)."""
+    half = 2 / math.pi * math.asin(math.sin(math.pi * tau / 2) / 2)
+    return math.sqrt(max(0.0, 2 / (n * (n - 1)) * (1 - tau**2 + 2 * (n - 2) * (1 / 9 - half**2))))
+
+
+LEAST_POINTS = 3
+"""With two there is nothing left that could tell whether it is a line."""
+
+T_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+"""The 97.5 % quantiles of Student's t with 1, 2, 3 .. degrees of freedom."""
+
+
+@dataclass(frozen=True, slots=True)
+class StraightLine:
+    """`base + slope * x`, with the covariance of both, in the units of the points.
+
+    An interval is `quantile` standard errors to either side.
+    """
+
+    base: float
+    slope: float
+    covariance: tuple[tuple[float, float], tuple[float, float]]
+    quantile: float
+
+    def at(self, x: float) -> Estimate:
+        """The value at `x` with its 95 % interval."""
+        return self._estimate(self.base + self.slope * x, (1.0, x))
+
+    @property
+    def per_x(self) -> Estimate:
+        """The slope with its 95 % interval."""
+        return self._estimate(self.slope, (0.0, 1.0))
+
+    def _estimate(self, value: float, terms: tuple[float, float]) -> Estimate:
+        half = self.quantile * float(np.sqrt(np.array(terms) @ np.array(self.covariance) @ np.array(terms)))
+        return Estimate(value, value - half, value + half)
+
+
+def straight_line(points: Sequence[tuple[float, Estimate]]) -> StraightLine | None:
+    """The line through (x, value with a 95 % interval); None for fewer than three points that have both ends.
+
+    Where the points scatter more than their intervals allow, the line's errors grow with the scatter: by the root of
+    chi-square over its degrees of freedom. They are estimated then and no longer known, so that Student's t is taken.
+    """
+    known = [
+        (x, one.value, (one.high - one.low) / 2 / Z_95)
+        for x, one in points
+        if one.low is not None and one.high is not None and one.high > one.low
+    ]
+    if len(known) < LEAST_POINTS or len({x for x, _, _ in known}) < LEAST_POINTS:
+        return None
+    x, y, error = np.array(known).T
+    (slope, base), covariance = np.polyfit(x, y, 1, w=1 / error, cov="unscaled")
+    freedom = len(known) - 2
+    scatter = float((((y - base - slope * x) / error) ** 2).sum()) / freedom
+    quantile = T_95[min(freedom, len(T_95)) - 1] if scatter > 1 else Z_95
+    (vs, sb), (_, vb) = covariance * max(1.0, scatter)
+    return StraightLine(float(base), float(slope), ((float(vb), float(sb)), (float(sb), float(vs))), quantile)
+
+
+def trend(values_by_block: Floats) -> Estimate | None:
+    """How much slower the machine became from the first block to the last, as a ratio; None below two blocks.
+
+    It is the Theil-Sen slope (the median of the slopes between all pairs of blocks) times the length of the run, over
+    the median. Its interval is the exact one of Kendall's statistic and needs 5 blocks.
+    Sources: Sen 1968, Journal of the American Statistical Association 63(324); Hollander, Wolfe and Chicken 2014,
+    sections 9.2 and 9.3.
+    A trend does not harm the costs, whose blocks each have their own baselines; it says why a run cannot be repeated.
+    The values are (n,) float64 above 0, any unit: the mean of each block's baselines in the order run.
+    """
+    n = len(values_by_block)
+    if n < 2:
+        return None
+    before, after = np.triu_indices(n, k=1)
+    slopes = np.sort((values_by_block[after] - values_by_block[before]) / (after - before))
+    whole = slopes * (n - 1) / np.median(values_by_block)
+    rank = _critical_rank(n)
+    ends = (float(whole[rank - 1]), float(whole[-rank])) if rank else (None, None)
+    return Estimate(float(np.median(whole)), *ends)
+
+
+@cache
+def _critical_rank(n: int) -> int:
+    """How many slopes to drop at each end, plus one; 0 when no interval reaches the confidence."""
+    tail = np.cumsum(discordance_distribution(n))
+    return int(np.searchsorted(tail, (1 - CONFIDENCE) / 2, side="right"))
+
+
+def within_blocks(first: Floats, second: Floats) -> Estimate | None:
+    """How much slower the machine became from the first baseline of a block to its second; None without a block.
+
+    It is the Hodges-Lehmann estimate of the differences, over the median of all; its interval needs 6 blocks.
+    Such drift widens the intervals of costs. If it is not a straight line it may shift them too, because baselines
+    are then at other places of the curve, on average, than traced runs. Both are (n,) float64 above 0, in any unit.
+    """
+    if len(first) == 0:
+        return None
+    middle = float(np.median(np.concatenate([first, second])))
+    return estimate(second - first).times(1 / middle)
+
+
+LEAST_BLOCKS = 4
+"""The blocks that a row needs: with fewer, its ranks say nothing."""
+
+LEAST_VALUES = 20
+"""The values that two tables must share to be compared."""
+
+LEAST_IN_ROW = 12
+"""The values that a row needs to be compared alone: of 8 ranks, one pair in 40 320 agrees fully by chance."""
+
+MOST_CELLS = 1_000_000
+"""The cells of the largest table: no honest run has more, and a larger one is taken as empty."""
+
+OF_GREATEST = 0.7
+"""An upper bound of the standard deviation of the greatest of some standard normal values."""
+
+LIMIT = 0.999
+"""The greatest correlation, so that two equal tables deviate by a finite number."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseTable:
+    """Ranked noise: (rows, blocks) float64 of mean 0; 0 where there is no value."""
+
+    rows: tuple[Hashable, ...]
+    values: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """How much two tables have in common beyond chance."""
+
+    deviation: float
+    """The greatest of the `tried` deviations, in standard deviations of unrelated tables."""
+    correlation: float
+    """The correlation of the values from which the deviation comes."""
+    values: int
+    """The number of these values."""
+    tried: int
+    """The number of ways in which the tables were compared."""
+
+    @property
+    def chance(self) -> float:
+        """The chance of so great a deviation of two unrelated tables, times the number of ways (Bonferroni)."""
+        return 0.5 * math.erfc(self.deviation / math.sqrt(2)) * self.tried
+
+
+def noise_table(values: Mapping[Hashable, Mapping[int, float]], blocks: int) -> NoiseTable:
+    """The noise in the values of each row, by block, in any unit.
+
+    A row of fewer than `LEAST_BLOCKS`, or of equal values, is excluded.
+    """
+    rows = {name: of for name, of in values.items() if len(of) >= LEAST_BLOCKS and len(set(of.values())) > 1}
+    if not rows or len(rows) * blocks > MOST_CELLS:
+        rows, blocks = {}, 0
+    table = np.full((len(rows), blocks), np.nan)
+    for place, of in enumerate(rows.values()):
+        table[place, list(of)] = _scores(np.array(list(of.values())))
+    if len(rows) > 1:
+        known = np.isfinite(table)
+        sums = np.where(known, table, 0).sum(axis=0)
+        table -= sums / np.maximum(1, known.sum(axis=0))
+    return NoiseTable(tuple(rows), np.nan_to_num(table))
+
+
+def shared_noise(one: NoiseTable, others: Sequence[NoiseTable], width: float) -> list[Shared | None]:
+    """How much a table has in common with each other table; None if the two share too few values to say.
+
+    `width`: by what factor deviations of unrelated tables are wider than a standard normal, because the values of a
+    run are not independent of each other.
+    """
+    if not one.rows:
+        return [None] * len(others)
+    largest = len(one.rows) * max((other.values.shape[1] for other in others), default=1)
+    step = max(1, MOST_CELLS // max(1, largest))  # so that what is laid beside each other is no larger than a table
+    return [
+        found
+        for start in range(0, len(others), step)
+        for found in _beside(one, _laid_beside(one, others[start : start + step]), width)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """Tables side by side, in the rows of another table: all blocks of the first, then all of the second, and so on."""
+
+    values: Floats
+    """The values, (rows, blocks of all tables)."""
+    has: NDArray[np.bool_]
+    """Whether a table has a row, (rows, tables)."""
+    blocks: NDArray[np.int64]
+    """The number of blocks of each table."""
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """The place of each table's first block."""
+        return np.cumsum(self.blocks) - self.blocks
+
+
+def _laid_beside(one: NoiseTable, others: Sequence[NoiseTable]) -> _Others:
+    """The other tables in the rows of `one`. A table without blocks gets an empty one, because each needs its place."""
+    places = {name: place for place, name in enumerate(one.rows)}
+    blocks = np.array([max(1, other.values.shape[1]) for other in others])
+    values, has = np.zeros((len(places), blocks.sum())), np.zeros((len(places), len(others)), dtype=bool)
+    for which, (other, end) in enumerate(zip(others, np.cumsum(blocks), strict=True)):
+        common = [(places[name], place) for place, name in enumerate(other.rows) if name in places]
+        if common:
+            to, of = map(list, zip(*common, strict=True))
+            values[to, end - blocks[which] : end] = other.values[of]
+            has[to, which] = True
+    return _Others(values, has, blocks)
+
+
+def _beside(one: NoiseTable, others: _Others, width: float) -> list[Shared | None]:
+    # The moments, (4, rows, tables): the number of common values, the sums of either's squares, of their products.
+    first = np.zeros((len(one.values), max(one.values.shape[1], others.blocks.max())))
+    first[:, : one.values.shape[1]] = one.values
+    block = np.arange(others.values.shape[1]) - np.repeat(others.starts, others.blocks)
+    first, second = first[:, block], others.values
+    there, here = first != 0, second != 0
+    parts = (1.0 * (there & here), first**2 * here, second**2 * there, first * second)
+    rows = np.stack([np.add.reduceat(part, others.starts, axis=1) for part in parts])
+    whole = _deviations(rows.sum(axis=1, keepdims=True), LEAST_VALUES)
+    found = np.concatenate([whole, _deviations(rows, LEAST_IN_ROW), _out_of_step(one.values, others, width)], axis=1)
+    tried = np.isfinite(found[0])
+    best = found[:, np.where(tried, found[0], -np.inf).argmax(axis=0), np.arange(found.shape[2])]
+    return [
+        Shared(deviation / width, ratio, int(number), ways) if is_known else None
+        for (deviation, ratio, number), ways, is_known in zip(
+            best.T.tolist(), tried.sum(axis=0).tolist(), tried[0].tolist(), strict=True
+        )
+    ]
+
+
+def _scores(values: Floats) -> Floats:
+    """The ranks of the values, from -0.5 to 0.5, of mean 0; equal values share a rank."""
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    return ((ends - counts / 2) / len(values) - 0.5)[which]
+
+
+def _deviations(moments: Floats, least: int) -> Floats:
+    """Fisher's z in standard deviations, correlation and number of values, (3, rows, tables); nan below `least`."""
+    number, first, second, both = np.where(moments[0] >= least, moments, np.nan)
+    ratio = both / np.sqrt(first * second)
+    return np.stack([_z(ratio) * np.sqrt(number - 3), ratio, number])
+
+
+def _out_of_step(one: Floats, others: _Others, width: float) -> Floats:
+    """As `_deviations`, (3, 1, tables), of each block and the block of the other table that is most like it."""
+    own, rows = one.shape[1], others.has.sum(axis=0)
+    norms = np.sqrt((one**2).T @ others.has).repeat(others.blocks, axis=1)
+    sizes = norms * np.sqrt((others.values**2).sum(axis=0))
+    ratios = np.divide(one.T @ others.values, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    best = np.maximum.reduceat(ratios, others.starts, axis=1)
+    z = _z(best) * np.sqrt(np.maximum(0, rows - 3))
+    expected = [NormalDist().inv_cdf((number - 0.375) / (number + 0.25)) for number in others.blocks.tolist()]
+    deviation = (z / width - expected).sum(axis=0) / (OF_GREATEST * math.sqrt(own)) * width
+    found = np.stack([deviation, best.mean(axis=0), rows * float(own)])
+    is_enough = (rows >= LEAST_VALUES / 2) & (np.minimum(own, others.blocks) >= LEAST_BLOCKS)
+    return np.where(is_enough, found, np.nan)[:, np.newaxis]
+
+
+def _z(ratio: Floats) -> Floats:
+    """Fisher's z of a correlation."""
+    return np.arctanh(np.clip(ratio, -LIMIT, LIMIT))

@@ -1,0 +1,228 @@
+"""The machines that the site wants, the cases that none of them has, and in which order a machine measures."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from math import ceil
+from statistics import median
+
+from probe_effect.model import Metric
+from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
+from probe_effect.numbers.index import once
+from probe_effect.numbers.names import release_series
+from probe_effect.numbers.shown import machine_kind
+from probe_effect.numbers.submission import Submission
+from probe_effect.store.suite_file import Case
+from probe_effect.toml import beside
+from probe_effect.tools import TOOLS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedKind:
+    """A kind of machine, as `wanted.toml` describes it; a condition that is not given holds for all."""
+
+    words: str
+    physical: bool | None = None
+    architecture: str | None = None
+    cpu: str = ""
+    system: str = ""
+    tool: str | None = None
+    needs: Sequence[str] = ()
+
+    def is_kind_of(self, one: Submission) -> bool:
+        """Whether the machine of a submission is one."""
+        machine, system = one.document.machine, one.document.system
+        return (
+            self.physical in {None, machine.virtualization is None}
+            and self.architecture in {None, one.architecture}
+            and re.search(self.cpu, f"{machine.cpu_model} {machine.microarchitecture}") is not None
+            and (system.os or "").startswith(self.system)
+        )
+
+    def can_run(self, folder: SuiteFolder, case: Case) -> bool:
+        """Whether such a machine can time a case."""
+        return (
+            can_be_timed(folder, case)
+            and (not self.needs or not set(self.needs).isdisjoint(case.needs))
+            and (self.architecture is None or case.is_of(self.architecture))
+            and (self.tool is None or self.tool in folder.by_case[case.id])
+        )
+
+
+KINDS = [WantedKind(**one) for one in beside(__file__)["kind"]]
+
+
+def can_be_timed(folder: SuiteFolder, case: Case) -> bool:
+    """Whether a case may be measured on a machine that goes on, by one of its tools; others are counted alone."""
+    return not all(TOOLS[tool].spoils for tool in folder.by_case[case.id])
+
+
+@dataclass(frozen=True, slots=True)
+class LackingCases:
+    """The cases, by suite, that no machine of a kind has a time of, and those of them that no machine at all has."""
+
+    words: str
+    cases: Mapping[str, Sequence[Case]]
+    first: Mapping[str, Sequence[Case]]
+
+    @property
+    def number(self) -> int:
+        """How many cases no such machine has a time of."""
+        return sum(map(len, self.cases.values()))
+
+    @property
+    def number_first(self) -> int:
+        """How many of them no machine has a time of."""
+        return sum(map(len, self.first.values()))
+
+    @property
+    def probes(self) -> Sequence[str]:
+        """The probe types of those, each once."""
+        return list(dict.fromkeys(case.probe for cases in self.first.values() for case in cases))
+
+    @property
+    def suite(self) -> str:
+        """The suite to begin with: the one with most first times, then with most cases."""
+        return max(self.cases, key=lambda suite: (len(self.first.get(suite, ())), len(self.cases[suite])))
+
+
+@once
+def measured(catalogue: Catalogue, metric: Metric = "time") -> Mapping[str, Sequence[Submission]]:
+    """Case to the submissions with a current, sound number of it."""
+    found: dict[str, list[Submission]] = defaultdict(list)
+    for one in catalogue.numbers.current(metric):
+        if one.is_known and not one.faults:
+            found[one.case].append(one.submission)
+    return found
+
+
+@once
+def lacking(catalogue: Catalogue) -> list[LackingCases]:
+    """Each kind that lacks a case, in the order of `wanted.toml`."""
+    known, found = measured(catalogue), []
+    for kind in KINDS:
+        own = {case for case, timed in known.items() if any(map(kind.is_kind_of, timed))}
+        if cases := _without(catalogue, own, kind.can_run):
+            found.append(LackingCases(kind.words, cases, _without(catalogue, {*known}, kind.can_run)))
+    return found
+
+
+@once
+def untimed(catalogue: Catalogue) -> Mapping[str, Sequence[Case]]:
+    """The cases, by suite, that no machine has a sound time of."""
+    return _without(catalogue, {*measured(catalogue)}, can_be_timed)
+
+
+@once
+def uncounted(catalogue: Catalogue) -> Mapping[str, Sequence[Case]]:
+    """The cases without a sound count, in suites that have one of another case."""
+    known = measured(catalogue, "instructions")
+    suites = {one.suite for counted in known.values() for one in counted}
+    return _without(catalogue, {*known}, lambda folder, _: folder.suite.id in suites)
+
+
+def _without(
+    catalogue: Catalogue, known: set[str], is_asked: Callable[[SuiteFolder, Case], bool]
+) -> dict[str, list[Case]]:
+    """The cases that are asked for and not known, by suite; without suites that have none."""
+    found = {
+        folder.suite.id: [case for case in folder.suite.cases if case.id not in known and is_asked(folder, case)]
+        for folder in catalogue.suites
+    }
+    return {suite: cases for suite, cases in found.items() if cases}
+
+
+@once
+def untimed_kernels(catalogue: Catalogue) -> list[str]:
+    """The kernels, by the first two numbers of their release, that were counted on and that no time is of."""
+    series = {
+        metric: {release_series(one.document.system.kernel_release) for one in found}
+        for metric, found in (("time", catalogue.timed), ("count", catalogue.counted))
+    }
+    return sorted(series["count"] - series["time"], key=lambda one: [int(part) for part in re.findall(r"\d+", one)])
+
+
+@once
+def run_s(catalogue: Catalogue) -> Mapping[str, float]:
+    """Suite to the median time that one run of it took, with starting and ending the tracer, s."""
+    return {suite: median(took_s / rows for took_s, rows in found) for suite, found in _whole(catalogue).items()}
+
+
+def minutes(catalogue: Catalogue) -> Mapping[str, int]:
+    """Suite to the median time that the whole of it took, minutes."""
+    return {suite: ceil(median(took_s for took_s, _ in found) / 60) for suite, found in _whole(catalogue).items()}
+
+
+def _whole(catalogue: Catalogue) -> Mapping[str, Sequence[tuple[float, int]]]:
+    """Suite to the seconds and the rows of each submission of it that was neither quick nor continued."""
+    found: dict[str, list[tuple[float, int]]] = defaultdict(list)
+    for one in catalogue.timed:
+        run = one.document.run
+        if run.ended and not run.resumed and "--quick" not in run.command:
+            took = datetime.fromisoformat(run.ended) - datetime.fromisoformat(run.started)
+            found[one.suite].append((took.total_seconds(), one.rows))
+    return found
+
+
+FEWEST, MOST = 6, 20
+"""Blocks of a suite: fewest that carry a 95 % interval, and as many as `measure` makes by itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteTurn:
+    """A suite on this machine: which of its cases it can give the site, and how it is measured."""
+
+    suite: str
+    cases: int
+    first: Sequence[str]
+    """The cases that no machine has a sound time of."""
+    own: Sequence[str]
+    """Those that no machine of its kind has one of, the first ones among them."""
+    block_s: float
+    quick_block_s: float
+    blocks: int = FEWEST
+    is_quick: bool = False
+
+    @property
+    def takes_s(self) -> float:
+        """About how long it takes; its trials are as one more block."""
+        return self.quick_s if self.is_quick else (self.blocks + 1) * self.block_s
+
+    @property
+    def quick_s(self) -> float:
+        """About how long its quick plan takes."""
+        return (FEWEST + 1) * self.quick_block_s
+
+
+def new_here(catalogue: Catalogue, kind: Sequence[str], cases: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Of `cases`, those that no machine has a sound time of, and those that no machine of a kind has one of."""
+    known = measured(catalogue)
+    own = [case for case in cases if all(machine_kind(one) != kind for one in known.get(case, ()))]
+    return [case for case in own if case not in known], own
+
+
+def by_want(turns: Iterable[SuiteTurn]) -> list[SuiteTurn]:
+    """Most first times a minute first, then most cases new to the kind of machine a minute, then the shortest."""
+    return sorted(turns, key=lambda one: (-len(one.first) / one.block_s, -len(one.own) / one.block_s, one.block_s))
+
+
+def fitted(turns: Sequence[SuiteTurn], budget_s: float) -> list[SuiteTurn]:
+    """What fits into a time, in its order: as many suites as can be with fewest blocks, then more blocks of each.
+
+    Where not even the first fits so, its quick plan does, or the quick plan of the next that fits; empty: nothing does.
+    """
+    chosen, left_s = [], budget_s
+    for turn in turns:
+        if turn.takes_s <= left_s:
+            chosen.append(turn)
+            left_s -= turn.takes_s
+    if not chosen:
+        quick = (replace(turn, is_quick=True) for turn in turns)
+        return [turn for turn in quick if turn.takes_s <= budget_s][:1]
+    for place, turn in enumerate(chosen):
+        more = min(MOST - FEWEST, int(left_s / turn.block_s))
+        chosen[place] = replace(turn, blocks=FEWEST + more)
+        left_s -= more * turn.block_s
+    return chosen

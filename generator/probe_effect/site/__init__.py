@@ -1,0 +1,1 @@
+"""The site: the work folder for Hugo, its data files, Hugo itself; pages and charts are in folders of their own."""

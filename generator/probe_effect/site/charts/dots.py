@@ -1,0 +1,274 @@
+"""Values as dots with their ranges: one row per label, one colour and shape per series.
+
+Each dot of a row has a lane of its own, so that none covers another. Few series have a legend; of many, each dot
+has its name beside it. A dot that is alone in its row has its value there.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from probe_effect import units
+from probe_effect.model import Estimate
+from probe_effect.site.charts import theme
+from probe_effect.site.charts.svg import in_layouts
+from probe_effect.site.charts.theme import Chart, Layout, Spec, TextForm, TracerLook, channels, folded, looks
+
+LANE_HEIGHT: dict[Layout, int] = {"wide": 14, "narrow": 14, "card": 22}
+"""Of a lane of dots, and of a line of a label, in pixels."""
+
+ROW_GAP = 8
+
+LABEL_WIDTH: dict[Layout, int] = {"wide": 52, "narrow": 18, "card": 44}
+LEGEND_WIDTH: dict[Layout, int] = {"wide": 70, "narrow": 30, "card": 40}
+"""Characters in a line of a label; longer labels go on in a further line, because a cut one names nothing."""
+
+TICKS: dict[Layout, int] = {"wide": 6, "narrow": 3, "card": 5}
+DOT: dict[Layout, int] = {"wide": 60, "narrow": 60, "card": 160}
+"""Area of a dot in square pixels."""
+
+CARD_HEIGHT = 290
+"""What rows and legend of a card may take: more could not be read."""
+
+FURNITURE_HEIGHT = 66
+"""The axis with its title, in pixels."""
+
+RIGHT_PART: dict[Layout, float] = {"wide": 0.75, "narrow": 0.55, "card": 0.7}
+"""Where words are before their dot, because there is no room behind it: from this share of the axis on."""
+
+LONG_LABEL = 36
+"""Characters from which two legend entries do not fit side by side."""
+
+FEW_SERIES = 2
+SHORT_NAME: dict[Layout, int] = {"wide": 20, "narrow": 16, "card": 20}
+"""More series than that have their names beside the dots, if none is longer than so many characters."""
+
+FEW_DECADES, MANY_DECADES = 2e2, 2e4
+"""Spans of a logarithmic axis, as ratios, up to which more than the powers of ten fit on it."""
+
+WIDE_RANGE = 30
+"""From this ratio of largest to smallest, a linear axis would hide the small ones."""
+
+TEXT, SHORT_TEXT = "cost", "value"
+"""Where a dot has its value as a reader sees it, and without its range; the table has the numbers."""
+
+LINES = "split(datum.label, '\\n')"
+ROWS = "rows"
+"""The parameter with the lines of each row's label, by its place on the axis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """One value: its row, its series, and what an event adds, with its range where it has one."""
+
+    label: str
+    series: str
+    cost: Estimate
+    tracer: str | None = None
+    """The tracer that the series is, which gives it its look; None where it is something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class DotQuantity:
+    """The quantity that dots show: the title of its axis, its columns (value, low end, high end) and how it is written.
+
+    `reference`: the value with which readers compare all others, drawn as a line over all rows.
+    """
+
+    title: str
+    columns: tuple[str, str, str]
+    written: Callable[[Estimate], str]
+    reference: float | None = None
+
+    def has_range(self, value: Spec) -> bool:
+        """Whether a value has both ends."""
+        return value[self.columns[1]] is not None
+
+
+NANOSECONDS = DotQuantity(
+    "added ns per event", ("cost_ns", "cost_low_ns", "cost_high_ns"), partial(units.interval, scale=units.DURATION)
+)
+INSTRUCTIONS = DotQuantity(
+    "added instructions per event",
+    ("cost_instructions", "cost_least_instructions", "cost_greatest_instructions"),
+    partial(units.spread, scale=units.INSTRUCTIONS),
+)
+
+
+def dot_chart(
+    quantity: DotQuantity,
+    name: str,
+    title: str,
+    sentence: str,
+    dots: Sequence[Dot],
+    *,
+    series: Sequence[str] = (),
+    note: str | None = None,
+    page: str = "",
+) -> Chart:
+    """The chart of `dots`; rows in the order given, the axis from 0, or logarithmic where values differ widely.
+
+    Args:
+        series: their order, where it is not that of the dots; those without a value are left out. Series that are no
+            tracers have colours and shapes by it.
+    """
+    values = [_value(dot, quantity) for dot in dots]
+    rows = tuple(
+        {column: cell for column, cell in value.items() if column not in {TEXT, SHORT_TEXT}} for value in values
+    )
+    tracers = {dot.series: dot.tracer for dot in reversed(dots)}
+    order = [one for one in dict.fromkeys((*series, *(dot.series for dot in dots))) if one in tracers]
+    seen = dict(zip(order, looks([tracers[one] for one in order]), strict=True))
+    specs = in_layouts(lambda layout: _spec(layout, quantity, values, seen), title, sentence)
+    return Chart(name, title, sentence, rows, specs, note, _text_form(quantity, values, order), page)
+
+
+cost_chart = partial(dot_chart, NANOSECONDS)
+"""Costs as dots with their intervals, ns per event."""
+
+instruction_chart = partial(dot_chart, INSTRUCTIONS)
+"""Instructions per event as dots with the range of their runs."""
+
+
+def _value(dot: Dot, quantity: DotQuantity) -> Spec:
+    """A dot as Vega takes it."""
+    ends = dict(zip(quantity.columns, dot.cost, strict=True))
+    text = quantity.written(dot.cost)
+    return {"label": dot.label, "series": dot.series, **ends, TEXT: text, SHORT_TEXT: units.alone(text)}
+
+
+def _text_form(quantity: DotQuantity, values: Sequence[Spec], order: Sequence[str]) -> TextForm:
+    """A row for each dot; without the series where there is but one."""
+    columns = {"label": "Row", "series": "Series", TEXT: quantity.title[:1].upper() + quantity.title[1:]}
+    if len(order) == 1:
+        del columns["series"]
+    return TextForm(tuple(columns.values()), tuple(tuple(value[column] for column in columns) for value in values))
+
+
+def _scale(quantity: DotQuantity, values: Sequence[Spec]) -> Spec:
+    ends = [value[column] for value in values for column in quantity.columns if value[column] is not None]
+    if min(ends) > 0 and max(ends) / min(ends) > WIDE_RANGE:
+        return {"type": "log", "nice": False, "domain": [min(ends) / 1.3, max(ends) * 1.3]}
+    return {"nice": True, "domain": [min(*ends, 0), max(ends) * 1.05]}
+
+
+def _axis(scale: Spec, layout: Layout, form: str) -> Spec:
+    """Few, round ticks: powers of ten, with 2 and 5 between them where there is room."""
+    if scale.get("type") != "log":
+        return {"format": form, "tickCount": TICKS[layout]}
+    low, high = scale["domain"]
+    few: tuple[int, ...] = (1, 3) if high / low < FEW_DECADES else (1,)
+    steps = (1, 2, 5) if layout == "wide" and high / low < MANY_DECADES else few
+    ticks = [step * 10.0**power for power in range(-1, 9) for step in steps]
+    return {"format": ",~r", "values": [tick for tick in ticks if low <= tick <= high]}
+
+
+def _spec(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], seen: dict[str, TracerLook]) -> Spec:
+    """The rows that the layout has room for, with the looks that their series have among all.
+
+    A card has one dot a row: those of the series that most rows have.
+    """
+    is_alone = len(seen) == 1
+    if layout == "card":
+        ((series, _),) = Counter(value["series"] for value in every).most_common(1)
+        seen, every = {series: seen[series]}, [value for value in every if value["series"] == series]
+    is_named = len(seen) > FEW_SERIES and max(map(len, seen)) <= SHORT_NAME[layout]
+    is_single = len({value["label"] for value in every}) == len(every)
+    alone = SHORT_TEXT if layout == "narrow" else TEXT
+    beside = "series" if is_named else alone if is_single else None
+    scale = _scale(quantity, every)
+    columns = 1 if layout == "narrow" or max(map(len, seen)) > LONG_LABEL else 2
+    columns = 0 if is_named or is_alone else columns
+    legend_height = sum(_height(folded(name, LEGEND_WIDTH[layout])) for name in seen) // columns if columns else 0
+    rows = _rows(layout, quantity, every, scale, CARD_HEIGHT - 2 * legend_height)
+    drawn = [value for row in rows for value in row.values]
+    names = {name: folded(name, LEGEND_WIDTH[layout]) for name in seen}
+    drawn = [value | {"series": names[value["series"]]} for value in drawn]
+    axis = _axis(scale, layout, ",~r" if quantity.reference is not None else ",.0f")
+    x = {"type": "quantitative", "scale": scale, "title": quantity.title, "axis": axis}
+    y = _along_rows(layout, rows)
+    look = _coloured(layout, columns, {names[name]: one for name, one in seen.items()})
+    edges = [{"at": row.bottom} for row in rows[:-1]]
+    value, low, high = quantity.columns
+    words = {"value": value, "low": low, "high": high, "edges": edges, "reference": quantity.reference}
+    sizes = {"dot": DOT[layout], "text": theme.TEXT_SIZE[layout]}
+    layers = theme.layers("dots", {"x": x, "y": y, **look}, **words, **sizes, beside=beside)
+    shown = {
+        "edges": not is_single,
+        "reference": quantity.reference is not None,
+        "ranges": any(map(quantity.has_range, drawn)),
+        "beside": beside is not None,
+    }
+    texts = {"name": ROWS, "value": {str(row.middle): row.label.split("\n") for row in rows}}
+    some = [one for name, one in layers.items() if shown.get(name, True)]
+    body = {"params": [texts], "data": {"values": drawn}, "layer": some}
+    return theme.frame(layout, FURNITURE_HEIGHT + rows[-1].bottom + legend_height, body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A folded label with its dots, each in its lane: places `at`, `middle`, `bottom` are pixels from the top."""
+
+    label: str
+    values: list[Spec]
+    middle: int
+    bottom: int
+
+
+def _rows(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], scale: Spec, card_px: int) -> list[_Row]:
+    """The rows, one below the other, with a lane for each of their dots; a card has those that it has room for."""
+    line, found, top = LANE_HEIGHT[layout], list[_Row](), 0
+    for label in dict.fromkeys(value["label"] for value in every):
+        text, own = folded(label, LABEL_WIDTH[layout]), [value for value in every if value["label"] == label]
+        height = max(len(own), text.count("\n") + 1) * line + ROW_GAP
+        if layout == "card" and found and top + height > card_px:
+            break
+        middle = top + height // 2
+        first = middle - (len(own) - 1) * line / 2
+        own.sort(key=lambda value: value[quantity.columns[0]])
+        said = (value | _said(value, quantity, scale, layout) for value in own)
+        placed = [value | {"at": first + lane * line} for lane, value in enumerate(said)]
+        top += height
+        found.append(_Row(text, placed, middle, top))
+    return found
+
+
+def _said(value: Spec, quantity: DotQuantity, scale: Spec, layout: Layout) -> Spec:
+    """Where the words of a dot are: behind it and its range, or before them in the right part, with more room there."""
+    ends = [value[column] for column in quantity.columns if value[column] is not None]
+    on_axis = map(math.log if scale.get("type") == "log" else float, (*scale["domain"], min(ends), max(ends)))
+    low, high, begin, end = on_axis
+    is_behind = end - low < RIGHT_PART[layout] * (high - low) or high - end >= begin - low
+    apart = math.sqrt(DOT[layout]) / 2 + 3
+    if is_behind:
+        return {"side": "left", "said_at": max(ends), "apart": apart}
+    return {"side": "right", "said_at": min(ends), "apart": -apart}
+
+
+def _height(label: str) -> int:
+    """Pixels that a folded name takes in the legend, with the gap to the next."""
+    return LANE_HEIGHT["wide"] * (label.count("\n") + 1) + 6
+
+
+def _along_rows(layout: Layout, rows: Sequence[_Row]) -> Spec:
+    """The vertical channel, whose axis has the labels of rows: from a parameter, so that a label is never code."""
+    axis = {
+        "values": [row.middle for row in rows],
+        "labelExpr": f"{ROWS}[datum.value]",
+        "labelLimit": 0,
+        "labelLineHeight": LANE_HEIGHT[layout],
+        "labelOffset": {"expr": f"(1 - length({ROWS}[datum.value])) * {LANE_HEIGHT[layout] / 2}"},
+        "labelOverlap": False,
+        "grid": False,
+    }
+    scale = {"domain": [0, rows[-1].bottom], "reverse": True, "nice": False, "zero": False}
+    return {"field": "at", "type": "quantitative", "scale": scale, "title": None, "axis": axis}
+
+
+def _coloured(layout: Layout, columns: int, seen: dict[str, TracerLook]) -> Spec:
+    """The channels that distinguish series, with one legend for both where it has columns."""
+    size = 160 if layout == "card" else 100
+    legend = {"columns": columns, "symbolStrokeWidth": 1, "symbolSize": size, "labelExpr": LINES}
+    return channels({"field": "series", "type": "nominal", "legend": legend if columns else None}, seen)

@@ -1,0 +1,318 @@
+"""The cost tables as JSON, for the site's forms and for others, and tables of costs that hand-written pages ask for.
+
+One file is for each machine and kind of machines. `site/tables.toml` has the tables that pages ask for by name. Such a
+table has the costs of one machine: the home machine, or if it has none of them the one with most; what only another
+machine has is in a column of its own. Its cells are facts like those in the text, so that a reader may have them from
+another machine (site/assets/js/whose.js).
+"""
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+
+from probe_effect import units
+from probe_effect.answer.prediction import note_of
+from probe_effect.costs.actions import READINGS, STOPS
+from probe_effect.costs.evidence import Scope, evidence, whose
+from probe_effect.costs.machine import machine_costs, own_actions
+from probe_effect.costs.row import SAMPLED, CostRow, RowKey
+from probe_effect.costs.table import CostTable
+from probe_effect.model import Estimate, ProbeEffectError
+from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.index import once
+from probe_effect.numbers.names import tool_of, tool_with_version
+from probe_effect.numbers.shown import facts_of_submission
+from probe_effect.numbers.submission import Submission
+from probe_effect.scripts.form import KINDS, TRACEPOINTS
+from probe_effect.site.measured_facts import Fact
+from probe_effect.site.pages import addresses, links
+from probe_effect.site.pages.parts import Part, Pieces, Table, fragment, of_data, source_label
+from probe_effect.site.pages.text import link, listed, safe, say, together
+from probe_effect.site.script_values import Values, ends, script_json
+from probe_effect.toml import beside
+
+FORMAT = 1
+"""The version of the form of these files: it rises where something is taken away or means something else."""
+
+DIGITS = 6
+"""More than an answer is written with."""
+
+COLUMNS = ("value_ns", "low_ns", "high_ns", "basis", "machines", "note", "without_hypervisor", "calls")
+"""What each place of a row is; those at the end are left out where nothing is known."""
+
+USER_PROBES = ("uprobe", "uretprobe")
+"""Types of probe whose cost depends on the instruction that they replace."""
+
+MECHANISMS = ("emulated", "stepped", "called")
+PROBE_KINDS = tuple(dict.fromkeys((*KINDS.values(), *(kind for _, kind in TRACEPOINTS), "system-call")))
+
+
+def file_name(kind: str) -> str:
+    """The name that the file of a kind of machines has, without its ending."""
+    return re.sub(r"[^a-z0-9]+", "-", kind.lower())
+
+
+def scopes(catalogue: Catalogue) -> dict[str, tuple[str, Scope]]:
+    """The name of each file to what it is of, in words, and its scope: kinds of machines, then each machine."""
+    found, newest = evidence(catalogue), dict[str, Submission]()
+    for submission in catalogue.numbers.submissions:
+        newest.setdefault(submission.machine, submission)
+    facts = {machine: facts_of_submission(newest[machine]) for machine in found.machines}
+    kinds = {one.kind: whose(found, replace(one, machine="", name="")) for one in facts.values()}
+    made = {file_name(kind): (f"any {kind}", scope) for kind, scope in kinds.items()}
+    return made | {one: (names.machine_name(newest[one]), whose(found, facts[one], one)) for one in facts}
+
+
+@once
+def scope_tables(catalogue: Catalogue) -> dict[str, Values]:
+    """The name of each file to what is in it."""
+    return {name: scope_values(catalogue, name, *of) for name, of in scopes(catalogue).items()}
+
+
+def cost_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    """File name below `/data/` and its JSON, and the schema of them all."""
+    yield "costs/schema.json", Path(__file__).with_suffix(".schema.json").read_text(encoding="utf-8")
+    for name, values in scope_tables(catalogue).items():
+        yield f"costs/{name}.json", script_json(values)
+
+
+def scope_values(catalogue: Catalogue, name: str, words: str, scope: Scope) -> Values:
+    """The tables of all tracers in a scope. Rows have the places of notes and machines in their lists."""
+    found, notes, machines = evidence(catalogue), dict[str, int](), dict[str, int]()
+    tracers = dict.fromkeys([*found.tracers, STOPS, *(tool_of(tracer) for _, tracer, _ in found.printed)])
+    made = {
+        tracer: values
+        for tracer in tracers
+        if (values := table_values(CostTable(found, scope, tracer), _kinds(catalogue), notes, machines))["rows"]
+    }
+    head = {"format": FORMAT, "version": catalogue.version, "scope": {"id": name, "name": words}, "unit": "ns an event"}
+    sets = [one.split() for one in machines]
+    return {**head, "columns": COLUMNS, "machines": sets, "notes": list(notes), "tracers": made}
+
+
+def _kinds(catalogue: Catalogue) -> Collection[str]:
+    """The kinds of probes that scripts and standard tools have."""
+    standard = (probe.kind for package in catalogue.tools for tool in package.tools for probe in tool.probes)
+    return dict.fromkeys((*PROBE_KINDS, *standard, *(case.probe for case in catalogue.cases() if case.action)))
+
+
+def table_values(table: CostTable, kinds: Collection[str], notes: dict[str, int], machines: dict[str, int]) -> Values:
+    """A table as JSON has it; notes and machines that are new get the next places."""
+    actions = READINGS if table.tracer == STOPS else table.actions
+    rows: dict[str, dict[str, list[Any]]] = {}
+    for kind in (SAMPLED,) if table.tracer == STOPS else filter(table.knows, kinds):
+        for mechanism in (None, *MECHANISMS) if kind in USER_PROBES else (None,):
+            own = {action: table.row(RowKey(kind, mechanism, action)) for action in actions}
+            known = {action: _row(row, notes, machines) for action, row in own.items() if row is not None}
+            if known:
+                rows[f"{kind} {mechanism}" if mechanism else kind] = known
+    highest = table.highest
+    return {
+        "tool": _tool(table),
+        "does_anyway": sorted(own_actions(table.tracer)),
+        "stops": table.tracer == STOPS,
+        "adds": {action: _ends(added) for action in actions if (added := table.adds(action)) is not None},
+        "highest": [highest[0], *_ends(highest[1])] if highest else None,
+        "rows": rows,
+    }
+
+
+def _row(row: CostRow, notes: dict[str, int], machines: dict[str, int]) -> list[Any]:
+    """The places of `COLUMNS`, without what is missing at the end."""
+    note, whose_range = note_of(row), " ".join(row.machines)
+    made = [
+        *_ends(row.cost),
+        row.basis,
+        machines.setdefault(whose_range, len(machines)),
+        None if note is None else notes.setdefault(note, len(notes)),
+        row.hardware.text if row.hardware else None,
+        [*_ends(row.path.cost), row.path.calls_per_event] if row.path else None,
+    ]
+    while made[-1] is None:
+        made.pop()
+    return made
+
+
+def _ends(cost: Estimate) -> list[float | None]:
+    return ends(cost, DIGITS) or []
+
+
+def _tool(table: CostTable) -> str:
+    """The tracer with its version where it is one machine's; else by its name."""
+    known = machine_costs(table.found, table.scope.own[0], table.tracer).costs if table.scope.own else {}
+    return names.tool_with_version(next(iter(known.values()))) if known else names.tracer_name(table.tracer)
+
+
+HEADS: Mapping[str, str] = beside(__file__, "cost_tables")["quantities"]
+"""The header of each quantity; those at a rate, `slowdown@<rate>`, have the rate."""
+
+USUAL = ("cost", "threshold-1", "threshold-5", "threshold-30")
+
+EXIT = say("The cost of a stepped instruction includes [an exit to KVM](/guide/probes/#from-user-space).")
+
+RED_ZONE = say(
+    "A nop of 5 bytes is called on Linux 6.18 to 7.1 alone, and "
+    "[inside a function that call can overwrite data](/guide/probes/#from-user-space)."
+)
+
+
+class PairRow(NamedTuple):
+    """A case with a tracer: the fact of each quantity, None where there is none on the machine of the table."""
+
+    case: str
+    level: str
+    tracer: str
+    facts: Sequence[Fact | None]
+    elsewhere: Fact | None
+    cost: Fact
+
+
+class NamedTables:
+    """The tables of `site/tables.toml`, by the facts that all hand-written pages quote.
+
+    `facts` are those of their cells, by the key that a fragment quotes each with.
+    """
+
+    def __init__(self, catalogue: Catalogue, found: Mapping[str, Fact]) -> None:
+        """The tables of the data in `catalogue`, whose facts are `found`."""
+        self.catalogue, self.found = catalogue, found
+        oldest_first = sorted(catalogue.timed, key=lambda one: one.started)
+        self.tools = {one.tracer: tool_with_version(one) for run in oldest_first for one in run.numbers}
+        self.facts: dict[str, Fact] = {}
+
+    def write(self, path: Path) -> Iterator[tuple[str, str]]:
+        """Fragment file name to Markdown, for each table of the file of which the data have anything.
+
+        Raises: ProbeEffectError for a quantity that is none.
+        """
+        for name, asked in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            if source := asked.get("source"):
+                parts = list(self._published(name, source, asked["figures"]))
+            else:
+                quantities = asked.get("quantities", USUAL)
+                parts = list(self._costs(name, [*map(head, quantities)], asked["cases"], asked["tracers"], quantities))
+            if parts:
+                yield f"tables/{name}.md", fragment(parts)
+
+    def _published(self, name: str, source_id: str, figures: Sequence[str]) -> Iterator[Part]:
+        source = next((one for one in self.catalogue.sources if one.id == source_id), None)
+        if source and all(f"{source_id}.{one}" in self.found for one in figures):
+            what = {one.figure: one.what for one in source.figures}
+            label = say("Published by {}", link(source_label(source.document), addresses.figure(source_id)))
+            rows = [
+                (what[one], self._quoted(f"table/{name}/{at}", self.found[f"{source_id}.{one}"]))
+                for at, one in enumerate(figures)
+            ]
+            yield Table((of_data(label, "left"), of_data("Figure")), rows)
+
+    def _costs(
+        self, name: str, titles: Sequence[str], cases: Sequence[str], tracers: Sequence[str], quantities: Sequence[str]
+    ) -> Iterator[Part]:
+        machine, rows = self._of_one_machine([one.split("@") for one in cases], tracers, quantities)
+        if not rows:
+            return
+        has_levels = any(row.level for row in rows)
+        is_one_case = len(rows) > 1 and len({row.case for row in rows}) == 1
+        is_one_tracer = len(rows) > 1 and len({row.tracer for row in rows}) == 1 and (has_levels or not is_one_case)
+        named = {
+            "case": None if is_one_case else [links.case(row.case, self.catalogue.titles[row.case]) for row in rows],
+            "level": [row.level for row in rows] if has_levels else None,
+            "tracer": None if is_one_tracer else [self.tools[row.tracer] for row in rows],
+        }
+        heads = [of_data(label, "left") for key, label in NAMES.items() if named[key]]
+        by_column: list[Sequence[object]] = [cells for cells in named.values() if cells]
+        for at, title in enumerate(titles):
+            heads.append(of_data(title))
+            by_column.append(self._cells(f"table/{name}/{at}", [row.facts[at] for row in rows], rows, is_first=not at))
+        if any(row.elsewhere for row in rows):
+            heads.append(of_data(f"{titles[0]}, another machine"))
+            by_column.append(self._elsewhere(f"table/{name}", rows))
+        yield Table(heads, list(zip(*by_column, strict=True)))
+        case, tool = rows[0].case, self.tools[rows[0].tracer]
+        common = [say("Case: {}", links.case(case, self.catalogue.titles[case]))] if is_one_case else []
+        common += [say("with {}" if is_one_case else "All with {}", tool)] if is_one_tracer else []
+        yield self._note(name, machine, rows, common)
+
+    def _of_one_machine(
+        self, cases: Sequence[Sequence[str]], tracers: Sequence[str], quantities: Sequence[str]
+    ) -> tuple[str, list[PairRow]]:
+        """The machine of a table, and its rows."""
+        found = []
+        for case, *levels in cases:
+            level = "".join(levels)
+            for tracer in tracers:
+                key = f"{tracer}.{case}{level and '@' + level}"
+                facts = [self._fact(key, quantity, is_alone=len(quantities) > 2) for quantity in quantities]
+                if any(facts):
+                    found.append(PairRow(case, level, tracer, facts, None, self.found.get(f"{key}.cost", {})))
+        machines = Counter(one["machine"] for row in found for one in row.facts if one)
+        home = self.found.get("machine", {}).get("machine", "")
+        machine = home if home in machines else max(machines, key=machines.__getitem__, default="")
+        rows = []
+        for row in found:
+            here = [one if one and one["machine"] == machine else None for one in row.facts]
+            others = [one for one in row.facts if one and one["machine"] != machine]
+            rows.append(row._replace(facts=here, elsewhere=others[0] if others else None))
+        return machine, rows
+
+    def _fact(self, key: str, quantity: str, *, is_alone: bool) -> Fact | None:
+        """The fact of a cell; many columns leave room for the interval of the cost alone."""
+        fact = self.found.get(f"{key}.{quantity}")
+        if fact is None and quantity == "cost":
+            fact = self.found.get(f"{key}.cost-per-system-call")
+        text = fact and fact.get("cell", fact["text"])
+        if fact is None or not text:
+            return None
+        return fact | {"text": units.alone(text) if is_alone and quantity.startswith("threshold") else text}
+
+    def _cells(
+        self, key: str, facts: Sequence[Fact | None], rows: Sequence[PairRow], *, is_first: bool
+    ) -> list[Markup | str]:
+        """A column in one unit."""
+        texts = units.in_one_unit([one["text"] if one else "" for one in facts])
+        return [
+            self._quoted(f"{key}/{at}", fact | {"text": str(text)})
+            if fact
+            else ("not timed" if is_first and row.elsewhere else "")
+            for at, (fact, text, row) in enumerate(zip(facts, texts, rows, strict=True))
+        ]
+
+    def _elsewhere(self, key: str, rows: Sequence[PairRow]) -> list[Pieces | str]:
+        return [
+            Pieces([self._quoted(f"{key}/elsewhere/{at}", one), f" ({one['place']})"]) if (one := row.elsewhere) else ""
+            for at, row in enumerate(rows)
+        ]
+
+    def _quoted(self, key: str, fact: Fact) -> Markup:
+        """The short code for a fact of a table."""
+        self.facts[key] = fact
+        return say('{{{{< number "{}" same >}}}}', safe(key))
+
+    def _note(self, name: str, machine: str, rows: Sequence[PairRow], common: Sequence[Markup]) -> Markup:
+        """What all rows have in common, the machine, and what to know of user probes on a guest."""
+        where = self._quoted(f"table/{name}/machine", {"text": machine, "kind": "place"})
+        return together(
+            common and say("{}.", listed(common)),
+            say("Measured on {}.", where),
+            any("hardware" in row.cost for row in rows) and EXIT,
+            any("red-zone" in row.cost for row in rows) and RED_ZONE,
+        )
+
+
+NAMES = {"case": "Probe", "level": "Level", "tracer": "Tracer"}
+"""The columns that name a row, in their order."""
+
+
+def head(quantity: str) -> str:
+    """The header of a quantity. Raises: ProbeEffectError for what is none."""
+    name, at, detail = quantity.partition("@")
+    if (form := HEADS.get(name + at)) is None:
+        raise ProbeEffectError(f"site/tables.toml: {quantity} is no quantity; there are {', '.join(HEADS)}")
+    return form.format(detail)

@@ -1,0 +1,429 @@
+"""The site's `/data/`: raw files, whole tables, also as Parquet, and what describes them: the dictionary and schemas.
+
+It is laid out as `data/` is in the repository, so that paths hold in both and inside the zip.
+
+Table Schema: https://datapackage.org/standard/table-schema/ (version 2). JSON Schema: draft 2020-12, by pydantic.
+"""
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from probe_effect.checks.run import ALL_RULES
+from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
+from probe_effect.numbers.submission import Submission
+from probe_effect.site.files import (
+    LICENCE,
+    RUN_FIELDS,
+    TITLES,
+    WORDS,
+    DataTable,
+    Field,
+    Rows,
+    about,
+    copy,
+    fields_of,
+    forms,
+    schema,
+    whole_tables,
+    write,
+    write_table,
+    write_zip,
+)
+from probe_effect.site.pages.citing import cite_data
+from probe_effect.site.pages.parts import Code, Heading, Items, Part, Table, fragment, of_data
+from probe_effect.site.pages.text import safe
+from probe_effect.store.beside_files import ChangesFile, ClaimsFile, ExplanationsFile, ReferencesFile, SourceFile
+from probe_effect.store.dictionary import FORM_RULES, KEYS, TABLES, document_keys, document_schema
+from probe_effect.store.documents import Document
+from probe_effect.store.further_tables import HISTOGRAM_COLUMNS
+from probe_effect.store.machine_file import MachineFile
+from probe_effect.store.places import own_headers, sha256
+from probe_effect.store.release_file import Manifest
+from probe_effect.store.samples import SAMPLE_COLUMNS
+from probe_effect.store.suite_file import Suite, suite_file, workload_source
+from probe_effect.store.tables import Column, further_column
+from probe_effect.store.transcripts import (
+    MECHANISMS,
+    KernelMechanisms,
+    MechanismsFile,
+    Recorded,
+    ToolPackage,
+    TranscriptFile,
+)
+
+DOCUMENTS: dict[str, type[Document]] = {
+    "machine.json": MachineFile,
+    "source.toml": SourceFile,
+    "suite.toml": Suite,
+    "changes.toml": ChangesFile,
+    "manifest.json": Manifest,
+    "tools.toml": ToolPackage,
+    "transcripts.toml": TranscriptFile,
+    "recorded.json": Recorded,
+    "references.toml": ReferencesFile,
+    "explanations.toml": ExplanationsFile,
+    "claims.toml": ClaimsFile,
+    "kernel-mechanisms.json": KernelMechanisms,
+    "mechanisms.json": MechanismsFile,
+}
+
+
+def written_files() -> dict[str, str]:
+    """Every file of the format in the repository: path under `data/`, to its text."""
+    schemas = {f"schema/{name}.schema.json": document_schema(model) for name, model in DOCUMENTS.items()}
+    schemas |= {f"schema/{name}.schema.json": table_schema(columns) for name, columns in TABLES.items()}
+    texts = {"README.md": dictionary_readme(), "LICENSE": LICENCE["text"]}
+    return texts | {path: json.dumps(schema, indent=2, ensure_ascii=False) + "\n" for path, schema in schemas.items()}
+
+
+def table_schema(columns: Iterable[Column]) -> dict[str, Any]:
+    """A Frictionless Table Schema of the columns; an empty cell is a missing value."""
+    return {"fields": [_field(column) for column in columns], "missingValues": [""]}
+
+
+def _field(column: Column) -> dict[str, Any]:
+    limits: dict[str, Any] = {"required": True} if column.required else {}
+    if column.choices:
+        limits["enum"] = list(column.choices)
+    if column.pattern:
+        limits["pattern"] = column.pattern
+    if column.kind != "string" and column.minimum is not None:
+        limits["minimum"] = column.minimum
+    field: dict[str, Any] = {"name": column.name, "type": column.kind, "description": column.text}
+    return field | ({"constraints": limits} if limits else {})
+
+
+def dictionary_readme() -> str:
+    """The dictionary: what lies where, what every column and key means, and every rule; all in words of our own."""
+    return fragment(_readme())
+
+
+PARTS_OF: dict[str, dict[str, str]] = {
+    "changes.toml": {"Each `[[changes]]`; append one, and never change an old one.": "Change"},
+    "manifest.json of a release": {"": "Manifest"},
+    "tools/<package>.toml": {
+        "": "ToolPackage",
+        "Each `[[tools]]`:": "StandardTool",
+        "Each `[[tools.probes]]`:": "ToolProbes",
+    },
+    "transcripts/<chapter>.toml": {"Each `[[transcript]]`:": "Transcript"},
+    "mechanisms/<kernel release>.json": {"": "KernelMechanisms", "Each of its `trials`:": "MechanismTrial"},
+    "transcripts/recorded/<id>.json": {"": "Recorded"},
+    "references.toml": {"Each `[[reference]]`, sorted by `id`:": "Reference"},
+    "explanations.toml": {"Each `[[explanation]]`, sorted by `id`:": "Explanation"},
+    "claims.toml": {"Each `[[claim]]`, sorted by `id`:": "Claim"},
+}
+"""File to what its parts are called, each with the name of their model."""
+
+
+def _readme() -> Iterator[Part]:
+    yield safe("<!-- Made by `probe-effect dictionary --write` from the schema in the code. Do not edit. -->")
+    yield Heading("The data", 1)
+    yield _table(("Path", "What it is"), ((f"`{path}`", said) for path, said in WORDS["repository"].items()))
+    yield safe("A missing value is an empty cell or null, never 0. The data is licensed under CC BY 4.0.")
+    for name, columns in TABLES.items():
+        yield Heading(safe(name))
+        yield _table(("Column", "Kind", "Meaning"), map(_column, columns))
+    yield Heading("machine.json")
+    yield _keys(document_keys())
+    yield Heading("source.toml")
+    yield _keys(document_keys(SourceFile))
+    yield safe("Each `[[findings]]`:")
+    yield _keys(KEYS["Finding"])
+    yield safe("Each `[[repeated]]`:")
+    yield _keys(KEYS["Repetition"])
+    for name, models in PARTS_OF.items():
+        yield Heading(safe(name))
+        for said, model in models.items():
+            yield safe(said)
+            yield _keys(KEYS[model])
+    yield Heading("Rules")
+    yield safe("What `probe-effect check` demands beyond these tables.")
+    for subject, rules in ALL_RULES.items():
+        yield Heading(safe(f"Of {subject}"), 3)
+        rows = ((f"`{one.id}`", one.text, one.good, one.bad) for one in rules)
+        yield _table(("Rule", "What it demands", "Good", "Bad"), rows)
+    yield Heading("Of every file", 3)
+    yield safe("`<file>` is `samples`, `machine`, `figures`, `source`, `suite`, ..")
+    yield _table(("Rule", "What it demands"), ((f"`<file>/{name}`", text) for name, text in FORM_RULES.items()))
+
+
+def _column(one: Column) -> tuple[str, ...]:
+    kind = ", required" if one.required else ", may be absent" if one.may_be_absent else ""
+    choices = f" One of `{'`, `'.join(one.choices)}`." if one.choices else ""
+    return f"`{one.name}`", one.kind + kind, one.text + choices
+
+
+def _keys(keys: Mapping[str, str]) -> Table:
+    return _table(("Key", "Meaning"), ((f"`{key}`", said) for key, said in keys.items()))
+
+
+def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
+    return Table([of_data(head, "left") for head in heads], [tuple(map(safe, row)) for row in rows])
+
+
+TYPES: dict[str, Any] = {
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "string": pa.string(),
+    "boolean": pa.bool_(),
+    "date": pa.date32(),
+}
+
+ROWS_OF_A_GROUP = 64 * 1024
+"""The rows of a row group: an engine that asks for some submissions skips groups by their least and greatest id."""
+
+
+RUNS = {
+    "samples": ("Every run of every submission", SAMPLE_COLUMNS),
+    "histogram": ("How long single operations took, in every run that timed them", HISTOGRAM_COLUMNS),
+}
+"""The files of submissions that are one table each, by the stem of their name, to its title and their columns."""
+
+
+def write_runs(name: str, catalogue: Catalogue, path: Path) -> DataTable:
+    """Write one table of all files called `name`, of every submission in force that has one, to `path`.
+
+    Returns: the table without its rows, which are never all in memory.
+    """
+    title, columns = RUNS[name]
+    fields = (*RUN_FIELDS, *fields_of(columns))
+    in_order = sorted(catalogue.active, key=lambda one: one.id)
+    files = ((one, file) for one in in_order if (file := getattr(one.files, name)).exists())
+    schema, count = _schema(fields, title, catalogue.version), 0
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        waiting: list[pa.Table] = []
+        for submission, file in files:
+            waiting.append(_rows(submission, file, columns, schema))
+            count += waiting[-1].num_rows
+            if sum(table.num_rows for table in waiting) >= ROWS_OF_A_GROUP:
+                writer.write_table(pa.concat_tables(waiting))
+                waiting = []
+        if waiting:
+            writer.write_table(pa.concat_tables(waiting))
+    return DataTable(title, fields, (), count=count)
+
+
+def write_parquet(table: DataTable, path: Path, version: str) -> None:
+    """Write `table` to `path`; units and meanings go into the metadata of each field, the data's `version` beside."""
+    schema = _schema(table.fields, table.title, version)
+    # Our dates are text; Arrow reads them.
+    read = pa.schema([field.with_type(pa.string()) if field.type == TYPES["date"] else field for field in schema])
+    pq.write_table(pa.Table.from_pylist(table.rows, read).cast(schema), path, compression="zstd")
+
+
+def _schema(fields: Iterable[Field], title: str, version: str) -> pa.Schema:
+    return pa.schema(
+        [pa.field(field.name, TYPES[field.kind], metadata=_metadata(field)) for field in fields],
+        metadata={"title": title, "data_version": version, "licence": LICENCE["url"], "creator": LICENCE["creator"]},
+    )
+
+
+def _rows(one: Submission, file: Path, columns: Sequence[Column], schema: pa.Schema) -> pa.Table:
+    """The rows of a file of a submission, which was checked before: it is read without looking for faults."""
+    names = [column.name for column in columns]
+    options = pyarrow.csv.ConvertOptions(
+        column_types={name: schema.field(name).type for name in names},
+        include_columns=names,
+        include_missing_columns=True,
+        null_values=[""],
+        strings_can_be_null=True,
+    )
+    rows = pyarrow.csv.read_csv(file, convert_options=options)
+    place = {"submission": one.id, "machine": one.machine, "suite": one.suite, "metric": one.metric}
+    shared = [pa.array([place[field.name]] * rows.num_rows, type=pa.string()) for field in RUN_FIELDS]
+    return pa.Table.from_arrays([*shared, *rows.columns], schema=schema)
+
+
+def _metadata(field: Field) -> dict[str, str]:
+    return {"description": field.text} | ({"unit": field.unit} if field.unit else {})
+
+
+ZIP, SUMS = "probe-effect.zip", "SHA256SUMS"
+
+FOLDERS = ("published", "results", "schema", "suites")
+DESCRIPTIONS = {"README.md", "DICTIONARY.md", "LICENSE", "changes.xml", "datapackage.json", "mechanisms.json"}
+
+
+def write_tables(catalogue: Catalogue, found: Rows, data: Path) -> dict[str, DataTable]:
+    """Write every whole table into the folder `data`: CSV, JSON and Parquet; runs as Parquet, because each submission
+    has its own as CSV.
+
+    Returns: file name without its ending, to the table.
+    """
+    tables = whole_tables(found)
+    for name, table in tables.items():
+        write_table(table, data / name, about(catalogue, "/data/"))
+        write_parquet(table, data / f"{name}.parquet", catalogue.version)
+    return tables | {name: write_runs(name, catalogue, data / f"{name}.parquet") for name in RUNS}
+
+
+def describe(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -> None:
+    """Write what explains the files of the folder `data`: about, dictionary, schemas, licence, Data Package."""
+    texts = written_files()
+    texts["DICTIONARY.md"] = f"{texts['README.md']}\n# The whole tables\n\n{fragment(column_parts(tables))}"
+    texts["README.md"] = readme(catalogue)
+    mechanisms = MechanismsFile(mechanisms=MECHANISMS, kernels=catalogue.mechanisms)
+    texts["mechanisms.json"] = mechanisms.model_dump_json(indent=2) + "\n"
+    for name, text in texts.items():
+        write(data / name, text)
+    write(data / "datapackage.json", data_package(catalogue, tables, data))
+
+
+def readme(catalogue: Catalogue) -> str:
+    """What lies where in the archive, how to cite it, and its terms; all of it in words of our own."""
+    edition, cited = catalogue.edition, cite_data(catalogue)
+    of = f", of {edition.date}" if edition.date else ""
+    licence = WORDS["licence"]
+    return fragment(
+        [
+            Heading(safe(WORDS["title"]), 1),
+            safe(WORDS["summary"]),
+            safe(f"Data version {edition.version}{of}."),
+            Heading("What lies where"),
+            Items([safe(f"`{path}`: {text}") for path, text in WORDS["layout"].items()]),
+            safe("A missing value is an empty cell or null, never 0.\nUnits end the names of columns."),
+            Heading("Citing"),
+            safe(cited.text),
+            Code(cited.bibtex.strip(), "bibtex"),
+            Heading("Terms"),
+            safe(f"{licence['title']} ({licence['url']}); scripts and programs under `suites/`: Apache-2.0."),
+        ]
+    )
+
+
+def column_parts(tables: Mapping[str, DataTable]) -> Iterator[Part]:
+    """What each column of the whole tables means, a section a table; all of it in words of our own."""
+    heads = [of_data(label, "left") for label in ("Column", "Meaning", "Kind")]
+    for name, table in tables.items():
+        yield Heading(name)
+        yield f"{table.title}."
+        kinds = [", ".join(filter(None, (one.kind, one.unit))) for one in table.fields]
+        rows = zip(table.fields, kinds, strict=True)
+        yield Table(heads, [(safe(f"`{one.name}`"), safe(one.text), kind) for one, kind in rows])
+
+
+def copy_suites(suites: Iterable[SuiteFolder], data: Path) -> None:
+    """Copy each suite with its scripts, its workload and what that includes, as they lie under `data/suites`."""
+    for one in suites:
+        root = one.folder.parent.resolve()
+        source = workload_source(one.folder, one.suite)
+        for path in (suite_file(one.folder), *one.scripts(), source, *own_headers(source)):
+            copy(path, data / "suites" / path.resolve().relative_to(root))
+
+
+def write_archive(tables: Iterable[str], data: Path) -> None:
+    """Pack the data files of the folder `data`, with these whole tables, into one zip in it."""
+    paths = _data_files(tables, data)
+    write_zip(data / ZIP, {f"probe-effect/{path.relative_to(data).as_posix()}": path for path in paths})
+
+
+def write_sums(tables: Iterable[str], static: Path) -> None:
+    """Write the sums of the zip, what is in it, and data files beside pages, for `sha256sum --check` in `/data/`."""
+    data = static / "data"
+    files = [data / ZIP, *_data_files(tables, data)]
+    lines = [f"{sha256(path)}  {path.relative_to(data).as_posix()}\n" for path in files]
+    lines += [f"{sha256(path)}  ../{path.relative_to(static).as_posix()}\n" for path in _beside_pages(static)]
+    write(data / SUMS, "".join(lines))
+
+
+def _data_files(tables: Iterable[str], data: Path) -> list[Path]:
+    """Raw files, whole tables and what describes them. What pages need for themselves may be beside them."""
+    whole = (path for name in tables for path in forms(name, data))
+    described = (path for path in data.iterdir() if path.name in DESCRIPTIONS)
+    return sorted([*whole, *described, *(path for folder in FOLDERS for path in _files(data / folder))])
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted((path for path in folder.rglob("*") if path.is_file()), key=lambda path: path.as_posix())
+
+
+def _beside_pages(static: Path) -> Iterator[Path]:
+    """The data files beside pages and charts."""
+    names = {f"{name}.{ending}" for name in TITLES for ending in ("csv", "json")}
+    return (path for path in _files(static) if path.name in names and static / "data" not in path.parents)
+
+
+PROFILES = "https://datapackage.org/profiles/2.0"
+
+Resource = dict[str, Any]
+
+
+def data_package(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -> str:
+    """The Data Package of the files in the folder `data`, as JSON; `tables` are by file name without ending.
+
+    It has every table with its bytes, checksum and schema, at paths that hold on the site and inside the zip.
+    Version 2: https://datapackage.org/standard/data-package/.
+    """
+    package: dict[str, Any] = {
+        "$schema": f"{PROFILES}/datapackage.json",
+        "name": "probe-effect",
+        "title": WORDS["title"],
+        "description": WORDS["summary"],
+        "version": catalogue.version,
+        "keywords": WORDS["keywords"],
+        "licenses": [{"name": LICENCE["name"], "title": LICENCE["title"], "path": LICENCE["url"]}],
+        "contributors": [{"title": LICENCE["creator"], "roles": ["creator"]}],
+        "resources": [*_whole(tables, data), *_raw(catalogue, data)],
+    }
+    if catalogue.edition.date:
+        package["created"] = f"{catalogue.edition.date}T00:00:00Z"
+    return json.dumps(package, indent=1, ensure_ascii=False) + "\n"
+
+
+def _whole(tables: Mapping[str, DataTable], data: Path) -> Iterator[Resource]:
+    """Each whole table in each of its forms; the JSON, which is more than rows, describes its own."""
+    for name, table in tables.items():
+        for path in forms(name, data):
+            ending = path.suffix.removeprefix(".")
+            described = {} if ending == "json" else {"type": "table", "schema": schema(table.fields)}
+            yield _resource(f"{name}-{ending}", table.title, path, data) | described
+
+
+def _raw(catalogue: Catalogue, data: Path) -> Iterator[Resource]:
+    """The tables of each submission, and the figures of each source with where they are from: the work of others."""
+    for one in catalogue.everything:
+        title = f"Suite {one.suite} on {names.machine_name(one)}"
+        for own in one.files.content:
+            if own.name in TABLES:
+                path = data / "results" / one.id / own.name
+                yield _csv(f"{own.stem}-{one.id.replace('/', '-')}", title, path, data)
+    for source in catalogue.sources:
+        document = source.document
+        path = data / "published" / source.id / "figures.csv"
+        origin = [{"title": f"{document.author}: {document.title}"}]
+        yield _csv(f"figures-{source.id}", document.title, path, data) | {"sources": origin}
+
+
+def _csv(name: str, title: str, path: Path, data: Path) -> Resource:
+    """A raw file. Its schema is a file of the package too, unless it has fewer columns or more than that describes."""
+    columns = {column.name: column for column in TABLES[path.name]}
+    with path.open(encoding="utf-8", newline="") as file:
+        header = next(csv.reader(file))
+    described: str | dict[str, Any] = f"schema/{path.name}.schema.json"
+    if header != list(columns):
+        described = table_schema(columns.get(name) or further_column(name) for name in header)
+    return _resource(name, title, path, data) | {"type": "table", "schema": described}
+
+
+def _resource(name: str, title: str, path: Path, data: Path) -> Resource:
+    ending = path.suffix.removeprefix(".")
+    return {
+        "$schema": f"{PROFILES}/dataresource.json",
+        "name": name,
+        "title": title,
+        "path": path.relative_to(data).as_posix(),
+        "format": ending,
+        "mediatype": WORDS["media_types"][ending],
+        **({"encoding": "utf-8"} if ending == "csv" else {}),
+        "bytes": path.stat().st_size,
+        "hash": f"sha256:{sha256(path)}",
+    }

@@ -1,0 +1,189 @@
+"""The diagrams as layouts draw them, and the files of every figure, picture and badge.
+
+Costs in diagrams are from the home machine; what only another machine measured has the short id of that machine.
+"""
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from probe_effect import units
+from probe_effect.answer.answers import of_case
+from probe_effect.answer.prediction import BANDS
+from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.instructions import mechanism_of
+from probe_effect.costs.row import CostRow
+from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.shown import in_order, shown_machines
+from probe_effect.site.charts.draw import badge, draw_card, draw_framed, draw_svg, machine_card, site_card
+from probe_effect.site.charts.svg import Inscription, diagram, framed
+from probe_effect.site.charts.theme import LAYOUTS, Chart, source
+from probe_effect.site.files import json_of, rows_document, safe_cell, write
+from probe_effect.site.pages import addresses, machine_page, parts, site
+from probe_effect.site.pages.case_answer import MARK
+from probe_effect.store.kept import Kept
+from probe_effect.store.tables import csv_line
+
+WHOSE = "Costs are those of {machine}."
+ESTIMATED = f"{MARK} marks what was estimated from counted instructions."
+
+Drawing = dict[str, Any]
+"""A document of `site/diagrams/`, or one of its parts."""
+
+
+def write_diagrams(catalogue: Catalogue, work: Path, folder: Path) -> None:
+    """Write each diagram of `folder` for layouts, as `assets/diagrams/<name>.json`, and as a picture to take away."""
+    for name, drawing in diagrams(catalogue, folder):
+        write(work / "assets" / "diagrams" / f"{name}.json", json_of(drawing))
+        words = Inscription(
+            drawing["title"], f"{drawing['sentence']} {drawing['whose']}".strip(), source(catalogue.version)
+        )
+        write(work / "static" / "diagrams" / f"{name}.svg", framed(diagram(drawing), words, "wide"))
+
+
+def diagrams(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Drawing]]:
+    """Name and content of each diagram: `whose` its costs are, and each cost with its `text` and `href`, if known."""
+    found = evidence(catalogue)
+    shown = shown_machines(catalogue.numbers)
+    labels = {one.machine: names.machine_name(one) for one in in_order(catalogue.numbers) if one.machine in shown}
+    for path in sorted(folder.glob("*.toml")):
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        asked = list(_asked(document))
+        known = {machine: own for machine in labels if (own := _costs(found, machine, asked))}
+        machine = next(iter(known), "")
+        own = known.pop(machine, {})
+        costs = own | _of_others(known) | _measured(own)
+        whose = [WHOSE.format(machine=labels[machine])] if costs else []
+        marked = [ESTIMATED] if any(cost["text"].startswith(MARK) for cost in costs.values()) else []
+        yield path.stem, _with_costs(document, costs) | {"whose": " ".join([*whose, *marked])}
+
+
+def _of_others(known: Mapping[str, Mapping[str, Drawing]]) -> dict[str, Drawing]:
+    """Measured costs, each with the short id of its machine; of several machines the one that has most goes first."""
+    found: dict[str, Drawing] = {}
+    for machine in sorted(known, key=lambda one: len(known[one])):
+        short = names.short_id(machine)
+        found |= {one: cost | {"text": f"{cost['text']} ({short})"} for one, cost in _measured(known[machine]).items()}
+    return found
+
+
+def _measured(costs: Mapping[str, Drawing]) -> dict[str, Drawing]:
+    return {one: cost for one, cost in costs.items() if not cost["text"].startswith(MARK)}
+
+
+def _asked(part: object) -> Iterator[str]:
+    """Every cost that a part of a diagram asks for, as `tracer.case`."""
+    if isinstance(part, Mapping):
+        yield from part.get("cost", ())
+        part = list(part.values())
+    if isinstance(part, Sequence) and not isinstance(part, str):
+        for inner in part:
+            yield from _asked(inner)
+
+
+def _with_costs(document: Drawing, costs: Mapping[str, Drawing]) -> Drawing:
+    """The document with the first measured cost of each part, or else the first known, and the rows of the bands."""
+    made: Drawing = {}
+    for key, value in document.items():
+        if key == "cost":
+            made |= {"cost": _chosen(value, costs)}
+        else:
+            inner = isinstance(value, list) and value and isinstance(value[0], dict)
+            made[key] = [_with_costs(one, costs) for one in value] if inner else value
+    if made.pop("has_bands", False):
+        made["rows"] += [{"when": band.range, "what": band.recommendation} for band in BANDS]
+    return made
+
+
+def _chosen(asked: Sequence[str], costs: Mapping[str, Drawing]) -> Drawing | None:
+    """The first measured cost of those that a part asks for, else the first; of another tracer it names that."""
+    known = sorted((one for one in asked if one in costs), key=lambda one: costs[one]["text"].startswith(MARK))
+    if not known:
+        return None
+    (tracer, _, _), (usual, _, _) = known[0].partition("."), asked[0].partition(".")
+    cost = costs[known[0]]
+    return cost if tracer == usual else cost | {"text": f"{cost['text']}, {tracer}"}
+
+
+def _costs(found: Evidence, machine: str, asked: Sequence[str]) -> dict[str, Drawing]:
+    """The costs that a machine knows of those asked for, made as it is asked: `bpftrace.03-uprobe-nop5 called`."""
+    known: dict[str, Drawing] = {}
+    for one in asked:
+        key, _, mechanism = one.partition(" ")
+        tracer, case = key.split(".", 1)
+        part = of_case(found, case, machine, tracer)
+        if part and mechanism in {"", mechanism_of(found.case_of[case], part.counted or part.added[0])}:
+            known[one] = _cost(part)
+    return known
+
+
+def _cost(part: CostRow) -> Drawing:
+    """A measured cost as its value with its address; an estimated one as its interval, which spans a factor of two."""
+    if part.basis == "measured":
+        return {"text": units.value(part.cost, units.DURATION), "href": addresses.number(part.added[0], "cost")}
+    return {"text": f"{MARK} {units.span(part.cost, units.DURATION)}", "href": addresses.case(part.name)}
+
+
+EMBEDDED_WORDS_PX = 150
+"""Height of the words around the drawing, in the page that others embed."""
+
+
+def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path) -> None:
+    """Write the page of each chart into the work folder, and its files, but for the drawings."""
+    for place, chart in enumerate(charts, 1):
+        static = work / "static" / "charts" / chart.name
+        write(work / "assets" / "charts" / chart.name / "meta.json", json_of(words(chart)))
+        for layout in LAYOUTS:
+            write(static / f"{layout}.json", json_of(chart.specs[layout]))
+        write(static / "data.csv", csv_text(chart))
+        write(static / "data.json", json_text(chart, catalogue))
+        write(work / "content" / "charts" / f"{chart.name}.md", site.figure_page(chart, catalogue, place))
+
+
+def write_drawings(charts: Iterable[Chart], work: Path, cache: Kept, version: str) -> None:
+    """Write the drawings of each chart, for pages and to be taken away, and the picture of a link to other pages."""
+    for chart in charts:
+        assets, static = (work / kind / "charts" / chart.name for kind in ("assets", "static"))
+        for layout in LAYOUTS:
+            write(assets / f"{layout}.svg", draw_svg(chart, layout, cache))
+            write(static / f"{layout}.svg", draw_framed(chart, layout, cache, version))
+        if "card" in chart.specs:
+            write(static / "card.png", draw_card(chart, cache))
+    write(work / "static" / "og" / "site.png", draw_card(site_card(), cache))
+
+
+def words(chart: Chart) -> dict[str, str | int]:
+    """The words of a chart for layouts, the height of its embedded form in px, and whether it has a card."""
+    height = chart.specs["wide"]["height"] + EMBEDDED_WORDS_PX
+    more = {"has_card": "card" in chart.specs, **({"note": chart.note} if chart.note else {})}
+    return {"title": chart.title, "sentence": chart.sentence, "embed_height_px": height, **more}
+
+
+def csv_text(chart: Chart) -> str:
+    """The rows as CSV that no spreadsheet runs."""
+    header = list(chart.rows[0]) if chart.rows else []
+    return "".join([csv_line(header), *(csv_line(safe_cell(row[name]) for name in header) for row in chart.rows)])
+
+
+def json_text(chart: Chart, catalogue: Catalogue) -> str:
+    """The rows as JSON, with what they are and of which data; a missing value is null."""
+    about = {"title": chart.title, "sentence": chart.sentence, "data_version": catalogue.version}
+    return rows_document(about, map(json_of, chart.rows))
+
+
+def machine_cards(catalogue: Catalogue) -> dict[str, Chart]:
+    """Every machine whose times were measured, to the picture of a link to its page."""
+    found = {}
+    for machine, submissions in catalogue.numbers.machines().items():
+        newest, costs = submissions[0], machine_page.briefly(machine, catalogue)
+        found[machine] = machine_card(machine, names.machine_name(newest), parts.tier(newest.document), costs)
+    return found
+
+
+def write_machine_pictures(catalogue: Catalogue, work: Path, cache: Kept) -> None:
+    """Write picture and badge of every machine whose times were measured, beside its page."""
+    for machine, card in machine_cards(catalogue).items():
+        write(work / "static" / machine_page.card(machine), draw_card(card, cache))
+        write(work / "static" / machine_page.badge(machine), badge(machine_page.briefly(machine, catalogue)))

@@ -1,0 +1,436 @@
+"""Files as a build writes them: tables with their units, zips that are the same wherever they are made, rows of pages.
+
+Beside a page are its rows, one for each number of ours and each published figure. `data` holds what the page is about.
+A page on which times, instructions and published figures meet has `counts` and `published` beside it, because the three
+never share a table; `number_fields.toml` has the fields of each.
+"""
+
+import filecmp
+import json
+import shutil
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from probe_effect.model import interval_json, spread_json, thresholds_json
+from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue, PublishedSource
+from probe_effect.numbers.index import Numbers, grouped_by
+from probe_effect.numbers.shown import shown_machines
+from probe_effect.numbers.submission import THRESHOLDS, Number, Submission
+from probe_effect.site.facts import verdicts
+from probe_effect.site.pages import addresses
+from probe_effect.site.script_values import short
+from probe_effect.store.beside_files import FIGURE_COLUMNS
+from probe_effect.store.tables import FORMULA_START, Column, csv_line
+from probe_effect.toml import beside
+
+FIXED_TIME = (1980, 1, 1, 0, 0, 0)
+"""The time of every file in a zip: the earliest that the format has."""
+
+READABLE = 0o644 << 16
+
+
+def write(path: Path, content: str | bytes) -> None:
+    """Write a file, text as UTF-8, into a folder that is made where it is missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a file into a folder that is made where it is missing."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+
+
+def write_zip(path: Path, files: Mapping[str, bytes | Path]) -> None:
+    """Pack `files`, name to content or to where it is, by name into the zip at `path`; one at a time is in memory.
+
+    The zip is the same bytes wherever and whenever the same files are packed.
+    """
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(name, FIXED_TIME)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = READABLE
+            entry.create_system = 3  # Unix, also where this is packed on another system
+            content = files[name]
+            archive.writestr(entry, content if isinstance(content, bytes) else content.read_bytes())
+
+
+def mirror(fresh: Path, target: Path) -> None:
+    """Make `target`, which a program may watch, hold just the files of `fresh`; those that are the same stay untouched.
+
+    New files come before old ones go.
+    """
+    wanted = {path.relative_to(fresh) for path in fresh.rglob("*") if path.is_file()}
+    for name in sorted(wanted):
+        if not (target / name).is_file() or not filecmp.cmp(fresh / name, target / name, shallow=False):
+            copy(fresh / name, target / name)
+    for path in sorted(target.rglob("*")):
+        if path.is_file() and path.relative_to(target) not in wanted:
+            path.unlink()
+
+
+WORDS: dict[str, Any] = beside(__file__, "words")
+LICENCE: dict[str, str] = WORDS["licence"]
+
+
+FORMS = ("csv", "json", "parquet")
+"""The endings that a whole table may have."""
+
+FieldType = Literal["integer", "number", "string", "boolean", "date"]
+"""As Table Schema calls them."""
+
+CellValue = int | float | str | bool | None
+
+
+class TableRow(dict[str, CellValue]):
+    """The cells of a row by field, in the order of its fields; a row of many tables is written once."""
+
+    @cached_property
+    def csv(self) -> str:
+        """The row as a line of CSV, with booleans as Table Schema has them."""
+        return csv_line(str(cell).lower() if isinstance(cell, bool) else safe_cell(cell) for cell in self.values())
+
+    @cached_property
+    def json(self) -> str:
+        """The row as a line of JSON: a list, because rows that name their cells are three times as large."""
+        return json_of(list(self.values()))
+
+
+UNITS = {
+    "_ns": "ns",
+    "_hz": "events/s",
+    "_ratio": "ratio",
+    "_bytes": "bytes",
+    "_calls": "calls",
+    "instructions": "instructions",
+}
+"""The end of a quantity's name to its unit; a ratio of 0.05 reads 5 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One column of a table."""
+
+    name: str
+    kind: FieldType
+    text: str
+
+    @property
+    def unit(self) -> str | None:
+        """The unit that its name ends in; None where it has none."""
+        if self.kind not in {"integer", "number"}:
+            return None
+        return next((unit for end, unit in UNITS.items() if self.name.endswith(end)), None)
+
+    def described(self) -> dict[str, str | None]:
+        """The description of the field for programs: name, type, unit and meaning."""
+        return {"name": self.name, "type": self.kind, "unit": self.unit, "description": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class DataTable:
+    """Rows with the fields that each of them has, and what they are."""
+
+    title: str
+    fields: tuple[Field, ...]
+    rows: tuple[TableRow, ...]
+    count: int | None = None
+    """How many rows there are, where they are not all here."""
+
+    @property
+    def size(self) -> int:
+        """How many rows it has."""
+        return len(self.rows) if self.count is None else self.count
+
+
+def fields_of(columns: Iterable[Column]) -> tuple[Field, ...]:
+    """The columns of a data file as fields."""
+    return tuple(Field(column.name, column.kind, column.text) for column in columns)
+
+
+def forms(name: str, folder: Path) -> list[Path]:
+    """The files that the table called `name` has in `folder`."""
+    paths = (folder / f"{name}.{ending}" for ending in FORMS)
+    return [path for path in paths if path.is_file()]
+
+
+def write_table(table: DataTable, path: Path, about: Mapping[str, object]) -> None:
+    """Write the table as CSV and as JSON to `path`, which has no ending."""
+    write(path.with_suffix(".csv"), csv_text(table))
+    write(path.with_suffix(".json"), json_text(table, about))
+
+
+def csv_text(table: DataTable) -> str:
+    """The table as CSV that no spreadsheet runs; a missing value is an empty cell."""
+    return "".join([csv_line(field.name for field in table.fields), *(row.csv for row in table.rows)])
+
+
+def json_text(table: DataTable, about: Mapping[str, object]) -> str:
+    """The table as JSON, a row a line: `about`, then `columns` with units and meaning, then `rows`.
+
+    A row is a list of its cells in the order of the columns; a missing value is null.
+    """
+    head = {"title": table.title, **about, "columns": [field.described() for field in table.fields]}
+    return rows_document(head, (row.json for row in table.rows))
+
+
+def rows_document(head: Mapping[str, object], rows: Iterable[str]) -> str:
+    """JSON of what `head` has, which is not nothing, and `rows`, each as JSON.
+
+    A row has a line of its own, so that the difference between two files is the rows that differ.
+    """
+    lines = ",\n".join(rows)
+    return f'{json_of(head)[:-1]}, "rows": [\n{lines}\n]}}\n'
+
+
+def schema(fields: Sequence[Field]) -> dict[str, Any]:
+    """A Table Schema of the fields (https://datapackage.org/standard/table-schema/), with their units."""
+    described = ({key: value for key, value in field.described().items() if value is not None} for field in fields)
+    return {"fields": list(described), "missingValues": [""]}
+
+
+def safe_cell(value: CellValue) -> CellValue:
+    """A cell that no spreadsheet runs: text that starts like a formula gets an apostrophe (OWASP, CSV injection)."""
+    return f"'{value}" if isinstance(value, str) and FORMULA_START.match(value) else value
+
+
+WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
+def json_of(value: object) -> str:
+    """One line of JSON, which has no NaN."""
+    return WRITER.encode(value)
+
+
+Cells = dict[str, "CellValue"]
+
+ENDS = {
+    "interval": {"_low": "Low end of its 95 % interval.", "_high": "High end of its 95 % interval."},
+    "range": {"_least": "The least of its blocks.", "_greatest": "The greatest of its blocks."},
+}
+"""The ends of a time and of a count: the end of the field's name, and its meaning."""
+
+_FILE = beside(__file__, "number_fields")
+
+
+def _fields(*tables: str) -> tuple[Field, ...]:
+    """The fields of some tables of the file, each quantity with its ends."""
+    columns = ((name, *column) for table in tables for name, column in _FILE[table].items())
+    return tuple(field for name, kind, text in columns for field in _with_ends(name, kind, text))
+
+
+def _with_ends(name: str, kind: Any, text: str) -> Iterator[Field]:  # noqa: ANN401 (of TOML)
+    if kind in ENDS:
+        quantity, _, unit = name.rpartition("_")
+        yield from (
+            Field(f"{quantity}{end}_{unit}", "number", words) for end, words in {"": text, **ENDS[kind]}.items()
+        )
+    else:
+        yield Field(name, kind, text)
+
+
+COST_FIELDS = _fields("place", "time", "events", "trust_in_time")
+COUNT_FIELDS = _fields("place", "count", "events", "trust_in_count")
+FIGURE_FIELDS = (*_fields("source"), *fields_of(FIGURE_COLUMNS), *_fields("recomputed"))
+CLAIMS = _fields("claim")
+RUN_FIELDS = _fields("run")
+"""Before the columns of each row of the files of submissions."""
+
+
+def number_rows(submissions: Iterable[Submission], numbers: Numbers) -> Iterator[TableRow]:
+    """Every case of each of `submissions`, all of times or all of instructions; of one withdrawn, none is current."""
+    for submission in submissions:
+        # The cells that all rows of a submission share.
+        document = submission.document
+        place: Cells = {
+            "machine": submission.machine,
+            "machine_name": names.machine_name(submission),
+            "tier": names.tier(document.machine, submission.metric),
+            "kernel_release": document.system.kernel_release,
+            "submission": submission.id,
+            "date": submission.date,
+            "suite": submission.suite,
+        }
+        fields = COST_FIELDS if submission.metric == "time" else COUNT_FIELDS
+        for one in submission.numbers:
+            made = place | {"tracer_version": one.tool_version, "current": numbers.is_current(one)}
+            made |= _time(one) if one.is_time else _count(one)
+            yield TableRow((field.name, _cell(one, made, field)) for field in fields)
+
+
+def figure_rows(sources: Iterable[PublishedSource]) -> Iterator[TableRow]:
+    """Every published figure, by source, beside what it comes to when computed again."""
+    for source in sources:
+        document = source.document
+        place: Cells = {"source": source.id, "source_title": document.title, "source_date": document.date}
+        for figure in source.figures:
+            own = {column.name: _plain(getattr(figure, column.name)) for column in FIGURE_COLUMNS}
+            found = source.recomputed.get(figure.figure)
+            again: Cells = {
+                "recomputed": short(float(found.value)) if found else None,
+                "verdict": found.verdict if found else None,
+            }
+            yield TableRow(place | own | again)
+
+
+def _time(one: Number) -> Cells:
+    """Cells of a time that it does not have under their own names."""
+    cells = {"baseline_ns": one.baseline.value if one.baseline else None}
+    cells |= interval_json(one.cost, "cost", "ns") | interval_json(one.time.slowdown, "slowdown", "ratio")
+    cells |= thresholds_json({percent: one.threshold(percent) for percent in THRESHOLDS})
+    cells |= interval_json(one.event.attach, "attach", "ns") | interval_json(one.event.detach, "detach", "ns")
+    cells |= interval_json(one.own_use.cpu or one.time.cpu, "tracer_cpu", "ns")
+    cells |= interval_json(one.own_use.memory or one.time.memory, "tracer_rss", "bytes")
+    cells["tracer_calls"] = one.own_use.calls
+    return {**cells, "grade_reasons": "; ".join(one.grade_reasons) or None}
+
+
+def _count(one: Number) -> Cells:
+    """Cells of a count that it does not have under their own names."""
+    ends = spread_json(one.baseline, "baseline") | spread_json(one.cost, "cost")
+    ends |= spread_json(one.event.attach, "attach") | spread_json(one.event.detach, "detach")
+    machine = one.submission.document.machine
+    place: Cells = {"architecture": names.architecture(machine.architecture), "cpus": machine.threads}
+    return {**place, **ends, "faults": "; ".join(one.faults) or None}
+
+
+def _cell(one: Number, made: Cells, field: Field) -> CellValue:
+    """The cell that was made for a field, or else the attribute of that name of the number or of its result."""
+    holder = one if hasattr(one, field.name) else one.time if one.is_time else one.count
+    found: Any = made[field.name] if field.name in made else getattr(holder, field.name)
+    cell: CellValue = short(found) if field.kind == "number" else found
+    return cell
+
+
+def _plain(value: object) -> CellValue:
+    """A cell of `figures.csv`; decimals become numbers."""
+    return value if value is None or isinstance(value, int | str) else float(str(value))
+
+
+Tables = dict[str, DataTable]
+"""File name without its ending, to the table in it."""
+
+TITLES = {"data": "This page's numbers", "counts": "Its instructions", "published": "Its published figures"}
+"""The title that a page gives each of its tables."""
+
+
+class Rows(NamedTuple):
+    """Every number of the site, times, instructions and published figures apart."""
+
+    costs: tuple[TableRow, ...]
+    counts: tuple[TableRow, ...]
+    figures: tuple[TableRow, ...]
+
+
+def rows(catalogue: Catalogue) -> Rows:
+    """The rows of all numbers, each made once."""
+    return Rows(
+        tuple(number_rows(catalogue.timed, catalogue.numbers)),
+        tuple(number_rows(catalogue.counted, catalogue.numbers)),
+        tuple(figure_rows(catalogue.sources)),
+    )
+
+
+def whole_tables(found: Rows) -> Tables:
+    """The whole tables for `/data/`: one for each type of number."""
+    return {
+        "costs": DataTable("Costs of all submissions", COST_FIELDS, found.costs),
+        "counts": DataTable("Instructions of all submissions", COUNT_FIELDS, found.counts),
+        "figures": DataTable("Published figures of all sources", FIGURE_FIELDS, found.figures),
+    }
+
+
+def page_tables(catalogue: Catalogue, whole: Rows) -> dict[str, Tables]:
+    """Address of a page to its tables; what was skipped, half of all rows, is beside its submission only."""
+    found = Rows(*(tuple(row for row in some if row.get("status") != "skipped") for some in whole))
+    costs, counts = (tuple(row for row in some if row["current"]) for some in (found.costs, found.counts))
+    of_our_cases = (row for row in found.figures if row["case"] is not None and row["cost_ns"] is not None)
+    claims = tuple(TableRow((field.name, one[field.name]) for field in CLAIMS) for one in verdicts(catalogue))
+    pages = {
+        "/costs/": {"data": DataTable("What one event costs, current on each machine", COST_FIELDS, costs)},
+        "/kernels/": {"data": DataTable("Instructions of one event, all counts", COUNT_FIELDS, found.counts)},
+        "/sources/": {"data": DataTable("Published figures", FIGURE_FIELDS, found.figures)},
+        "/claims/": {"data": DataTable("Claims on what tracing costs, with verdicts", CLAIMS, claims)},
+    }
+    # A page that shows some machines has their rows beside it; those of a case, and of all costs, have every machine's.
+    shown = set(shown_machines(catalogue.numbers))
+    few = Rows(tuple(row for row in costs if row["machine"] in shown), counts, ())
+    by_suite = [grouped_by(some, itemgetter("suite")) for some in few]
+    by_case = [grouped_by(some, itemgetter("case")) for some in (costs, counts, of_our_cases)]
+    by_tool = [grouped_by(some, _tool) for some in few]
+    for folder in catalogue.suites:
+        suite = folder.suite
+        pages[addresses.suite(suite.id)] = _mixed(f"Suite {suite.id}: {suite.title}", by_suite, suite.id)
+        for case in suite.cases:
+            pages[addresses.case(case.id)] = _mixed(catalogue.titles[case.id], by_case, case.id)
+    for tool in sorted({_tool(row) for row in (*found.costs, *found.counts)}):
+        pages[addresses.tracer(tool)] = _mixed(f"Measured with {tool}", by_tool, tool)
+    pages |= _each("machine", addresses.machine, "Times on", COST_FIELDS, found.costs)
+    pages |= _each("machine", addresses.kernel, "Instructions on", COUNT_FIELDS, found.counts)
+    pages |= _each("submission", addresses.submission, "Submission", COST_FIELDS, whole.costs)
+    pages |= _each("submission", addresses.submission, "Submission", COUNT_FIELDS, whole.counts)
+    for one in catalogue.withdrawn:
+        fields = COST_FIELDS if one.metric == "time" else COUNT_FIELDS
+        own = tuple(number_rows([one], catalogue.numbers))
+        pages[addresses.submission(one.id)] = {"data": DataTable(f"Submission {one.id}, withdrawn", fields, own)}
+    return pages | _each("source", addresses.figure, "Published figures of", FIGURE_FIELDS, found.figures)
+
+
+def write_page_data(pages: dict[str, Tables], catalogue: Catalogue, static: Path) -> str:
+    """Write the tables of every page below `static`, and return the index of them that the layouts read, as JSON."""
+    for address, tables in pages.items():
+        for name, table in tables.items():
+            write_table(table, static / address.strip("/") / name, about(catalogue, address))
+    listed = {
+        address.rstrip("/"): [
+            {"name": name, "label": TITLES[name], "title": table.title, "rows": len(table.rows)}
+            for name, table in tables.items()
+        ]
+        for address, tables in pages.items()
+    }
+    return json_of(listed)
+
+
+def about(catalogue: Catalogue, address: str) -> dict[str, object]:
+    """The head of every JSON file: its page, the version of the data, and the terms."""
+    return {
+        "page": catalogue.edition.address(address),
+        "data_version": catalogue.version,
+        "licence": {"name": LICENCE["name"], "url": LICENCE["url"]},
+        "creator": LICENCE["creator"],
+    }
+
+
+def _mixed(title: str, kinds: Iterable[dict[str, list[TableRow]]], value: str) -> Tables:
+    """The tables of a page on which all three kinds meet; costs always, so that their path stays."""
+    costs, counts, figures = (tuple(groups.get(value, ())) for groups in kinds)
+    tables = {"data": DataTable(title, COST_FIELDS, costs)}
+    if counts:
+        tables["counts"] = DataTable(f"{title}, instructions", COUNT_FIELDS, counts)
+    if figures:
+        tables["published"] = DataTable(f"{title}, published figures", FIGURE_FIELDS, figures)
+    return tables
+
+
+def _each(
+    key: str, address: Callable[[str], str], title: str, fields: tuple[Field, ...], rows: Iterable[TableRow]
+) -> dict[str, Tables]:
+    """A page for each value of `key`, with its rows."""
+    groups: dict[str, list[TableRow]] = grouped_by(rows, itemgetter(key))
+    called = "machine_name" if key == "machine" else key
+    return {
+        address(value): {"data": DataTable(f"{title} {own[0][called]}", fields, tuple(own))}
+        for value, own in groups.items()
+    }
+
+
+def _tool(row: TableRow) -> str:
+    """The tool that measured the row, whatever its version."""
+    return names.tool_of(str(row["tracer"]))

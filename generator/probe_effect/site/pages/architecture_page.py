@@ -1,0 +1,336 @@
+"""Pages on kernels: one for each architecture, and the one of which mechanisms of tracing work on which kernel.
+
+The page of an architecture says what changed there, with charts and tables, and what one event executes, by function.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
+
+from markupsafe import Markup
+
+from probe_effect import units
+from probe_effect.compare.comparison import compare, largest
+from probe_effect.compare.kernels import (
+    Matrix,
+    architecture_order,
+    column_of,
+    kernel_names,
+    matrices,
+    names_of_all,
+    release_order,
+    series,
+)
+from probe_effect.compare.paths import OTHER, AddedPath, purposes
+from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.index import grouped_by
+from probe_effect.numbers.shown import FIRST_SUITE
+from probe_effect.numbers.submission import Number
+from probe_effect.site.pages import addresses, instructions, links
+from probe_effect.site.pages.instructions import listed
+from probe_effect.site.pages.kernel_changes import WAYS, charts_of, short_names
+from probe_effect.site.pages.parts import (
+    Fold,
+    Heading,
+    Items,
+    Part,
+    Pieces,
+    Table,
+    chart,
+    column,
+    icicle,
+    of_data,
+    page,
+    section,
+)
+from probe_effect.site.pages.text import say
+from probe_effect.store.transcripts import MECHANISMS, MechanismTrial
+from probe_effect.tools import plain_tools
+
+MOST_SAID = 3
+"""Changes of a suite that the page begins with."""
+
+PLAIN_ACTIONS = ("nothing", "count")
+"""The actions of cases that are about their probe."""
+
+LOWER_BOUND = f"{plain_tools('bpf')[0]} "
+"""How the tracer is called that does nothing but what a probe asks for."""
+
+
+def write_all(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    """Path and page for each architecture that readers have a word for."""
+    each = groupby(matrices(catalogue), key=attrgetter("architecture"))
+    for place, (architecture, some) in enumerate(each, start=1):
+        if architecture in names.ARCHITECTURES:
+            found = list(some)
+            kernels, word = names_of_all(found), names.architecture(architecture)
+            ordered = sorted(kernels, key=release_order)
+            front = {
+                "title": f"Instructions on {word}",
+                "description": f"How many instructions one traced event takes on {word}, {kernels[ordered[0]]} to "
+                f"{kernels[ordered[-1]]}: charts and tables of every count, and what was not counted.",
+                "weight": place,
+                "open": 0,
+            }
+            path = f"{addresses.architecture(architecture).strip('/')}.md"
+            yield path, page(front, _parts(found, kernels, catalogue.titles))
+
+
+def _parts(found: Sequence[Matrix], kernels: Mapping[str, str], titles: Mapping[str, str]) -> Iterator[Part]:
+    yield say(
+        "Counted in emulated machines, and no times: "
+        "see [what they show, and what they do not](/kernels/#what-instructions-do-not-show)."
+    )
+    yield from _findings(found, kernels)
+    yield say("[Every change](/kernels/changes/) has a line on a page of its own, with its cause where that is known.")
+    drawn = [[chart(each.name) for each in charts_of(one)] for one in found]
+    yield from drawn[0][:1]  # before the sections, which are folded
+    for place, one in enumerate(found):
+        yield Heading(one.suite.title)
+        yield one.suite.question
+        yield from drawn[place][0 if place else 1 :]
+        for tracer in one.tracers:
+            yield Heading(instructions.short(tracer), 3)
+            known = [row for row in one.rows if any(cell.cost for cell in one.along_kernels(row, tracer))]
+            cases = (links.case(row.case, titles.get(row.case, row.case), row.level) for row in known)
+            rows = [(case, *map(links.count, one.line(row, tracer))) for case, row in zip(cases, known, strict=True)]
+            yield Table([column("case", "Case, on Linux"), *map(of_data, short_names(one))], rows)
+        faulty = [cell for cell in one.all() if cell.cost is not None and cell.faults]
+        if faulty:
+            yield Heading("Flagged", 3)
+            yield say("{} marks counts that are neither ranked nor compared:", instructions.FLAG)
+            yield _on_kernels(faulty, lambda cell: "; ".join(cell.faults), kernels)
+        missing = [cell for cell in one.all() if cell.cost is None]
+        reasons = _on_kernels(missing, lambda cell: f"{cell.status}: {cell.note}".rstrip("."), kernels)
+        yield from section("Not counted", reasons if missing else None, level=3)
+
+
+def _findings(found: Sequence[Matrix], kernels: Mapping[str, str]) -> Iterator[Part]:
+    for each in found:
+        for words, told in (
+            ("which probes changed most, from the oldest kernel here to the newest.", _over_all(each, kernels)),
+            ("what could not be counted on older kernels here.", _since(each, kernels)),
+        ):
+            if told:
+                yield instructions.said_of(each.suite, words)
+                yield Items(told)
+    for way in WAYS:
+        if compared := way.of_all(found):
+            clear = units.count(sum(one.is_clear for one in compared))
+            pairs = f"{clear} of {units.count(len(compared))} pairs of counts"
+            yield f"{way.title}, {pairs} differ by more than {instructions.limit()}."
+
+
+def _over_all(found: Matrix, kernels: Mapping[str, str]) -> list[str]:
+    """The largest changes of plain probes from the oldest kernel to the newest, with libbpf where it was counted."""
+    plain = {case.id for case in found.suite.cases if case.action in PLAIN_ACTIONS}
+    lines = (found.line(row, plain_tracer(found)) for row in found.events() if row.case in plain)
+    ends = [(line[0], line[-1]) for line in lines if len(line) > 1]
+    sound = [compare(one, other) for one, other in ends if one and other and one.is_sound and other.is_sound]
+    return [instructions.between_kernels(one, kernels) for one in largest(sound, MOST_SAID)]
+
+
+def plain_tracer(found: Matrix) -> str:
+    """Libbpf where it was counted, which does nothing but what a probe asks for; else the first tracer."""
+    return next((tracer for tracer in found.tracers if tracer.startswith(LOWER_BOUND)), found.tracers[0])
+
+
+def _since(found: Matrix, kernels: Mapping[str, str]) -> list[str]:
+    """Which cases could be counted from some kernel on, and not on the older ones here, where they were tried."""
+    late: dict[str, list[str]] = {}
+    for row in found.events():
+        tried = [one for tracer in found.tracers for one in found.along_kernels(row, tracer)]
+        counted = [one for one in tried if one.cost is not None]
+        first, oldest = (
+            min((found.kernels.index(column_of(one).kernel) for one in some), default=0) for some in (counted, tried)
+        )
+        if oldest < first:
+            late.setdefault(found.kernels[first], []).append(names.quoted(tried[0].title))
+    return [f"From {kernels[kernel]} on: {', '.join(late[kernel])}." for kernel in found.kernels if kernel in late]
+
+
+def _on_kernels(some: Iterable[Number], reason: Callable[[Number], str], kernels: Mapping[str, str]) -> Items:
+    """One item for the tracers of a case that have the same reason on the same kernels, and then for such cases."""
+    numbers = grouped_by(some, lambda one: (instructions.subject(one), reason(one), instructions.tracer(one)))
+    places = {key: ", ".join(kernels[column_of(one).kernel] for one in own) for key, own in numbers.items()}
+    tracers = grouped_by(numbers, lambda key: (*key[:2], places[key]))
+    cases = grouped_by(tracers, lambda key: (*key[1:], tuple(tracer for *_, tracer in tracers[key])))
+    return Items(
+        [
+            say("{} with {} on {}: {}.", listed([case for case, *_ in own]), listed(used), place, why)
+            for (why, place, used), own in cases.items()
+        ]
+    )
+
+
+ADDRESS = "kernels/anatomy.md"
+BEFORE_MACHINES = 50
+"""The weight of the page, which comes after those of the architectures."""
+
+OPEN_CASES = ("02-kprobe", "04-tracepoint-entry", "06-uprobe")
+"""Those that the page shows at once; the others are folded."""
+
+Recordings = Mapping[str, Sequence[tuple[Number, AddedPath]]]
+"""Case to its counts from kernel to kernel, each with what an event executes more there."""
+
+
+def write(catalogue: Catalogue) -> str | None:
+    """The page of what one event executes; None where no path was recorded."""
+    found = matrices(catalogue)
+    each = [(one, own) for one in found if (own := _recorded(one))]
+    front = {
+        "title": "What one event executes",
+        "description": "Function by function, which instructions a traced event adds, and what they are for, "
+        "on each kernel and architecture, as an emulator recorded them.",
+        "weight": BEFORE_MACHINES,
+        "icicles": {
+            _drawing(one, case): instructions.boxes(own[-1][1].stacks)
+            for one, cases in each
+            for case, own in cases.items()
+        },
+    }
+    return page(front, _anatomy(each, names_of_all(found), catalogue.titles)) if each else None
+
+
+def _recorded(found: Matrix) -> Recordings:
+    """The cases of which a path was recorded with the plain tracer."""
+    rows = (row for row in found.events() if row.level is None)
+    each = {row.case: found.along_kernels(row, plain_tracer(found)) for row in rows}
+    paths = {
+        case: [(one, path) for one in some if (path := instructions.executed_of(one))] for case, some in each.items()
+    }
+    return {case: own for case, own in paths.items() if own}
+
+
+def _drawing(found: Matrix, case: str) -> str:
+    return f"{names.architecture(found.architecture)}-{found.suite.id}-{case}"
+
+
+def _anatomy(
+    each: Sequence[tuple[Matrix, Recordings]], kernels: Mapping[str, str], titles: Mapping[str, str]
+) -> Iterator[Part]:
+    yield say(
+        "This page shows which instructions one traced event adds, and what they are for. "
+        "An emulator recorded every instruction of the same operation, traced and untraced; the difference is the "
+        "event. Each count leads to its functions; [the method](/method/instructions/#what-one-event-executes) "
+        "says how it was done."
+    )
+    for found, cases in each:
+        word = names.architecture(found.architecture)
+        yield Heading(say("{}: {}", found.suite.title, word))
+        for case, own in sorted(cases.items(), key=lambda pair: pair[0] not in OPEN_CASES):
+            title, inner = f"{titles.get(case, case)} on {word}", list(_executed(found, case, own, kernels))
+            yield from [Heading(title, 3), *inner] if case in OPEN_CASES else [Fold(title, inner)]
+    yield Heading("What functions are for")
+    yield Items([say("{}: {}.", name, says) for name, says in purposes().items() if name != OTHER])
+
+
+def _executed(
+    found: Matrix, case: str, own: Sequence[tuple[Number, AddedPath]], kernels: Mapping[str, str]
+) -> Iterator[Part]:
+    called, newest = [kernels[column_of(number).kernel] for number, _ in own], own[-1][1]
+    yield say("On {} with {}: {}.", called[-1], plain_tracer(found), instructions.sentence(newest))
+    yield icicle(_drawing(found, case))
+    by_purpose = [path.by_purpose() for _, path in own]
+    rows = [
+        (name, *(instructions.signed(one[name]) if name in one else "" for one in by_purpose)) for name in purposes()
+    ]
+    sums = (links.number(number, "executed", instructions.signed(path.total)) for number, path in own)
+    yield Table(
+        [column("purpose", "Instructions for"), *map(of_data, called)],
+        [*(row for row in rows if set(row[1:]) - {"", "0"}), (Markup("**Sum**"), *sums)],
+    )
+    if hidden := instructions.kinds(newest):
+        yield say("What the count hides there: {}.", hidden)
+
+
+MECHANISMS_ADDRESS = "kernels/mechanisms.md"
+
+NOT_SEEN = {"architecture": "not here", "event": "not seen", "ended": "did not end"}
+"""What a cell says of outcomes without an error."""
+
+
+def write_mechanisms(catalogue: Catalogue) -> str | None:
+    """The page; None where nothing was tried."""
+    front = {
+        "title": "Which mechanisms work",
+        "description": f"{len(MECHANISMS)} mechanisms of tracing, each tried on every kernel here: whether it works, "
+        "what was refused where it does not, and how many instructions an event adds.",
+        "weight": 60,  # behind the anatomy, before the machines
+    }
+    return page(front, _mechanisms_parts(catalogue)) if catalogue.mechanisms else None
+
+
+def _mechanisms_parts(catalogue: Catalogue) -> Iterator[Part]:
+    yield say(
+        "Whether a kernel has a mechanism is not looked up here: each was tried on the kernel itself, in an emulated "
+        "machine.\n"
+        "*Works* means that it was attached and that an event was seen, where there is one to see.\n"
+        "A number is what an event adds in instructions, with the tracer that does least, and leads to its page."
+    )
+    yield say(
+        "Otherwise the cell says what was refused, with the kernel's error: to load the program or the map, or to "
+        "attach it.\n"
+        "*Not seen* means that it was attached, and was not seen to work: its probe may fire by another mechanism."
+    )
+    yield say(
+        "The machines have Debian's kernels as they are, the modules left out, and an emulated processor: a mechanism "
+        "may be missing because Debian built the kernel without it."
+    )
+    # The counts of the tracer that does least.
+    both = (*series(catalogue), *(one for one in matrices(catalogue) if one.suite.id == FIRST_SUITE))
+    counts = {
+        (column_of(one).kernel, row.case): one
+        for found in both
+        for row in found.events()
+        if row.level is None
+        for one in found.along_kernels(row, plain_tracer(found))
+    }
+    ordered = sorted(
+        catalogue.mechanisms, key=lambda one: (architecture_order(one.architecture), release_order(one.kernel_release))
+    )
+    for name, own in grouped_by(ordered, lambda one: names.architecture(one.architecture)).items():
+        called = kernel_names(one.kernel_release for one in own)
+        yield Heading(name)
+        yield Table(
+            [column("kernel-mechanism"), *map(of_data, called.values())],
+            [
+                (
+                    said["name"],
+                    *(
+                        _cell(one.trials.get(id_), counts.get((one.kernel_release, said.get("case", ""))))
+                        for one in own
+                    ),
+                )
+                for id_, said in MECHANISMS.items()
+            ],
+        )
+        printed = [
+            say("{}, {}: {}", said["name"], called[one.kernel_release], trial.says)
+            for id_, said in MECHANISMS.items()
+            for one in own
+            if (trial := one.trials.get(id_)) and trial.says
+        ]
+        yield Fold(f"What the kernels said on {name}", [Items(printed)])
+    yield Heading("How each is tried")
+    yield Items([say("{}: {}", said["name"], said["how"]) for said in MECHANISMS.values()])
+    yield Heading("The same for programs")
+    yield say(
+        "One [JSON file](/data/mechanisms.json) has all of it, and a "
+        "[schema](/data/schema/mechanisms.json.schema.json) says what is in it.\n"
+        "`probe-effect doctor --vm RELEASE --arch ARCHITECTURE --format json` tries them on another kernel."
+    )
+    yield say("The kernels:")
+    words = "{}: {}, {}, tried on {}"
+    yield Items(
+        [say(words, one.kernel_release, one.kernel, one.emulator, names.date_words(one.date)) for one in ordered]
+    )
+
+
+def _cell(trial: MechanismTrial | None, count: Number | None) -> object:
+    if trial is None:
+        return ""
+    if trial.outcome == "works":
+        return Pieces(["works, ", links.count(count)]) if count else "works"
+    return NOT_SEEN.get(trial.outcome) or say("{}: {}", trial.outcome, trial.error or "refused")

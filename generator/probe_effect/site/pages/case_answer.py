@@ -1,0 +1,233 @@
+"""What the page of a case begins with: its answer over all machines, or estimates from counted instructions."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from probe_effect import units
+from probe_effect.answer.answers import rows_of
+from probe_effect.answer.question import ProbeQuestion, Question
+from probe_effect.answer.sentences import is_wide
+from probe_effect.costs.evidence import Evidence
+from probe_effect.costs.from_counts import CALL_INSTRUCTIONS, Models, models
+from probe_effect.costs.instructions import mechanism_of
+from probe_effect.costs.row import CostRow, calls_of_event
+from probe_effect.costs.table import of_machine
+from probe_effect.model import Estimate
+from probe_effect.numbers import names
+from probe_effect.numbers.submission import Number, Submission
+from probe_effect.site.charts.dots import Dot, dot_chart
+from probe_effect.site.charts.theme import Chart
+from probe_effect.site.pages import addresses, links
+from probe_effect.site.pages.parts import Part, Pieces, Table, columns
+from probe_effect.site.pages.results.view import CaseResults, ResultView
+from probe_effect.site.pages.text import escape, link, listed, say, together
+
+MARK = "≈"
+"""The sign before every estimated cost, as the dagger is the sign behind every published one."""
+
+MOST_LINES = 12
+"""Estimates of one case on its page."""
+
+
+class EstimateRow(NamedTuple):
+    """The estimated cost of a case with a tracer on one machine, and what it is from."""
+
+    part: CostRow
+    tracer: str
+
+    @property
+    def submission(self) -> Submission:
+        """A run of the machine that says how long instructions take."""
+        return self.part.calibrated[0].submission
+
+    @property
+    def cost(self) -> Pieces:
+        """The cost with its interval, marked."""
+        return Pieces([f"{MARK} ", units.interval(self.part.cost, units.DURATION)])
+
+
+def of_case(found: Evidence, case_id: str, machines: Collection[str]) -> list[EstimateRow]:
+    """The estimates of a case on those machines that measured it with no tracer; none where nobody counted it."""
+    if not found.counts.get(case_id):
+        return []
+    question = Question(probes=(ProbeQuestion(case_id, 0.0),))
+    return [
+        EstimateRow(part, tracer)
+        for machine in found.machines
+        if machine in machines and not found.with_tracers(machine, case_id)
+        for tracer in found.by_tracer(machine)
+        for part in rows_of(of_machine(found, machine, tracer), question)
+        if part.basis == "estimated"
+    ]
+
+
+def cell(found: Evidence, case_id: str, machines: Collection[str], otherwise: str) -> Pieces:
+    """The estimates on some machines in one cell: from the lowest low end to the highest high end; else `otherwise`."""
+    lines = of_case(found, case_id, machines)
+    ends = [end for one in lines for end in (one.part.cost.low, one.part.cost.high) if end is not None]
+    if not ends:
+        return Pieces([otherwise])
+    return Pieces([f"{MARK} ", units.duration(max(0.0, min(ends))), " to ", units.duration(max(ends)), " (estimated)"])
+
+
+def write(found: Evidence) -> Iterator[Part]:
+    """How estimates are made: the times of each machine, and the errors of cases left out."""
+    fitted = models(found)
+    if not fitted.by_machine:
+        yield say("Nothing is estimated: that takes cases which have both a count and a time.")
+        return
+    yield say(
+        "Where a machine could not time a probe, its cost is estimated from the instructions that an event adds, "
+        "[counted in emulated machines](/kernels/). Each counts with the time that an instruction takes on that "
+        "machine.\nA return, and a call through a register, counts as {} instructions: most kernels guard both against "
+        "Spectre, so that the CPU mispredicts them.\nEach exception has a time of its own.\nThe times are fitted, "
+        "machine by machine, to the cases that have both a count and a time.",
+        1 + CALL_INSTRUCTIONS,
+    )
+    yield (
+        "Emulated machines run without mitigations of CPU vulnerabilities, so no count contains one. The measured "
+        "times contain them, so the fitted times spread their cost over instructions, returns and calls."
+    )
+    yield say(
+        "How many of these an event makes is [recorded](/kernels/) for some cases; the others take it from those of "
+        "the same probe or action, or else from the average.\nThe count of an event that is printed becomes no time: "
+        "the reader that it counts works on another CPU of a real machine."
+    )
+    heads = columns("machine", "instruction-time", "call-time", "breakpoint-time", "step-time", "calibrations")
+    rows = [
+        (
+            names.machine_name(found.costs[fitted.calibrated(machine, "")[0]].submission),
+            *map(units.duration, (one.instruction_ns, one.call_ns, one.breakpoint_ns, one.step_ns)),
+            len(one.calibrations),
+        )
+        for machine, one in fitted.by_machine.items()
+    ]
+    yield Table(heads, rows)
+    yield _left_out(fitted, found.titles)
+    kinds = []
+    for kind, ratios in sorted((kind, ratios) for kind, ratios in fitted.left_out.items() if isinstance(kind, str)):
+        own = fitted.ratios.get(kind)
+        interval = _times(own.low, own.high) if own else "that of all"
+        kinds.append((kind, len(ratios), _times(min(ratios), max(ratios)), interval))
+    yield Table(columns("probe", "left-out", "left-out-ratio", "estimate-interval"), kinds)
+    where = "wherever it is shown, and is ranked with no measured cost"
+    yield say("An estimate has the mark {} and the word “estimated” {}.", MARK, where)
+
+
+def _left_out(fitted: Models, titles: Mapping[str, str]) -> Markup:
+    """How far cases that were left out lie from their estimate."""
+    said = []
+    for has_exceptions, which in ((False, "without any exception"), (True, "with an exception")):
+        if ratio := fitted.ratios.get(has_exceptions):
+            ratios, low, high = fitted.left_out[has_exceptions], ratio.low or 0.0, ratio.high or 0.0
+            held, median = sum(low <= one <= high for one in ratios), units.quantity(ratio.value, units.TIMES)
+            text = "Of {} cases {}, left out with their kind, {} took {} what was estimated; the median is {}.{}"
+            wide = " It is wider than a factor of two: take the interval, and not the value." if is_wide(ratio) else ""
+            said.append(say(text, len(ratios), which, held, _times(low, high), median, wide))
+    known = (one for model in fitted.by_machine.values() for one in model.calibrations if one.ratio)
+    most = max(known, key=lambda one: one.ratio or 0.0, default=None)
+    return together(
+        "To see how good an estimate is, each kind of probe is left out in turn, and its cases are estimated from all "
+        "others.",
+        *said,
+        "An estimate has the interval of its own kind of probe in this table, or else that of all cases with an "
+        "exception, or of all without.",
+        most
+        and say(
+            "The greatest ratio is that of {} with {}, which took {} what was estimated.",
+            links.case(most.case, titles.get(most.case, most.case)),
+            most.tracer,
+            units.quantity(most.ratio, units.TIMES),
+        ),
+    )
+
+
+def _times(least: float | None, greatest: float | None) -> str:
+    return f"{units.quantity(least, units.TIMES)} to {units.quantity(greatest, units.TIMES)}"
+
+
+NO_INTERVAL = "too few blocks for an interval"
+
+
+def answer(view: ResultView, of: CaseResults, estimated: Sequence[EstimateRow]) -> Markup:
+    """The first sentences: the range over machines and tracers, or the most, an estimate, or why there is none."""
+    calls = calls_of_event(of.found, of.case.id)
+    said = view.answered.replace("One event", f"One iteration of {calls} system calls") if calls else view.answered
+    before, after = said.split("{}")
+    sound = [one for one in of.measured if one.is_known and not one.faults]
+    estimates = [(one, found.value) for one in sound if (found := view.estimate(one))]
+    clear = [(one, value) for one, value in estimates if value > 0 or view.scale is units.SHARE]
+    bounded = [(one, most) for one in sound if (most := view.most(one)) is not None]
+    ends = [end for one in estimated for end in (one.part.cost.low, one.part.cost.high) if end is not None]
+    if clear:
+        numbers = [one for one, _ in sorted(clear, key=itemgetter(1))]
+        span = _linked(_span([value for _, value in clear], view.scale), numbers[0], numbers[-1])
+        return say("{}**{}**{}{}{}", before, span, after, f" {_where(numbers)}.", _rates(of, numbers))
+    if bounded:
+        most, place = max(most for _, most in bounded), _where([one for one, _ in bounded])
+        end = f" {place}: it is not distinguishable from 0."
+        return say("{}**{}**{}{}", before, f"at most {units.quantity(most, view.scale, 2)}", after, end)
+    if ends:
+        machines = f"{len({one.submission.machine for one in estimated})} machines, none of which has timed it"
+        end = f", as estimated from counted instructions for {machines}."
+        return say("{}**{}**{}{}", before, f"{MARK} {_span(ends, view.scale)}", after, end)
+    lossy = sorted((one for one in sound if one.cost and one.has_losses), key=lambda one: one.known_cost.value)
+    if lossy and of.suite.result_type.guides:
+        span = _linked(_span([one.known_cost.value for one in lossy], view.scale), lossy[0], lossy[-1])
+        end = f" {_where(lossy)}, with losses: a lost event costs less than one that is kept."
+        return say("{}{}{}{}", before, span, after, end)
+    reasons = list(dict.fromkeys(one.note or "; ".join(one.faults) or NO_INTERVAL for one in of.measured))
+    return escape(f"There is no answer yet: {'; '.join(reasons)}." if reasons else "")
+
+
+def _span(values: Sequence[float], scale: units.Scale) -> str:
+    return units.span(Estimate(values[0], min(values), max(values)) if len(values) > 1 else Estimate(values[0]), scale)
+
+
+def _linked(span: str, least: Number, most: Number) -> Markup:
+    """`36 to 290 ns`, each end with its link to its number, where it is cited and made again."""
+    ends = zip(span.split(" to "), (least, most), strict=False)
+    return listed((link(text, addresses.number(one)) for text, one in ends), " to ")
+
+
+def _where(measured: Sequence[Number]) -> str:
+    """`on 6 virtual machines with 7 tracers`; one of either by its name."""
+    machines = list({one.submission.machine: one.submission for one in measured}.values())
+    tracers = {one.tracer: names.tool_with_version(one) for one in measured}
+    place = names.machine_name(machines[0]) if len(machines) == 1 else names.several(machines)
+    return f"on {place} with {next(iter(tracers.values())) if len(tracers) == 1 else f'{len(tracers)} tracers'}"
+
+
+def _rates(of: CaseResults, measured: Sequence[Number]) -> str:
+    """At which rates a busy thread slows by 5 %, where an event has a rate that a reader chooses."""
+    rates = [rate.value for one in measured if (rate := one.threshold(5))]
+    is_rate = rates and of.suite.result_type.guides and not of.suite.factor
+    return f" A busy thread slows by 5\u00a0% at {_span(rates, units.EVENTS)}." if is_rate else ""
+
+
+def machines_chart(view: ResultView, of: CaseResults) -> list[Chart]:
+    """Machines by tracers, a dot for each number that is distinguishable from 0; none of levels, or of a single dot."""
+    found = [(one, view.estimate(one)) for one in of.measured if not one.faults]
+    drawn = [(one, value) for one, value in found if value is not None and value.value > 0]
+    if view.drawn is None or of.suite.factor or len(drawn) < 2:
+        return []
+    unit = view.scale.units[0].scale
+    dots = [
+        Dot(names.machine_name(one.submission), names.tracer_name(one.tracer), value.times(1 / unit), one.tracer)
+        for one, value in drawn
+    ]
+    costs, place = _span([value.value for _, value in drawn], view.scale), _where([one for one, _ in drawn])
+    sentence = "Each dot is a tracer on a machine, with the interval of its next run, where its cost is clear."
+    title, name, page = f"{_titled(of)}: {costs} {place}", f"machines-{of.case.id}", addresses.case(of.case.id)
+    return [dot_chart(view.drawn, name, title, sentence, dots, page=page)]
+
+
+def _titled(of: CaseResults) -> str:
+    """The title of a case with what decides its cost: how its probe fires, and how many calls an event is."""
+    mechanisms = {mechanism_of(of.case, one) for one in of.measured} if "uprobe" in of.case.needs else set()
+    how = mechanisms.pop() if len(mechanisms) == 1 else None
+    calls = calls_of_event(of.found, of.case.id)
+    return ", ".join(filter(None, (of.case.title, how, f"{calls} calls" if calls else None)))

@@ -1,0 +1,418 @@
+"""A page per case: what it costs where it was measured, what others printed, and its script for each tracer."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from operator import attrgetter
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from probe_effect import units
+from probe_effect.answer import prediction, sentences
+from probe_effect.answer.alternatives import alternatives, remarks
+from probe_effect.compare.agreement import of_case
+from probe_effect.costs.actions import checked
+from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.row import entry_path
+from probe_effect.model import Estimate
+from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
+from probe_effect.numbers.counted import at_least
+from probe_effect.numbers.index import grouped_by, once
+from probe_effect.numbers.rows import Tail
+from probe_effect.numbers.shown import MOST_MACHINES, home_machine, shown, shown_machines
+from probe_effect.numbers.submission import Number, Submission
+from probe_effect.site.charts.curves import Curve, tail_chart
+from probe_effect.site.charts.dots import Dot, cost_chart
+from probe_effect.site.charts.theme import Chart, TextForm
+from probe_effect.site.pages import addresses, case_answer, citing, comparison, instructions, links, parts, source_page
+from probe_effect.site.pages.case_answer import EstimateRow
+from probe_effect.site.pages.parts import Fold, Heading, Items, Link, Part, Pieces, Table, columns, fold, section
+from probe_effect.site.pages.results import view_of
+from probe_effect.site.pages.results.cost import Tested, tested
+from probe_effect.site.pages.results.view import COST, CaseResults, NumberColumn, ResultSection
+from probe_effect.site.pages.text import link, listed, safe, say, together
+from probe_effect.store.places import linux_form
+from probe_effect.store.suite_file import Case, Suite
+
+MOST_CASES = 1000
+"""More cases than any suite has, so that the pages of a suite stay together."""
+
+MOST_DRAWN = (MOST_MACHINES, 2)
+"""Machines of a chart of dots, and of one where each has a line for each of its tracers."""
+
+PLAIN_SYSTEM = "FreeBSD"
+"""What a script is for that has a form for Linux beside it: the functions that it names are those of FreeBSD."""
+
+COUNTED_BY = {
+    "maps": "The script counts its own events.",
+    "lines": "Events are the lines that the script prints.",
+    "twin": "A twin of the script counts the events of the workload alone, in a run of its own that is not timed.",
+    "tool": "The tool counts events itself.",
+    "calls": "The system calls of the tool itself are counted by perf stat, in a run of its own that is not timed.",
+    "nothing": "No event is expected.",
+}
+
+MEET = {True: "meet", False: "do not meet"}
+"""Whether two intervals have a value in common."""
+
+
+def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case) -> str:
+    """The page of `case`; `found` is what the catalogue offers to guidance."""
+    front = {
+        "title": catalogue.titles[case.id],
+        "kind": "case",
+        "kicker": folder.suite.title,
+        "description": case.what,
+        "weight": catalogue.suites.index(folder) * MOST_CASES + folder.suite.cases.index(case) + 1,
+        **citing.front(citing.cite_case(case, catalogue)),
+    }
+    of = CaseResults(found, folder.suite, case, home_first(catalogue, case.id))
+    return parts.page(front, _parts(catalogue, of, folder))
+
+
+def _parts(catalogue: Catalogue, of: CaseResults, folder: SuiteFolder) -> Iterator[Part]:
+    """The answer, what was measured and counted, the scripts, and everything else folded."""
+    found, suite, case, view = of.found, of.suite, of.case, view_of(of.suite)
+    estimated = case_answer.of_case(found, case.id, shown_machines(catalogue.numbers))[: case_answer.MOST_LINES]
+    results, counted = view.sections(of), list(view.counted(suite, case, catalogue))
+    drawn, written = charts(catalogue, case.id), _scripts(folder, case)
+    measured, more = [part for part in results if not isinstance(part, Fold)], tested(found, case.id, of.machines)
+    yield case_answer.answer(view, of, estimated)
+    yield _what(case, suite, has_untraced=view.has_untraced)
+    yield from (parts.chart(one.name) for one in drawn.results[:1])
+    yield Heading("Measured" if measured or not estimated else "Estimated", anchor="measured")
+    if not of.measured:
+        yield say("No machine has run this case yet. [Yours could be the first](/submit/).")
+    yield from measured or _estimates(estimated, catalogue.titles)
+    yield " ".join(prediction.sentences(found, of.measured))
+    yield from (part for part in counted if not isinstance(part, Fold))
+    yield Heading("The scripts")
+    yield _how_to_run(suite, case, of.measured)
+    yield from chain.from_iterable(written[:1])
+    yield from section(
+        "In detail",
+        *fold("Its other scripts", *chain.from_iterable(written[1:])),
+        *fold("Further charts", *(parts.chart(one.name) for one in drawn.results[1:])),
+        *(part for part in (*results, *counted) if isinstance(part, Fold)),
+        *fold("What other system calls pay", *_system_calls(of)),
+        *fold("Estimated", *(_estimates(estimated, catalogue.titles) if measured else [])),
+        *fold("Single operations", *_single_operations(of.measured, drawn.tails)),
+        *fold("What would cost less", *_less(of)),
+        *fold("What its parts predict", *_put_together(of, catalogue.titles)),
+        *fold("Does the line hold?", *_at_rates(more)),
+        *fold("Several threads", *_by_threads(more)),
+        *fold("Where it was not measured", Items(not_measured(of.measured))),
+        *_published(catalogue, of, drawn.published),
+    )
+
+
+def home_first(catalogue: Catalogue, case_id: str, most: int = MOST_MACHINES) -> list[Number]:
+    """The numbers of a case that its page shows, on up to `most` machines."""
+    measured, _ = shown(catalogue.numbers.of_case(case_id), catalogue.numbers, most)
+    home = home_machine(catalogue.numbers)
+    return sorted(measured, key=lambda one: one.submission.machine != home)
+
+
+def _what(case: Case, suite: Suite, *, has_untraced: bool) -> Markup:
+    """What it is, and what an operation is."""
+    events = "one event" if case.events_per_operation == 1 else f"{case.events_per_operation} events"
+    made = "its events are counted in each run" if suite.workload.events == "counted" else f"one operation is {events}"
+    text = "One operation of the workload is {}; {}." if has_untraced else "An operation is {}."
+    work = say(text, suite.workload.operation, made)
+    only = say(" It is a case of {}.", names.only_on(case)) if case.architectures else ""
+    return say("{} {}{}", case.what, work, only)
+
+
+def _estimates(estimated: Sequence[EstimateRow], titles: Mapping[str, str]) -> list[Part]:
+    """The table of estimates, and the cases that they are from."""
+    cases = dict.fromkeys(case for one in estimated for case in one.part.cases)
+    known = (
+        "Instructions were counted, and [what they take there](/costs/#estimates) is known from other cases: no "
+        "measurement, and ranked with none."
+    )
+    columns = (NumberColumn("tracer", attrgetter("tracer")), NumberColumn("estimated-cost", attrgetter("cost")))
+    note = f"From {instructions.listed([names.quoted(titles.get(one, one)) for one in cases])}." if cases else ""
+    return ResultSection(columns, estimated, [say(known)], note).of_machines()
+
+
+def _how_to_run(suite: Suite, case: Case, measured: Iterable[Number]) -> Markup:
+    versions = sorted({one.submission.document.run.suite_version for one in measured})
+    return together(
+        say("To run it on your machine: `probe-effect measure {} --case {}`.", safe(suite.id), safe(case.id)),
+        COUNTED_BY[case.counted_by],
+        versions
+        and say(
+            "The script is that of version {} of the suite; what is above was measured with {} {}.",
+            suite.version,
+            "version" if len(versions) == 1 else "versions",
+            instructions.listed(list(map(str, versions))),
+        ),
+    )
+
+
+def _scripts(folder: SuiteFolder, case: Case) -> list[list[Part]]:
+    """Each of its scripts, and the system that it is for where another has a form of its own."""
+    found: list[list[Part]] = []
+    for path in (path for paths in folder.by_case[case.id].values() for path in paths):
+        own = linux_form(path)
+        for system, form in ((PLAIN_SYSTEM, path), ("Linux", own)) if own else (("", path),):
+            found.append([system and say("On {}:", system), parts.script(f"{folder.suite.id}/{form.name}")])
+    return found
+
+
+def _system_calls(of: CaseResults) -> list[Part]:
+    """A sentence for each machine and tracer: which part of the cost falls on system calls that nobody traces."""
+    said = [
+        f"On {names.machine_name(cost.submission)}, with {names.tool_with_version(cost)}: "
+        + sentences.calls(names.quoted(cost.title), path)
+        for machine, costs in of.costs.items()
+        for tracer, cost in costs.items()
+        if (path := entry_path(of.found, (machine, tracer, of.case.id)))
+    ]
+    why = (
+        "A probe on one system call sends all of them through a longer way into the kernel. `probe-effect predict "
+        "--calls` takes the number that your program makes."
+    )
+    return [Items(said), say(why)] if said else []
+
+
+UNTRACED = "untraced"
+
+
+class TailRow(NamedTuple):
+    """One row: the tracer's number, None for the untraced runs of its submission, and how long operations took."""
+
+    submission: Submission
+    number: Number | None
+    tail: Tail
+
+    @property
+    def name(self) -> str:
+        """The name of the line beside others of its submission."""
+        return self.number.tracer if self.number else UNTRACED
+
+    def cells(self) -> list[str]:
+        """The percentiles with their intervals, and the longest time."""
+        found = [units.interval(one, units.DURATION) for one in self.tail.percentiles_ns]
+        return [*found, units.duration(self.tail.longest_ns)]
+
+
+def tails(measured: Sequence[Number]) -> list[TailRow]:
+    """The rows of each submission that timed single operations: the untraced one, then one for each of the numbers."""
+    found = []
+    for submission in dict.fromkeys(one.submission for one in measured):
+        own = [one for one in measured if one.submission is submission and one.key in submission.tails]
+        levels = {one.level for one in own}
+        found += [
+            TailRow(submission, None, tail)
+            for key, tail in submission.tails.items()
+            if key.is_baseline and key.level in levels
+        ]
+        found += [TailRow(submission, one, submission.tails[one.key]) for one in own]
+    return found
+
+
+def _single_operations(measured: Sequence[Number], drawn: Sequence[Chart]) -> list[Part]:
+    columns = [
+        NumberColumn("tracer", lambda row: names.tool_with_version(row.number) if row.number else UNTRACED),
+        NumberColumn("p50", lambda row: row.cells()[0]),
+        NumberColumn("p99", lambda row: row.cells()[2]),
+        NumberColumn("p99-9", lambda row: row.cells()[3]),
+        NumberColumn("longest", lambda row: row.cells()[4]),
+    ]
+    timed = (
+        "Each operation was timed by itself, with the clock read before and after it: each time has about one read of "
+        "the clock in it."
+    )
+    meaning = (
+        "A percentile is the Hodges-Lehmann estimate over the blocks with its 95 % interval; the longest time is that "
+        "of all blocks.\nCompare a tracer with the untraced line of its own machine: nobody's operations are free of a "
+        "tail."
+    )
+    above = [say(timed), *(parts.chart(one.name) for one in drawn)]
+    return ResultSection(columns, tails(measured), above, say(meaning)).of_machines()
+
+
+def _less(of: CaseResults) -> Iterator[Part]:
+    """For each machine what costs less than the case with the tracer of most cases; nothing where nothing does.
+
+    The other tracers of the case are in its table, and the calculator answers for each of them.
+    """
+    chosen = {machine: min(costs, key=of.found.tracers.index) for machine, costs in of.costs.items()}
+    found = {key: alternatives(of.found, (*key, of.case.id)) for key in chosen.items()}
+    for machine, tracer in filter(found.get, found):
+        asked = of.costs[machine][tracer]
+        called, tool = names.quoted(asked.title), names.tool_with_version(asked)
+        yield say("On {}, in place of {} with {}:", links.machine(asked.submission), called, tool)
+        rows = [
+            (
+                links.case(one.case, one.title),
+                one.tracer,
+                COST.cell(one),
+                comparison.cells(way.comparison)[0],
+                remarks(way),
+            )
+            for way in found[machine, tracer]
+            for one in [way.measured]
+        ]
+        difference = ("difference", f"Difference from {called}")
+        yield Table(columns("case", "tracer", "cost", difference, "trade"), rows)
+    if any(found.values()):
+        yield say(
+            "Other probes and actions that answer the same question, or enough of it, where an interval separates the "
+            "two costs.\nWhat they would do at your rate: [the calculator](/)."
+        )
+
+
+def _put_together(of: CaseResults, titles: Mapping[str, str]) -> list[Part]:
+    """What the parts of a combination predict, on each machine, for a case that is one."""
+    case, made = of.case, of.case.composed
+    of_which = case.parts or ((made.probe, made.action, made.plain) if made else ())
+    rows = [
+        (
+            link(of.machines[machine], addresses.machine(machine)),
+            one.tracer,
+            *(units.interval(time, units.DURATION) for time in (one.predicted, one.measured)),
+            units.interval(one.ratio, units.TIMES),
+            MEET[one.holds],
+        )
+        for machine in of.found.machines
+        if of_which and machine in of.machines
+        for one in checked(of.found, machine)
+        if one.case == case.id
+    ]
+    operations = ("predicted-operation", "measured-operation", "measured-predicted")
+    table = Table(columns("machine", "tracer", *operations, "meet"), rows)
+    cases = [links.case(part, titles.get(part, part)) for part in of_which]
+    if not rows:
+        return []
+    summed = say("The sum of {}", listed(cases)) if case.parts else say("{}, plus {}, less {}", *cases)
+    return [say("{}, against what was measured.", summed), table]
+
+
+def _at_rates(found: Sequence[Tested]) -> Iterator[Part]:
+    for one in (one for one in found if one.points):
+        where = (names.tool_with_version(one.cost), names.machine_name(one.cost.submission))
+        yield say("{} on {}: {}", *where, sentences.line_words(one.points))
+        rows = [
+            (
+                units.rate(point.rate_hz),
+                *(units.interval(slowdown, units.SHARE) for slowdown in (point.measured, point.predicted)),
+                MEET[point.holds],
+            )
+            for point in one.points
+        ]
+        yield Table(columns("untraced-rate", "slowdown-measured", "slowdown-predicted", "meet"), rows)
+
+
+def _by_threads(found: Sequence[Tested]) -> list[Part]:
+    rows = [
+        (
+            links.machine(one.cost.submission),
+            names.tool_with_version(one.cost),
+            factor.threads,
+            Pieces([units.interval(factor.factor, units.TIMES), " what it costs with one"]),
+        )
+        for one in found
+        for factor in one.factors
+    ]
+    return [Table(columns("machine", "tracer", "threads", "thread-factor"), rows)] if rows else []
+
+
+def not_measured(measured: Sequence[Number]) -> list[str]:
+    """A sentence for each reason why there is no number, with the tracers and the machines where it is so."""
+    reasons = grouped_by((one for one in measured if not one.is_known), lambda one: f"{one.status}: {one.note}")
+    return [
+        f"{instructions.listed(list(dict.fromkeys(names.machine_name(one.submission) for one in own)))}, with "
+        f"{instructions.listed(list(dict.fromkeys(one.tracer for one in own)))}: {reason.rstrip('.')}."
+        for reason, own in reasons.items()
+    ]
+
+
+def _published(catalogue: Catalogue, of: CaseResults, drawn: Sequence[Chart]) -> list[Part]:
+    """The costs that others printed, and their figures that are no cost, of sources without one."""
+    guides = of.suite.result_type.guides
+    ratios = comparison.ratios(of_case(catalogue, of.case.id, of.measured)) if guides else {}
+    costs = [
+        links.figure(source, one) | {"measured-published": ratios.get((source.id, one.figure), "")}
+        for source, one in catalogue.published(of.case.id)
+    ]
+    with_costs = {source.id for source, _ in catalogue.published(of.case.id)}
+    others = [
+        links.figure(source, one) | {"printed": Link(printed, addresses.figure(source.id, one.figure))}
+        for source, one in catalogue.published(of.case.id, are_costs=False)
+        if source.id not in with_costs
+        for printed in [source_page.shown(one) + (" (derived)" if one.printed is None else "")]
+    ]
+    each = (
+        "Each of these comes from its own machine and its own {}: compare them in order of magnitude, and read the "
+        "source’s page first."
+    )
+    ratio = (
+        "The ratio is what was measured here over the published cost: the least and the greatest of so many machines "
+        "and versions. They are never averaged."
+    )
+    own = [*(["measured-published"] if ratios else []), "figure-grade"]
+    table = Table.of_cells(["source", "tracer", "what", "published-cost", "published-baseline", *own], costs)
+    said, pictures = together(say(each, "method"), ratios and say(ratio)), [parts.chart(one.name) for one in drawn]
+    beside = Table.of_cells(["source", "tracer", "what", "printed", "figure-grade"], others)
+    return [
+        *(fold("Published by others", said, table, *pictures) if costs else []),
+        *(fold("Printed by others", say(each, "script"), beside) if others else []),
+    ]
+
+
+class CaseCharts(NamedTuple):
+    """The charts of the page of a case, by where it has them: of its results, of tails, and of published costs."""
+
+    results: Sequence[Chart]
+    tails: Sequence[Chart]
+    published: Sequence[Chart]
+
+
+@once
+def charts(catalogue: Catalogue, case_id: str) -> CaseCharts:
+    """The charts of a case; groups are empty where there is nothing to draw."""
+    found = evidence(catalogue)
+    suite, case = found.of[case_id]
+    every, few = (CaseResults(found, suite, case, home_first(catalogue, case_id, most)) for most in MOST_DRAWN)
+    results = [*case_answer.machines_chart(view_of(suite), every), *view_of(suite).charts(few)]
+    return CaseCharts(results, tail_charts(catalogue, case), _published_chart(catalogue, case))
+
+
+def tail_charts(catalogue: Catalogue, case: Case) -> list[Chart]:
+    """The share of operations that take as long or longer, on one machine; none where they were not timed."""
+    timed = [one for one in catalogue.numbers.of_case(case.id) if one.key in one.submission.tails]
+    chosen, _ = shown(timed, catalogue.numbers, 1)
+    found = tails(chosen)
+    if not found:
+        return []
+    curves = [Curve(row.name, at_least(row.tail.buckets), row.number.tracer if row.number else None) for row in found]
+    meanings = ("half take no longer than", "90 %", "99 %", "99.9 %", "the longest")
+    rows = zip(meanings, *(row.cells() for row in found), strict=True)
+    table = TextForm(("", *(row.name for row in found)), tuple(rows))
+    where = names.machine_name(found[0].submission)
+    sentence = "Share of operations that take as long or longer: one in a thousand is 0.1 %."
+    title = f"{case.title}: how long single operations take on {where}"
+    return [tail_chart(f"tail-{case.id}", title, sentence, curves, table=table, page=addresses.case(case.id))]
+
+
+def _published_chart(catalogue: Catalogue, case: Case) -> list[Chart]:
+    """Costs that others printed, where there are two; each by who and when, and whether only an excerpt is known."""
+    published = [
+        Dot(
+            parts.source_label(source.document) + (" (excerpt only)" if source.from_excerpt else ""),
+            figure.tracer or "other",
+            Estimate(float(figure.cost_ns)),
+            figure.tracer,
+        )
+        for source, figure in catalogue.published(case.id)
+        if figure.cost_ns is not None
+    ]
+    if len(published) < 2 or not any(dot.cost.value for dot in published):
+        return []
+    sentence = "Costs that others printed; each on its own machine, so they compare only in order of magnitude."
+    costs = parts.from_to([dot.cost.value for dot in published])
+    title, page = f"{case.title}: others printed {costs} an event", addresses.case(case.id)
+    return [cost_chart(f"published-{case.id}", title, sentence, published, page=page)]

@@ -1,0 +1,185 @@
+"""Every sentence and row that says higher overhead, lower overhead or no difference; and published costs beside ours.
+
+Each is made from a `Comparison`, in words that swap with its sides, and with the interval.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import Any
+
+from probe_effect import units
+from probe_effect.compare.agreement import CountedOrder, Order, Pairing
+from probe_effect.compare.comparison import (
+    BY_CHANCE_RATIO,
+    TOO_FEW_COMMON,
+    Comparison,
+    Outcome,
+    expected_by_chance,
+    outcomes,
+    ranked,
+)
+from probe_effect.model import Estimate
+from probe_effect.numbers.index import grouped_by
+from probe_effect.numbers.names import at_level, machine_name
+from probe_effect.numbers.published import DERIVED_MARK, PUBLISHED_MARK
+from probe_effect.numbers.submission import Number, Submission
+from probe_effect.numbers.trends import MIN_PAIRS, Correlation
+from probe_effect.site.pages import instructions
+from probe_effect.site.pages.parts import Pieces
+from probe_effect.store.beside_files import Figure
+from probe_effect.toml import beside
+
+WORDS: dict[str, Any] = beside(__file__, "outcomes")["time"]
+"""The parts of these sentences, by name."""
+
+
+def between_submissions(found: Comparison, called: Callable[[Submission], str] = attrgetter("id")) -> str:
+    """The sentence on one case and tracer in two submissions, each as a page calls it."""
+    first, second = (called(one.submission) for one in (found.first, found.second))
+    return sentence(found, f"{instructions.subject(found.second)} with {found.second.tracer}", "in", first, second)
+
+
+def sentence(found: Comparison, subject: str, place: str, first: str, second: str) -> str:
+    """`subject` has higher overhead `place` `second` than `place` `first`, by how much, and how sure that is."""
+    if found.reason:
+        return f"{subject} is not comparable between {first} and {second}: {found.reason}."
+    difference = units.interval(found.difference, units.DURATION)
+    if found.outcome == "no difference":
+        return f"{subject} shows no difference between {first} and {second}: {difference}."
+    times = f", {units.interval(found.ratio, units.TIMES)} the cost" if found.ratio else ""
+    outcome = WORDS["outcomes"][found.outcome][0]
+    return f"{subject} {outcome} {place} {second} than {place} {first}: difference {difference}{times}."
+
+
+def cells(found: Comparison) -> tuple[str, str, str]:
+    """Difference, ratio and outcome of a row; second less first, and second over first."""
+    ratio = units.interval(found.ratio, units.TIMES)
+    return units.interval(found.difference, units.DURATION), ratio, found.outcome
+
+
+def summary(comparisons: Sequence[Comparison], second: str, others: str = "") -> str:
+    """`Of 21 comparisons, 3 have higher overhead on B, 1 has lower overhead and 17 show no difference.`
+
+    `second` says where, `on B`, and `others` what they are with, ` with others`.
+    """
+    found = list(_counted(outcomes(comparisons), second))
+    words = instructions.listed(found) if found else ""
+    text: str = WORDS["summary"].format(count=_number(len(comparisons), "counted") + others, outcomes=words)
+    return text
+
+
+def chance(comparisons: Sequence[Comparison]) -> str:
+    """How many of so many would come out different by chance alone."""
+    able = _number(len(comparisons) - outcomes(comparisons)["not comparable"], "able")
+    expected = units.significant(expected_by_chance(comparisons), 2)
+    text: str = WORDS["chance"].format(count=able, expected=expected)
+    return text
+
+
+def words_of_outcomes() -> dict[str, object]:
+    """The parts of these sentences, for the page that compares what its reader chooses."""
+    return WORDS | {"by_chance_ratio": BY_CHANCE_RATIO, "too_few": TOO_FEW_COMMON}
+
+
+def ranking(measurements: Iterable[Number], where: str) -> str | None:
+    """Which tracer has the lowest overhead for a case on a machine, as far as intervals tell; None for fewer than 2."""
+    found = ranked(measurements)
+    if len(found) < 2:
+        return None
+    first = [one.tracer for one, rank in found if rank.first == 1]
+    last = [one.tracer for one, rank in found if rank.last == len(found)]
+    if len(first) == len(found):
+        return f"On {where} the {len(found)} tracers show no difference: all their intervals overlap."
+    return (
+        f"Of the {len(found)} tracers on {where}, {_among(first)} the lowest overhead, and {_among(last)} the highest."
+    )
+
+
+def places(measurements: Iterable[Number]) -> dict[str, str]:
+    """Number's id to the place, or the places, that it may hold; without those not ranked."""
+    found = ranked(measurements)
+    if len(found) < 2:
+        return {}
+    return {
+        one.id: (str(rank.first) if rank.first == rank.last else f"{rank.first} to {rank.last}") for one, rank in found
+    }
+
+
+def place_of(one: Number) -> str:
+    """The machine, and the level where the suite has any, in a sentence."""
+    return f"{machine_name(one.submission)}{at_level(one.level)}"
+
+
+def _counted(counts: Mapping[Outcome, int], second: str) -> Iterator[str]:
+    """The words for each outcome that occurs; the first that has a side names that side."""
+    is_said = False
+    for outcome, times in counts.items():
+        if times:
+            takes_side = outcome in WORDS["sided"]
+            side = f" {second}" if takes_side and not is_said else ""
+            yield f"{units.count(times)} {WORDS['outcomes'][outcome][times != 1]}{side}"
+            is_said = is_said or takes_side
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{units.count(count)} {WORDS[noun][count != 1]}"
+
+
+def _among(tracers: Sequence[str]) -> str:
+    if len(tracers) == 1:
+        return f"{tracers[0]} has"
+    return f"one of {instructions.listed(tracers)} (their intervals overlap) has"
+
+
+def published_range(figures: Sequence[Figure]) -> Pieces:
+    """The least and the greatest cost of `figures`, each with the mark of what it is."""
+    ordered = sorted((one for one in figures if one.cost_ns is not None), key=lambda one: float(one.cost_ns or 0))
+    ends = [ordered[0]] if ordered[0].cost_ns == ordered[-1].cost_ns else [ordered[0], ordered[-1]]
+    marks = [DERIVED_MARK if one.cost_from == "derived" else PUBLISHED_MARK for one in ends]
+    costs = (units.duration(float(one.cost_ns or 0)) for one in ends)
+    return Pieces.joined(map(Pieces, zip(costs, marks, strict=True)), " to ")
+
+
+def ratios(pairings: Iterable[Pairing]) -> dict[tuple[str, str], str]:
+    """Source and figure to the least and the greatest ratio of what was measured here, with how many those are."""
+    groups = grouped_by(pairings, lambda one: (one.source.id, one.figure.figure))
+    return {key: _range([one.ratio for one in own]) for key, own in groups.items()}
+
+
+def _range(found: Sequence[Estimate]) -> str:
+    values = [one.value for one in found]
+    if len(found) == 1:
+        return units.interval(found[0], units.TIMES)
+    return f"{units.span(Estimate(values[0], min(values), max(values)), units.TIMES)} ({len(found)})"
+
+
+def extent(orders: Sequence[Order]) -> str:
+    """How many of the published costs could be measured at all, over the platforms and machines of `orders`."""
+    most = max(orders, key=lambda one: len(one.pairings))
+    fewest = min(orders, key=lambda one: len(one.pairings))
+    spread = "" if len(fewest.pairings) == len(most.pairings) else f"{len(fewest.pairings)} to "
+    measured_here = f"{spread}{len(most.pairings)} were measured here"
+    return f"Of the {most.published} costs above 0 that it prints for a platform, {measured_here}."
+
+
+def rank_correlation(order: Order | CountedOrder) -> str:
+    """Kendall's tau with its interval, or why it has none."""
+    found = order.correlation
+    if found is None:
+        return "no order to compare"
+    if found.low is not None:
+        return tau(found)
+    if len(order.pairings) < MIN_PAIRS:
+        return f"{tau(found)}; {len(order.pairings)} rows: too few for an interval, which needs {MIN_PAIRS}"
+    return f"{tau(found)}; no interval, because every pair is in one order"
+
+
+def tau(found: Correlation) -> str:
+    """Kendall's tau to two decimals, with its interval where it has one."""
+    value, low, high = (end if end is None else units.at_place(end, -2) for end in (found.tau, found.low, found.high))
+    return f"{value} ({low} to {high})" if low and high else f"{value}"
+
+
+def chance_of_order(order: Order | CountedOrder) -> str:
+    """How likely so much order would be if the two lists had nothing to do with each other."""
+    return units.percent(order.correlation.p_value if order.correlation else None)

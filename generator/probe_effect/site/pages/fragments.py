@@ -1,0 +1,312 @@
+"""Generated pieces that hand-written pages include: tables over all machines, and lists that grow with the data."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from probe_effect import units
+from probe_effect.answer.prediction import BANDS
+from probe_effect.conditions import CONDITIONS, Condition
+from probe_effect.costs.evidence import evidence
+from probe_effect.numbers import names, wanted
+from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
+from probe_effect.numbers.index import grouped_by
+from probe_effect.numbers.shown import FIRST_SUITE, distances, representative, shown_machines
+from probe_effect.numbers.submission import OF_CASE, OF_SUBMISSION, Submission
+from probe_effect.site.pages import (
+    addresses,
+    case_answer,
+    changes_page,
+    comparison,
+    kernels_page,
+    ladder_page,
+    links,
+    machine_page,
+    parts,
+)
+from probe_effect.site.pages.parts import Heading, Items, Link, Part, Pieces, Table, chart, columns, fragment, page
+from probe_effect.site.pages.results import measured_range
+from probe_effect.site.pages.source_page import READ, baselines
+from probe_effect.site.pages.text import link, listed, safe, say
+from probe_effect.store.dictionary import TABLES, document_keys
+from probe_effect.store.machine_file import is_hosted
+from probe_effect.store.suite_file import Case
+
+PER_PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list: the fragment of its first page, the section where it begins, its title, and the parts of some items."""
+
+    fragment: str
+    section: str
+    title: str
+    items: Sequence[Any]
+    parts: Callable[[Sequence[Any]], Iterable[Part]]
+    first: Sequence[Part] = ()
+    """What is above the items of the first page."""
+
+    def pages(self) -> Iterator[list[Part]]:
+        """The parts of each page of the list; an empty one has a page that says so."""
+        count = max(1, -(-len(self.items) // PER_PAGE))
+        for number in range(1, count + 1):
+            others = [
+                number if one == number else link(one, f"/{self.section}/{f'page/{one}/' if one > 1 else ''}")
+                for one in range(1, count + 1)
+            ]
+            place = say("Page {} of {}: {}.", number, count, listed(others)) if count > 1 else None
+            own = self.parts(self.items[(number - 1) * PER_PAGE : number * PER_PAGE])
+            yield [*(self.first if number == 1 else ()), *own, place]
+
+
+def write_first(catalogue: Catalogue) -> dict[str, str]:
+    """Fragment file name to the beginning of each list."""
+    return {one.fragment: fragment(next(one.pages())) for one in _lists(catalogue)}
+
+
+def write_further(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    """Path and text of each further page, for the items that the pages of sections do not have."""
+    for one in _lists(catalogue):
+        for number, shown in enumerate(one.pages(), start=1):
+            if number > 1:
+                front = {"title": f"{one.title}, page {number}", "kind": "list", "weight": PER_PAGE * 1000 + number}
+                yield f"{one.section}/page/{number}.md", page(front, shown)
+
+
+def _lists(catalogue: Catalogue) -> list[Listing]:
+    machines = list(catalogue.numbers.machines().values())
+    by_metric = sorted(catalogue.numbers.submissions, key=lambda one: one.metric != "time")
+    drawn = [chart(one.name) for one in machine_page.charts(catalogue)] if machines else []
+    titles, changes = {one.id: one.document.title for one in catalogue.sources}, changes_page.entries(catalogue)
+    return [
+        Listing("machines.md", "machines", "Machines", machines, _machines, drawn),
+        Listing("results.md", "results", "Results", by_metric, _results),
+        Listing("files.md", "data/files", "Files", [*by_metric, *catalogue.sources], _files),
+        Listing("data-changes.md", "data/changes", "Changes of the data", changes, lambda some: _changes(some, titles)),
+    ]
+
+
+def _machines(machines: Sequence[Sequence[Submission]]) -> list[Part]:
+    rows = [_machine(submissions, representative(submissions)) for submissions in machines]
+    heads = columns("machine", "kind", "newest-run", "suites", "baseline", "noise-floor", "grade")
+    return [Table(heads, rows) if rows else "No machine has been submitted yet."]
+
+
+def _machine(submissions: Sequence[Submission], shown: Submission) -> Sequence[object]:
+    newest, runs, many = submissions[0], len(submissions), is_hosted(shown.machine)
+    baseline: object = units.duration(shown.baseline.value if shown.baseline else None)
+    if many and shown.baseline:
+        alike = [one.baseline.value for one in submissions if one.baseline and one.suite == shown.suite]
+        baseline = Pieces.joined(dict.fromkeys(units.duration(end, 2) for end in (min(alike), max(alike))), " to ")
+    return (
+        links.machine(newest),
+        say("{}{}", parts.tier(newest.document), say(", {} runs", runs) if many and runs > 1 else ""),
+        newest.date,
+        ", ".join(dict.fromkeys(one.suite for one in submissions)),
+        baseline,
+        units.duration(shown.noise_floor_ns, 2),
+        shown.grade,
+    )
+
+
+def _results(submissions: Sequence[Submission]) -> Iterator[Part]:
+    for metric, some in grouped_by(submissions, lambda one: one.metric).items():
+        is_time = metric == "time"
+        yield Heading("Times" if is_time else "Instructions")
+        rows = []
+        for one in some:
+            cases = sum(number.cost is not None for number in one.numbers)
+            row = (links.run(one), links.machine(one), links.suite(one.suite), cases)
+            rows.append((*row, one.grade) if is_time else row)
+        yield Table(columns("run", "machine", "suite", "cases", *(["grade"] if is_time else [])), rows)
+    if not submissions:
+        yield "Nothing has been submitted yet."
+
+
+def _files(some: Sequence[Submission | PublishedSource]) -> list[Part]:
+    rows = [
+        (say("{}, {}", names.machine_name(one), one.files.folder.name), links.raw_files(one))
+        if isinstance(one, Submission)
+        else (
+            one.document.title,
+            listed(link(name, f"/data/published/{one.id}/{name}") for name in ("figures.csv", "source.toml")),
+        )
+        for one in some
+    ]
+    return [Table(columns("file-what", "files"), rows)]
+
+
+CONDITION_COLUMNS = ("condition", "condition-seen", "condition-why", "condition-measure", "condition-check")
+MEASURES = {"refuses": "begins nothing without `--anyway`", "says": "says so, and records it", "records": "records it"}
+"""What `measure` does where a condition holds."""
+
+
+def _condition(name: str, one: Condition) -> Sequence[object]:
+    check = f"{one.fault}: its times lead nothing" if one.fault else "nothing"
+    return name, one.seen or f"/{one.file}", one.why, safe(MEASURES[one.measure]), check
+
+
+def _changes(entries: Sequence[changes_page.Entry], titles: Mapping[str, str]) -> Iterator[Part]:
+    for day, some in grouped_by(entries, lambda one: one.date).items():
+        yield Heading(names.date_words(day))
+        yield Items([_change(one, titles) for one in some])
+
+
+def _change(entry: changes_page.Entry, titles: Mapping[str, str]) -> Markup:
+    of_which = listed(link(titles.get(what, what), changes_page.address(what)) for what in entry.what)
+    heading, are_several = changes_page.heading(entry), len(entry.what) > 1
+    return listed(
+        [
+            say("{}.", heading if are_several else link(heading, changes_page.address(entry.what[0]))),
+            *filter(None, [changes_page.sentence(entry)]),
+            *([say("These are: {}.", of_which)] if are_several else []),
+        ],
+        " ",
+    )
+
+
+def write_all(catalogue: Catalogue) -> dict[str, str]:
+    """Fragment file name to Markdown."""
+    newest, far = catalogue.numbers.machines(), distances(catalogue.numbers)
+    caps = [("a submission", one) for one in OF_SUBMISSION] + [("a case", one) for one in OF_CASE]
+    figures = ((source, one) for source in catalogue.sources for one in source.figures)
+    costs = [links.figure(source, one) for source, one in figures if one.cost_ns is not None and not one.case]
+    made: dict[str, Iterable[Part]] = {
+        "all-costs": _all_costs(catalogue),
+        "bands": [
+            Table(columns("band", "band-deed"), [(one.range, one.recommendation) for one in BANDS]),
+            "Where an interval covers several bands, act by the worst of them.",
+        ],
+        "dictionary": _dictionary(),
+        "distances": [
+            Table(
+                columns("machine", "distance", "shared-cases"),
+                [(links.machine(newest[name][0]), f"{one.factor:.2f}", one.cases) for name, one in far.items()],
+            )
+        ],
+        "estimates": case_answer.write(evidence(catalogue)),
+        "conditions": [Table(columns(*CONDITION_COLUMNS), [_condition(*one) for one in CONDITIONS.items()])],
+        "grades": [Table(columns("cap", "of-what", "rule"), [(one.cap, of, one.words) for of, one in caps])],
+        "published-costs": [
+            Table.of_cells(["source", "what", "published-cost", "published-baseline", "figure-grade"], costs)
+        ],
+        "sources": [_sources(catalogue)],
+        "suites": [_suites(catalogue) if catalogue.suites else "There is no suite."],
+        "wanted": _wanted(catalogue),
+    }
+    texts = {f"{name}.md": fragment(parts) for name, parts in made.items()}
+    return {**ladder_page.write(catalogue), **texts, **write_first(catalogue), **kernels_page.write_all(catalogue)}
+
+
+def _all_costs(catalogue: Catalogue) -> Iterator[Part]:
+    found, machines = evidence(catalogue), shown_machines(catalogue.numbers)
+    for suite in (folder.suite for folder in first_suite_first(catalogue)):
+        yield Heading(suite.title)
+        yield suite.question
+        rows = []
+        for case in suite.cases:
+            measured, published = measured_range(catalogue, suite, case), list(catalogue.published(case.id))
+            if isinstance(measured, str) and suite.result_type.guides:
+                measured = case_answer.cell(found, case.id, machines, "published only †" if published else measured)
+            excerpts, printed = sum(one.from_excerpt for one, _ in published), [figure for _, figure in published]
+            known = say(" ({}{})", len(printed), say(", {} from excerpts", excerpts) if excerpts else "")
+            range_printed = Pieces([*comparison.published_range(printed), known]) if printed else ""
+            probe = ", ".join(filter(None, (case.probe, names.only_on(case))))
+            rows.append((links.case(case.id, case.title), measured, range_printed, probe, case.action))
+        yield Table(columns("case", "range-measured", "range-published", "probe", "action"), rows)
+
+
+def _dictionary() -> Iterator[Part]:
+    yield Heading("Tables of this site")
+    of_site = [(Link(one.label, f"#={one.id}"), one.meaning, one.unit) for one in parts.COLUMNS.values()]
+    yield Table(columns("column", "meaning", "unit"), of_site)
+    for name, own in TABLES.items():
+        yield Heading(name)
+        rows = [
+            (
+                Link(one.name, f"#={name.split('.')[0]}.{one.name}"),
+                f"{one.kind}, required" if one.required else one.kind,
+                Pieces([one.text.replace("`", ""), say(" One of {}.", ", ".join(one.choices)) if one.choices else ""]),
+            )
+            for one in own
+        ]
+        yield Table(columns("column", "data-kind", "meaning"), rows)
+    yield Heading("machine.json")
+    keys = [(Link(key, f"#=key.{key}"), text.replace("`", "")) for key, text in document_keys().items()]
+    yield Table(columns("key", "meaning"), keys)
+
+
+def _sources(catalogue: Catalogue) -> Table:
+    rows = []
+    for one, document in ((one, one.document) for one in best_known_first(catalogue)):
+        by = "" if document.author == parts.NOT_STATED else say("{}, ", parts.source_label(document))
+        what = say("{}, {}{}", link(document.title, addresses.figure(one.id)), by, document.kind)
+        known = READ[document.read].split(":")[0]
+        each = [
+            (units.duration(base_ns), say(" ({})", platform) if platform else "")
+            for platform, base_ns in baselines(one).items()
+        ]
+        base = Pieces.joined(map(Pieces, each), "; ")
+        rows.append((what, known, units.count(len(one.figures)), units.count(len(document.findings)), base))
+    return Table(columns("source", "known", "figures", "disagreements", "source-baseline"), rows)
+
+
+def _suites(catalogue: Catalogue) -> Table:
+    runs = [one.suite for one in catalogue.numbers.submissions]
+    rows = [
+        (links.suite(one.id, one.title), one.question, len(one.cases), runs.count(one.id))
+        for one in (folder.suite for folder in first_suite_first(catalogue))
+    ]
+    return Table(columns("suite", "question", "cases", ("run", "Runs")), rows)
+
+
+def _wanted(catalogue: Catalogue) -> Iterator[Part]:
+    kinds, untimed = wanted.lacking(catalogue), wanted.untimed(catalogue)
+    uncounted, kernels = wanted.uncounted(catalogue), wanted.untimed_kernels(catalogue)
+    minutes = wanted.minutes(catalogue)
+
+    def suite(name: str) -> Markup:
+        return links.suite(name, catalogue.by_suite[name].suite.title)
+
+    def cases(some: Iterable[Case]) -> Markup:
+        return listed(links.case(one.id, catalogue.titles[one.id]) for one in some)
+
+    if kinds:
+        yield Heading("Machines")
+        yield Table(
+            columns("machine", "lacking-cases", "lacking-first", "begin-with", "run-minutes"),
+            [
+                (one.words, one.number, one.number_first or "", suite(one.suite), minutes.get(one.suite, ""))
+                for one in kinds
+            ],
+        )
+        alike = grouped_by((one for one in kinds if one.probes), lambda one: tuple(one.probes))
+        first = sorted((probes, "; ".join(one.words for one in own)) for probes, own in alike.items())
+        yield Items([say("First times of {}: {}.", ", ".join(probes), words) for probes, words in first])
+    if untimed:
+        yield Heading("Cases that no machine has timed")
+        rows = [(suite(name), cases(some), minutes.get(name, "")) for name, some in untimed.items()]
+        yield Table(columns("suite", "wanted-cases", "run-minutes"), rows)
+    if kernels:
+        yield Heading("Kernels that were counted, and not timed")
+        yield say("Linux {}.", ", ".join(kernels))
+    if uncounted:
+        yield Heading("Cases without a count")
+        yield Table(columns("suite", "wanted-cases"), [(suite(name), cases(some)) for name, some in uncounted.items()])
+    if not (kinds or untimed or kernels or uncounted):
+        yield "Nothing is lacking."
+
+
+def first_suite_first(catalogue: Catalogue) -> list[SuiteFolder]:
+    """All suites, the first of them being that of the home page."""
+    return sorted(catalogue.suites, key=lambda folder: folder.suite.id != FIRST_SUITE)
+
+
+def best_known_first(catalogue: Catalogue) -> list[PublishedSource]:
+    """Sources read in full before those known from a file or an excerpt, newest first among each."""
+    newest = sorted(catalogue.sources, key=lambda source: source.document.date, reverse=True)
+    dated = sorted(newest, key=lambda source: source.document.date == parts.NOT_STATED)
+    return sorted(dated, key=lambda source: list(READ).index(source.document.read))

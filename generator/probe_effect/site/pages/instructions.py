@@ -1,0 +1,298 @@
+"""Instructions per event in words, and what one event executes: a table of functions, a drawing, and sentences.
+
+Cells, flags and sentences on changes say more or fewer, never a time.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from probe_effect import units
+from probe_effect.compare.comparison import (
+    ANOTHER_ARCHITECTURE,
+    REPEATABILITY_LIMIT_RATIO,
+    UNTRACED_LIMIT_RATIO,
+    Comparison,
+)
+from probe_effect.compare.kernels import column_of
+from probe_effect.compare.paths import OTHER, AddedPath, differences, paths_of, plain, purpose_of
+from probe_effect.model import Estimate
+from probe_effect.numbers.names import at_level, quoted
+from probe_effect.numbers.submission import Number, Submission
+from probe_effect.site.pages.parts import Link, Table, column
+from probe_effect.store.further_tables import Classes, Stack, summed
+from probe_effect.store.suite_file import Suite
+from probe_effect.toml import beside
+
+FLAG = "†"
+
+
+def count(found: Estimate | None) -> str:
+    """Instructions, with the range of the runs where it shows."""
+    return units.spread(found, units.INSTRUCTIONS)
+
+
+def added(case: Number) -> str:
+    """The count of a case with its range, and a flag if it is neither ranked nor compared; else how its runs ended."""
+    return _flagged(case, count(case.cost))
+
+
+def cell(one: Number | None) -> str:
+    """A count in a table of many, in whole instructions; empty where nobody ran it."""
+    return "" if one is None else _flagged(one, _whole(one.cost))
+
+
+CERTAIN = {"bisected": "Bisected", "read": "Read in the source", "inferred": "Inferred", "unknown": "Cause unknown"}
+"""How sure a cause is."""
+
+MADE = {"trap": "by a trap", "jump": "by a jump in its place", "ftrace": "by a call of ftrace"}
+"""How the kernel makes a kprobe."""
+
+
+def made(one: Number | None) -> str:
+    """A count in a table of many, with how the kernel made the kprobes of the case."""
+    mechanism = one.count.mechanism if one is not None else None
+    return f"{cell(one)}, {mechanism}" if mechanism else cell(one)
+
+
+def share(case: Number) -> str:
+    """The share of an untraced operation that an event adds, in per cent, as text."""
+    return units.percent(case.added_ratio)
+
+
+def limit() -> str:
+    """The change from which on two counts differ, in per cent, as text."""
+    return units.stated(REPEATABILITY_LIMIT_RATIO, units.SHARE)
+
+
+def change(found: Comparison) -> str:
+    """`+120 %` or `−31 %`, of the first; missing where the first is not above 0."""
+    ratio = found.change_ratio
+    text = units.percent(ratio)
+    return f"+{text}" if ratio is not None and ratio > 0 else text
+
+
+def counts(found: Comparison) -> tuple[str, str]:
+    """The medians of both sides, in whole instructions."""
+    return _whole(found.first.cost), _whole(found.second.cost)
+
+
+def between_kernels(found: Comparison, kernels: Mapping[str, str]) -> str:
+    """The change from one kernel to the next."""
+    first, second = (kernels[column_of(one).kernel] for one in (found.first, found.second))
+    return f"From {first} to {second}, {subject(found.second)} with {tracer(found.second)} takes {_more(found)}."
+
+
+def between_versions(found: Comparison, kernels: Mapping[str, str]) -> str:
+    """The change from one version of a tool to the next."""
+    start = f"From {tracer(found.first)} to {tracer(found.second)}"
+    return f"{start}, on {kernels[column_of(found.second).kernel]}, {subject(found.second)} takes {_more(found)}."
+
+
+def words_of_outcomes() -> dict[str, object]:
+    """The words for outcomes of compared counts, for the page that compares what its reader chooses."""
+    words: dict[str, Any] = beside(__file__, "outcomes")["instructions"]
+    return words | {
+        "limit_ratio": REPEATABILITY_LIMIT_RATIO,
+        "untraced_limit_ratio": UNTRACED_LIMIT_RATIO,
+        "another_architecture": ANOTHER_ARCHITECTURE,
+    }
+
+
+def listed(words: Sequence[str]) -> str:
+    """At least one word: `a`, `a and b`, `a, b and c`."""
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def said_of(suite: Suite, words: str) -> str:
+    """The title of a suite, and what is said of it: a title may be a question, which no colon follows."""
+    return f"{suite.title} {words[:1].upper()}{words[1:]}" if suite.title.endswith("?") else f"{suite.title}: {words}"
+
+
+def subject(one: Number) -> str:
+    """The case, with its level where it has one."""
+    return f"{quoted(one.title)}{at_level(one.level)}"
+
+
+def tracer(one: Number) -> str:
+    """The tracer with its version."""
+    return short(column_of(one).tracer)
+
+
+def short(name: str) -> str:
+    """A tracer's name without the compiler that made it, which is on the page of its machine."""
+    return name.partition(",")[0]
+
+
+def side(one: Number, kernels: Mapping[str, str]) -> str:
+    """The tracer and the kernel of one side of a change."""
+    column = column_of(one)
+    return f"{column.tracer}, {kernels[column.kernel]}"
+
+
+def _more(found: Comparison) -> str:
+    word = "more" if found.difference.value > 0 else "fewer"
+    ratio = found.change_ratio
+    share = "" if ratio is None else f"{units.percent(abs(ratio))} "
+    return f"{share}{word} instructions ({' to '.join(counts(found))})"
+
+
+def _flagged(case: Number, written: str) -> str:
+    if case.cost is None:
+        return case.status
+    return f"{written} {FLAG}" if case.faults else written
+
+
+def _whole(found: Estimate | None) -> str:
+    return units.count(found.value if found else None)
+
+
+MOST_FUNCTIONS = 24
+"""Rows of a table of functions; the others are one row, and whole in the CSV."""
+
+MOST_NAMED = 5
+"""Functions by which a change is explained."""
+
+LEAST_WIDTH = 0.3
+"""A box narrower than that, in per cent of the drawing, is left out."""
+
+PACKAGED = re.compile(r" (\d+\.\d+(?:\.\d+)?)-")
+"""The release of the kernel in the name of its package: `linux-image-6.1.0-50-amd64 6.1.176-1 (bookworm)`."""
+
+
+class Box(NamedTuple):
+    """A function in the drawing: left edge and width are in per cent; `said` is what a pointer shows."""
+
+    depth: int
+    left: float
+    width: float
+    name: str
+    place: str
+    said: str
+
+
+def executed_of(number: Number) -> AddedPath | None:
+    """What an event of the number executes more; None where that was not recorded."""
+    return paths_of(number.submission).get(number.key)
+
+
+def sentence(path: AddedPath) -> str:
+    """What most of the instructions are for: `Of 338 instructions that an event adds: 62 % kprobe and ftrace; ..`."""
+    whole = path.total.instructions
+    if whole <= 0:
+        return "An event adds no instructions"
+    parts = [(name, one.instructions) for name, one in path.by_purpose().items() if one.instructions > 0]
+    named = [f"{units.percent(own / whole)} {name}" for name, own in parts[:MOST_NAMED] if name != OTHER]
+    return f"Of {whole} instructions that an event adds: {'; '.join(named)}"
+
+
+def kinds(path: AddedPath) -> str:
+    """What a count hides, as far as there is any: `2 returns from a trap, 12 indirect calls or jumps`."""
+    total = path.total
+    found = (
+        (total.traps, "return{s} from a trap"),
+        (total.indirect, "indirect call{s} or jump{s}"),
+        (total.returns, "return{s}"),
+        (total.atomics, "atomic instruction{s}"),
+        (total.flags, "that mask{v} interrupts or change{v} gs"),
+        (total.repetitions, "repetition{s} of a string instruction, of which hardware retires none"),
+    )
+    said = (
+        (number, words.format(s="" if number == 1 else "s", v="s" if number == 1 else "")) for number, words in found
+    )
+    return ", ".join(f"{number} {words}" for number, words in said if number > 0)
+
+
+def table(path: AddedPath, submission: Submission) -> Table:
+    """The functions that execute most, each with its source and what it is for, and one row of the others."""
+    whole, found = path.total.instructions, list(path.by_function().items())
+    release = PACKAGED.search(submission.document.run.packages.get("kernel", ""))
+    base = f"https://elixir.bootlin.com/linux/v{release[1]}/A/ident/" if release else ""
+    rows: list[tuple[object, ...]] = []
+    for name, one in found[:MOST_FUNCTIONS]:
+        has_source = base and re.fullmatch(r"\w+", name, re.ASCII)
+        rows.append((Link(name, base + name) if has_source else name, *_counted(one, whole), purpose_of(name)))
+    if rest := [one for _, one in found[MOST_FUNCTIONS:]]:
+        rows.append((f"{len(rest)} others", *_counted(summed(rest), whole), ""))
+    return Table([column(name) for name in ("function", "function-instructions", "function-share", "purpose")], rows)
+
+
+def _counted(one: Classes, whole: int) -> tuple[str, str]:
+    """The instructions, and their share of those of the event."""
+    has_share = whole > 0 and one.instructions > 0
+    return signed(one), units.percent(one.instructions / whole) if has_share else ""
+
+
+def signed(one: Classes) -> str:
+    """The instructions, which may be fewer than none."""
+    return str(one.instructions).replace("-", units.MINUS)
+
+
+def agreement(path: AddedPath) -> list[str]:
+    """How many events were alike, and how their sum agrees with the count of the same run."""
+    event, sum_ = path.traced, path.traced.total.instructions
+    beside = ", ".join(f"{name} {number:g}" for name, number in event.beside.items())
+    return [
+        f"{event.alike} of {event.recorded} recorded events are the same, to the instruction",
+        f"such an event executes {sum_} in all, and the run {event.counted:.1f} an operation"
+        + (f"; most of the rest: {beside}" if beside else ""),
+    ]
+
+
+def boxes(stacks: Mapping[Stack, Classes]) -> dict[str, object]:
+    """The drawing: its boxes, and how deep they go.
+
+    Callers are above what they call. Those above the first that adds something of its own, or calls two, are left out;
+    what an event executes less is in the table alone.
+    """
+    tree = _tree(stacks)
+    top: Stack = ()
+    while not tree[top][0] and len(children := _children(tree, top)) == 1:
+        top = children[0]
+    whole = tree[top][1]
+    made = list(_placed(tree, top, len(top), 0.0, 100 / whole)) if whole else []
+    return {"rows": 1 + max((box.depth for box in made), default=0), "boxes": made}
+
+
+def _tree(stacks: Mapping[Stack, Classes]) -> dict[Stack, tuple[int, int]]:
+    """Each stack with its own instructions and all below it, in the order of the event; the empty one is above all."""
+    own = {stack: max(0, one.instructions) for stack, one in stacks.items()}
+    known = dict.fromkeys(stack[:depth] for stack in ((), *own) for depth in range(len(stack) + 1))
+    below = dict.fromkeys(known, 0)
+    for stack, number in own.items():
+        for depth in range(len(stack) + 1):
+            below[stack[:depth]] += number
+    return {stack: (own.get(stack, 0), below[stack]) for stack in known if below[stack]} or {(): (0, 0)}
+
+
+def _children(tree: Mapping[Stack, tuple[int, int]], top: Stack) -> list[Stack]:
+    return [one for one in tree if len(one) == len(top) + 1 and one[: len(top)] == top]
+
+
+def _placed(
+    tree: Mapping[Stack, tuple[int, int]], stack: Stack, above: int, left: float, scale: float
+) -> Iterator[Box]:
+    own, below = tree[stack]
+    width = below * scale
+    if width < LEAST_WIDTH:
+        return
+    name = plain(stack[-1]) if stack else "event"
+    said = f"{name}: {below} instructions" + (f", {own} of them its own" if own < below else "")
+    place = "program" if purpose_of(name) == "the program" else "kernel"
+    yield Box(len(stack) - above, round(left, 2), round(width, 2), name, place, said)
+    for child in _children(tree, stack):
+        yield from _placed(tree, child, above, left, scale)
+        left += tree[child][1] * scale
+
+
+def functions(first: Number, second: Number) -> dict[str, tuple[int, int]]:
+    """The functions of which two numbers do not execute the same; none where the events of one were not recorded."""
+    before, after = executed_of(first), executed_of(second)
+    return differences(before, after) if before and after else {}
+
+
+def changed(first: Number, second: Number) -> str:
+    """The functions that differ most, with their difference; empty where there are none."""
+    found = list(functions(first, second).items())[:MOST_NAMED]
+    return ", ".join(f"{name} {now - was:+}".replace("-", units.MINUS) for name, (was, now) in found)

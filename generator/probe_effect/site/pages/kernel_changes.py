@@ -1,0 +1,294 @@
+"""What changed from kernel to kernel and from version to version of a tracer, and the charts of a suite's counts."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter, itemgetter
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from probe_effect import units
+from probe_effect.compare.comparison import Comparison, largest
+from probe_effect.compare.kernels import (
+    Matrix,
+    between_kernels,
+    between_versions,
+    column_of,
+    explanation_of,
+    kernel_names,
+    matrices,
+    names_of_all,
+    row_of,
+    series,
+)
+from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.index import grouped_by
+from probe_effect.numbers.submission import Number
+from probe_effect.site.charts.curves import CountPoint, panels_chart
+from probe_effect.site.charts.dots import Dot, instruction_chart
+from probe_effect.site.charts.theme import Chart
+from probe_effect.site.pages import addresses, instructions, links
+from probe_effect.site.pages.instructions import CERTAIN, said_of, short, tracer
+from probe_effect.site.pages.parts import Fold, Heading, Items, Part, Pieces, Table, column, page, reference, section
+from probe_effect.site.pages.text import bracketed, coded, link, listed, safe, say
+from probe_effect.store.beside_files import Explanation
+
+NOTE = "Counts that are flagged, and those that are not above 0, are not drawn; the tables have them."
+
+
+def charts(catalogue: Catalogue) -> list[Chart]:
+    """Every chart of the pages of architectures."""
+    known = (found for found in matrices(catalogue) if found.architecture in names.ARCHITECTURES)
+    return [chart for found in known for chart in charts_of(found)]
+
+
+def charts_of(found: Matrix) -> list[Chart]:
+    """Each case kernel by kernel and version by version, then the kernel with most tracers, tracer by tracer."""
+    return [*by_kernel(found), *_by_version(found), *_by_tracer(found)]
+
+
+def by_kernel(found: Matrix, by: str = "kernels", page: str | None = None) -> list[Chart]:
+    """A panel for each case that was counted on several kernels, with a line for each tracer.
+
+    `by` is in its name; `page` is where it is, if not on that of the architecture.
+    """
+    heads = dict(zip(found.kernels, short_names(found), strict=True))
+    along = f"Linux {heads[found.kernels[0]]} to {heads[found.kernels[-1]]}"
+    points = [
+        CountPoint(names.with_level(one), tracer(one), heads[column_of(one).kernel], one.known_cost, one.tracer)
+        for one in _drawn(found)
+    ]
+    called = (by, f"kernel, {along}", f"tracer, from {along}")
+    return _panels(found, called, points, heads.values(), map(short, found.tracers), page=page)
+
+
+def _by_version(found: Matrix) -> list[Chart]:
+    """A panel for each case counted with several versions of the tool that has most of them, a line for each kernel."""
+    versions = grouped_by(found.tracers, lambda name: name.partition(" ")[0])
+    tool, own = max(versions.items(), key=lambda pair: len(pair[1]))
+    kernels = kernel_names(found.kernels)
+    places = {name: short(name).removeprefix(f"{tool} ") for name in own}
+    points = [
+        CountPoint(names.with_level(one), kernels[column_of(one).kernel], places[column_of(one).tracer], one.known_cost)
+        for one in _drawn(found)
+        if column_of(one).tracer in places
+    ]
+    called = ("versions", f"version of {tool}", f"kernel, over versions of {tool}")
+    return _panels(found, called, points, places.values(), kernels.values())
+
+
+def _panels(
+    found: Matrix,
+    called: tuple[str, str, str],
+    points: Sequence[CountPoint],
+    places: Iterable[str],
+    series: Iterable[str],
+    *,
+    page: str | None = None,
+) -> list[Chart]:
+    """The chart of the cases that have several places, because a single dot on its own scale says nothing.
+
+    `called`: what it is by in its address, in its title, and in its sentence.
+    """
+    name, by, line = called
+    panels = grouped_by(points, attrgetter("panel"))
+    drawn = [one for one in points if len({other.at for other in panels[one.panel]}) > 1]
+    if not drawn:
+        return []
+    left_out = "" if len(drawn) == len(points) else " A case with but one place has no panel."
+    chart = panels_chart(
+        chart_name(found, name),
+        _title(found, by),
+        f"Instructions that one event adds, a panel for each case and a line for each {line}.",
+        drawn,
+        places=list(places),
+        series=list(dict.fromkeys(series)),
+        note=f"Each panel has its own scale, from 0 to the number above it. {NOTE}{left_out}",
+        page=page or addresses.architecture(found.architecture),
+    )
+    return [chart]
+
+
+def short_names(found: Matrix) -> list[str]:
+    """The kernels where it is said that they are Linux."""
+    return [name.removeprefix("Linux ") for name in kernel_names(found.kernels).values()]
+
+
+def _by_tracer(found: Matrix) -> list[Chart]:
+    drawn, kernels = _drawn(found), kernel_names(found.kernels)
+    if not drawn:
+        return []
+    of_kernel = grouped_by(drawn, lambda one: column_of(one).kernel)
+    # Of kernels with as many tracers the newest.
+    newest_first = sorted(of_kernel, key=found.kernels.index, reverse=True)
+    kernel = max(newest_first, key=lambda name: len({column_of(one).tracer for one in of_kernel[name]}))
+    own, series = of_kernel[kernel], list(dict.fromkeys(map(short, found.tracers)))
+    how = "tracer by tracer" if len({one.tracer for one in own}) > 1 else f"with {series[0]}"
+    chart = instruction_chart(
+        chart_name(found, "tracers"),
+        _title(found, f"tracer, {kernels[kernel]}"),
+        f"Instructions that one event adds on {kernels[kernel]}, {how}.",
+        [Dot(names.with_level(one), tracer(one), one.known_cost, one.tracer) for one in own],
+        series=series,
+        note=NOTE if len(drawn) < len(_counted(found)) else None,
+        page=addresses.architecture(found.architecture),
+    )
+    return [chart]
+
+
+def _title(found: Matrix, by: str) -> str:
+    return said_of(found.suite, f"instructions on {names.architecture(found.architecture)} by {by}")
+
+
+def chart_name(found: Matrix, by: str) -> str:
+    """The name of a chart, which is part of an address: those of x86-64 were there before any other architecture."""
+    word = names.architecture(found.architecture)
+    return f"instructions-{'' if word == names.X86_64 else f'{word}-'}{found.suite.id}-{by}"
+
+
+def _drawn(found: Matrix) -> list[Number]:
+    """The sound counts above 0 of cases with events; the axis may be logarithmic."""
+    return [one for one in _counted(found) if one.is_sound and (one.known_cost.low or 0) > 0]
+
+
+def _counted(found: Matrix) -> list[Number]:
+    rows = set(found.events())
+    return [one for one in found.all() if one.cost is not None and row_of(one) in rows]
+
+
+AFTER_MACHINES = 1000
+"""The weight of the page of changes, which comes after those of the machines."""
+
+
+class Comparing(NamedTuple):
+    """One way to set counts against each other: its title, the changes, a sentence on one, what differs, what does not.
+
+    The last two are fields of `KernelColumn`, and columns of tables.
+    """
+
+    title: str
+    changes: Callable[[Matrix], list[Comparison]]
+    sentence: Callable[[Comparison, Mapping[str, str]], str]
+    differs: str
+    same: str
+
+    def of_all(self, found: Iterable[Matrix]) -> list[Comparison]:
+        """The changes of every suite."""
+        return [one for each in found for one in self.changes(each)]
+
+
+WAYS = (
+    Comparing("From kernel to kernel", between_kernels, instructions.between_kernels, "kernel", "tracer"),
+    Comparing("From version to version", between_versions, instructions.between_versions, "tracer", "kernel"),
+)
+
+
+def changes(found: Sequence[Matrix]) -> dict[Comparing, list[Comparison]]:
+    """Every change from kernel to kernel, and from version to version, the largest first."""
+    pairs = {way: way.of_all(found) for way in WAYS}
+    listed = {way: largest(some, len(some)) for way, some in pairs.items() if some}
+    return {way: some for way, some in listed.items() if some}
+
+
+def causes(found: Iterable[Matrix], known: Iterable[Explanation]) -> dict[Explanation, set[str]]:
+    """Each known cause of a change, to the ids of the numbers that are more or fewer by it than the one before."""
+    pairs = [(explanation_of(one, known), one.second.id) for each in found for way in WAYS for one in way.changes(each)]
+    groups = grouped_by((pair for pair in pairs if pair[0]), itemgetter(0))
+    return {cause: {number for _, number in own} for cause, own in groups.items() if cause}
+
+
+def cause_text(known: Explanation) -> Markup:
+    """Why a count changed, with where that can be checked and how sure it is."""
+    return say("{}{} {}", coded(known.says), listed(map(reference, known.references), ""), CERTAIN[known.certainty])
+
+
+def cause_address(known: Explanation) -> str:
+    """Where every change has that cause."""
+    return f"/kernels/changes/#{known.id}"
+
+
+def write(catalogue: Catalogue) -> str | None:
+    """The page of every change, case by case; None where there is none."""
+    front = {
+        "title": "Every change",
+        "description": "Every count that differs from kernel to kernel, or from version to version of a tracer.",
+        "weight": AFTER_MACHINES,
+        "open": 1,
+    }
+    found = matrices(catalogue)
+    every = changes(found)
+    return page(front, _parts(found, every, catalogue)) if every else None
+
+
+def _parts(
+    found: Sequence[Matrix], every: Mapping[Comparing, list[Comparison]], catalogue: Catalogue
+) -> Iterator[Part]:
+    yield say(
+        "{} times a count differs between two kernels, or between two versions of a tracer. "
+        "Choose a case; its largest changes come first.",
+        units.count(sum(map(len, every.values()))),
+    )
+    rules = (
+        say("Two counts differ if their ranges do not overlap and they are more than {} apart.", instructions.limit()),
+        "A small count must also change by more than counts of the same event differ from each other.",
+        "Flagged counts and cases without events are excluded.",
+        say(
+            "If both events were recorded, the page names up to five functions that [execute](/kernels/anatomy/) more "
+            "or fewer instructions."
+        ),
+        "A function that a release renamed counts as the same one; an inlined function is part of its caller.",
+        "“Bisected”: versions between the two were counted too, on both sides of the change.",
+        "“Read”: the source or its notes say the cause. “Inferred”: it follows from both.",
+        "“Unknown”: nobody has found a commit yet, whether or not the functions are known.",
+    )
+    yield Fold("What counts as a change, and as its cause", [Items(rules)])
+    yield Heading("Cases")
+    kernels, explained = names_of_all(found), causes([*found, *series(catalogue)], catalogue.explanations)
+    places = {one: place for place, one in enumerate(explained, start=1)}
+    why = ((one, explanation_of(one, catalogue.explanations)) for some in every.values() for one in some)
+    known = {one: link(places[cause], cause_address(cause)) for one, cause in why if cause}
+    for case in dict.fromkeys(row.case for each in found for row in each.rows):
+        own = {way: [one for one in some if one.second.case == case] for way, some in every.items()}
+        if count := sum(map(len, own.values())):
+            inner = [part for way, some in own.items() if some for part in _changed(way, some, known, kernels)]
+            title = catalogue.titles[case]
+            first = say("[Changes](#={}) of {}:", safe(case), links.case(case, title))
+            yield Fold(f"{title} ({count})", [first, *inner])
+    lines = [say("[{}](#={}): {}.", place, safe(one.id), cause_text(one)) for one, place in places.items()]
+    yield from section("Causes", Items(lines) if lines else None)
+
+
+def _changed(
+    way: Comparing, own: Sequence[Comparison], causes: Mapping[Comparison, object], kernels: Mapping[str, str]
+) -> Iterator[Part]:
+    """The changes of a case in one way, and the functions of which their events differ."""
+
+    def place(one: Number, field: str) -> str:
+        name: str = getattr(column_of(one), field)
+        return kernels.get(name, short(name))
+
+    yield say("{}:", way.title)
+    yield Table(
+        [column(name) for name in ("architecture", way.same, "change", "counts", "from", "to", "cause")],
+        [
+            (
+                names.architecture(one.second.submission.architecture),
+                bracketed(place(one.second, way.same), one.second.level),
+                instructions.change(one),
+                Pieces([links.count(one.first), " to ", links.count(one.second)]),
+                place(one.first, way.differs),
+                place(one.second, way.differs),
+                causes.get(one, "unknown"),
+            )
+            for one in own
+        ],
+    )
+    lines = []
+    for text, some in grouped_by(own, lambda one: instructions.changed(one.first, one.second)).items():
+        if text:
+            # `arm64, libbpf 1.1 and bpftrace 0.23.2, Linux 6.12.117 to 7.3: do_trap +8.`
+            where = names.architecture(some[0].second.submission.architecture)
+            same = instructions.listed(list(dict.fromkeys(place(one.second, way.same) for one in some)))
+            ends = (place(side, way.differs) for side in (some[0].first, some[0].second))
+            lines.append(say("{}, {}, {} to {}: {}.", where, same, *ends, text))
+    yield Items(lines)

@@ -1,0 +1,241 @@
+"""Pages over all machines: the ladder, rung by rung, and what `/explore/` and `/compare/` show without scripts."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from probe_effect import units
+from probe_effect.compare.comparison import Comparison, between_tracers
+from probe_effect.compare.subjects import subjects
+from probe_effect.costs.questions import QUESTIONS, MachineRange, NamedQuestion, Reply, of_all_machines, on
+from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.index import grouped_by, once
+from probe_effect.numbers.shown import FIRST_SUITE, one_of_each, reference_submission, shown_machines
+from probe_effect.numbers.submission import Number
+from probe_effect.site.charts.dots import Dot, cost_chart
+from probe_effect.site.charts.slowdown import CostLine, LadderRung, ladder_chart, slowdown_chart
+from probe_effect.site.charts.theme import Chart
+from probe_effect.site.pages import comparison, instructions, links, parts
+from probe_effect.site.pages.parts import Heading, Items, Part, Pieces, Table, columns, fragment, of_data, section
+from probe_effect.site.pages.text import link, safe, say
+
+SCALES = {
+    "Each time": units.Scale((units.Unit(math.inf, 1, "ns"),), 3),
+    "Once a run": units.Scale((units.Unit(math.inf, 1e6, "ms"),), 3),
+}
+"""The two groups of rungs, to the one unit of each table."""
+
+MOST = 6
+"""Kinds of machine whose pictures a page can hold, on a phone too."""
+
+CHART, RATES_CHART = "ladder", "events-to-slowdown"
+
+
+class RungTime(NamedTuple):
+    """A rung on a machine: what it asks, and the answer of the machine."""
+
+    rung: NamedQuestion
+    reply: Reply
+
+    def said(self, scale: units.Scale = units.DURATION) -> str:
+        """Its time with the interval, or the bound."""
+        time, is_bound = self.reply.time, self.reply.is_bound
+        return units.within(units.quantity(time.value, scale, 2), "below ") if is_bound else units.interval(time, scale)
+
+    def cell(self, scale: units.Scale) -> object:
+        """Its time, which leads to its line on the page of the number."""
+        return links.number(self.reply.number, "cost" if self.rung.of == "event" else self.rung.of, self.said(scale))
+
+
+RUNGS = tuple(one for one in QUESTIONS.values() if one.is_rung)
+HOME = tuple(QUESTIONS[name] for name in ("tracepoint-counted", "function-counted", "strace-call"))
+"""The three costs of the home page, each over all machines."""
+
+
+def group_of(rung: NamedQuestion) -> str:
+    """The words over a rung and its like."""
+    return list(SCALES)[rung.of != "event"]
+
+
+@once
+def ladders(catalogue: Catalogue) -> Mapping[str, list[RungTime]]:
+    """Each machine that stands for its kind, the home machine first, to its rungs: the least first, events before runs.
+
+    A machine of one rung has no ladder.
+    """
+    found = {}
+    for machine in one_of_each(catalogue.numbers, MOST):
+        own = [RungTime(rung, reply) for rung in RUNGS if (reply := on(catalogue, rung, machine))]
+        found[machine] = sorted(own, key=lambda one: (list(SCALES).index(group_of(one.rung)), one.reply.time.value))
+    return {machine: own for machine, own in found.items() if len(own) > 1}
+
+
+def span(catalogue: Catalogue, rung: NamedQuestion) -> MachineRange | None:
+    """The range of a rung over all machines where it is clear; None of fewer than two."""
+    found = of_all_machines(catalogue, rung)
+    return found if found and found.machines > 1 else None
+
+
+def charts(catalogue: Catalogue) -> list[Chart]:
+    """A ladder for each machine that stands for its kind, and the slowdown by rate of the events of the first."""
+    found = [_ladder(catalogue, machine, steps) for machine, steps in ladders(catalogue).items()]
+    for machine, steps in islice(ladders(catalogue).items(), 1):
+        events = [one for one in steps if one.rung.of == "event" and not one.reply.is_bound]
+        lines = [CostLine(one.rung.words, one.reply.time) for one in events]
+        title = f"From events per second to slowdown on {_name(catalogue, machine)}"
+        words = (RATES_CHART, title, "Slowdown of one busy thread by the rate of its events.")
+        found += [slowdown_chart(*words, lines, page="/costs/")] if lines else []
+    return found
+
+
+def _name(catalogue: Catalogue, machine: str) -> str:
+    return names.machine_name(catalogue.numbers.machines()[machine][0])
+
+
+def _picture(catalogue: Catalogue, machine: str) -> str:
+    """The name of a machine's picture; the home machine's has no id, so that its address stays."""
+    return CHART if machine == next(iter(ladders(catalogue))) else f"{CHART}-{machine}"
+
+
+def _ladder(catalogue: Catalogue, machine: str, steps: list[RungTime]) -> Chart:
+    drawn = []
+    for one in steps:
+        text, whole = units.alone(one.said()), span(catalogue, one.rung)
+        time, is_bound = one.reply.time, one.reply.is_bound
+        drawn.append(LadderRung(one.rung.words, group_of(one.rung), time, text, whole and whole.time, is_bound))
+    ends = [next((one.text for one in drawn if not one.is_bound), drawn[0].text), drawn[-1].text]
+    title = f"Numbers for tracers: {' to '.join(ends)} on {_name(catalogue, machine)}"
+    sentence = "What tracing takes, on a logarithmic scale; the grey lines are the ranges over all machines."
+    return ladder_chart(_picture(catalogue, machine), title, sentence, drawn)
+
+
+def write(catalogue: Catalogue) -> dict[str, str]:
+    """Fragment file name to Markdown: the page of ladders, and what the home page says first, with its three costs."""
+    rates = [parts.chart(one.name) for one in charts(catalogue) if one.name == RATES_CHART]
+    made = {"ladder.md": _tables(catalogue), "home.md": _home(catalogue), "rates-chart.md": rates}
+    return {name: fragment(found) for name, found in made.items()}
+
+
+def _tables(catalogue: Catalogue) -> Iterator[Part]:
+    """The picture of the home machine, a table of each group with all machines, and the pictures of these."""
+    found = ladders(catalogue)
+    if not found:
+        yield "Nothing has been measured yet."
+        return
+    first, *others = (parts.chart(_picture(catalogue, machine)) for machine in found)
+    below = "Pictures of other kinds of machine are [below the tables](/ladder/#other-kinds-of-machine)."
+    yield from (first, say(below) if others else None)
+    heads = [*columns("rung", "machines-range"), *(of_data(_name(catalogue, machine)) for machine in found)]
+    by_rung = grouped_by((one for own in found.values() for one in own), lambda one: one.rung)
+    for group, scale in SCALES.items():
+        rows = []
+        for rung, steps in by_rung.items():
+            if group_of(rung) == group:
+                cells = {one.reply.number.submission.machine: one.cell(scale) for one in steps}
+                everywhere = span(catalogue, rung)
+                ends = [units.span(everywhere.time, scale), f" ({everywhere.machines})"] if everywhere else []
+                rows.append((rung.words, Pieces(ends), *(cells.get(machine, "") for machine in found)))
+        yield from section(group, Table(heads, rows) if rows else None)
+    yield from section("Other kinds of machine", *others)
+
+
+def _home(catalogue: Catalogue) -> Iterator[Part]:
+    timed, counted = len(catalogue.numbers.machines()), len(catalogue.numbers.machines("instructions"))
+    if not timed:
+        yield "Nothing has been measured yet."
+        return
+    machines = f"{timed} machine{'s' if timed != 1 else ''}"
+    if counted:
+        machines += f" and counted on {counted} emulated one{'s' if counted != 1 else ''}"
+    how = "by [one command that you can run](/submit/); the [data are open](/data/), CC BY."
+    yield say("Measured on {} {}", machines, safe(how))
+    costs = []
+    for cost in HOME:
+        if whole := span(catalogue, cost):
+            time, by = units.span(whole.time, units.DURATION), f", {cost.by}" if cost.by else ""
+            words = link(cost.words, "/ladder/#each-time")
+            costs.append(say("{}: **{}** on {} machines{}", words, time, whole.machines, by))
+    yield Items(costs)
+
+
+EXPLORE_CHART = "explore"
+
+
+def write_all(catalogue: Catalogue) -> dict[str, str]:
+    """Fragment file name to Markdown."""
+    drawn = [parts.chart(one.name) for one in explore_charts(catalogue)]
+    return {"explore-chart.md": fragment(drawn), "compare-tracers.md": fragment(_versus(catalogue))}
+
+
+def cost(one: Number) -> str:
+    """The cost of an event as these pages and their scripts write it; words where it is no difference."""
+    return parts.cost(one) if one.is_time else instructions.count(one.cost)
+
+
+def flagged(one: Number) -> str:
+    """The cost of an event, marked where it is in no ranking because its events do not add up or were lost."""
+    return cost(one) if one.leads else f"{cost(one)} {instructions.FLAG}"
+
+
+def _versus(catalogue: Catalogue) -> Iterator[Part]:
+    """On the reference machine each tracer against the one with most costs; nothing before anything was measured."""
+    reference = reference_submission(catalogue.numbers)
+    machines = (one for one in subjects(catalogue) if reference and one.name == reference.machine)
+    for machine in islice(machines, 1):
+        usual, *others = machine.tools
+        for tracer in others:
+            if found := between_tracers(machine, usual, tracer):
+                yield Heading(f"{machine.tools[tracer]} against {usual}")
+                yield say("On {}. {}", machine.label, comparison.summary(found, f"with {tracer}"))
+                yield _compared(found, usual, tracer)
+                yield Items(
+                    [
+                        comparison.sentence(one, instructions.subject(one.first), "with", usual, tracer)
+                        for one in found
+                        if one.reason
+                    ]
+                )
+
+
+def _compared(found: Sequence[Comparison], usual: str, tracer: str) -> Table:
+    level = [of_data("Level")] if any(one.first.level is not None for one in found) else []
+    heads = of_data(usual), of_data(tracer), of_data("Difference"), of_data("Ratio"), of_data("Outcome", "left")
+    rows = [
+        (
+            links.case(one.first.case, one.first.title),
+            *(one.first.level for _ in level),
+            *(links.number(side, "cost", cost(side)) for side in (one.first, one.second)),
+            *comparison.cells(one),
+        )
+        for one in found
+    ]
+    return Table([of_data("Case", "left"), *level, *heads], rows)
+
+
+def explore_charts(catalogue: Catalogue) -> list[Chart]:
+    """The first suite on the machines that pages show, with the tracer that has most of its costs; none without any.
+
+    Machines have the colours: they differ by more than tracers do.
+    """
+    machines = shown_machines(catalogue.numbers)
+    known = [one for machine in machines for one in catalogue.numbers.of_machine(machine).values()]
+    first = [one for one in known if one.submission.suite == FIRST_SUITE and one.cost is not None]
+    tracer = next((tracer for tracer, _ in Counter(one.tracer for one in first).most_common(1)), None)
+    own = sorted((one for one in first if one.tracer == tracer), key=lambda one: one.key.order)
+    clear = [one for one in own if one.distinguishable and one.leads]
+    dots = [Dot(one.title, names.machine_name(one.submission), one.known_cost) for one in clear]
+    if not dots:
+        return []
+    title = f"The cost of one event with {tracer}, by case and machine"
+    sentence = f"Measured with {names.tool_with_version(clear[0])}: a row for each case and a dot for each machine."
+    left_out = len(own) - len(clear)
+    note = (
+        f"Left out: {left_out} not distinguishable from 0, or whose events do not add up or were lost."
+        if left_out
+        else None
+    )
+    order = [names.machine_name(one.submission) for one in first]
+    return [cost_chart(EXPLORE_CHART, title, sentence, dots, series=order, note=note, page="/explore/")]

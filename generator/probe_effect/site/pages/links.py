@@ -1,0 +1,97 @@
+"""Links and cells that many pages have: a number, a case, a run, a machine, each leading to its page."""
+
+from collections.abc import Iterable
+
+from markupsafe import Markup
+
+from probe_effect import units
+from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import PublishedSource
+from probe_effect.numbers.submission import Number, Submission
+from probe_effect.site.pages import addresses, instructions, parts
+from probe_effect.site.pages.parts import Link, Pieces
+from probe_effect.site.pages.text import bracketed, escape, link, listed, say, together
+from probe_effect.store.beside_files import Figure
+from probe_effect.tools import TOOLS
+
+
+def number(one: Number | None, quantity: str, text: object) -> object:
+    """The cell of a measured or counted value, which leads to its line on its own page; empty without a number."""
+    if one is None:
+        return ""
+    is_said = one.is_known and text not in {None, units.MISSING}
+    return Link(text, addresses.number(one, quantity)) if is_said else text
+
+
+def count(one: Number | None) -> object:
+    """The cell of a count in a table of many, which leads to its page; empty where nobody ran it."""
+    return number(one, "instructions", instructions.cell(one))
+
+
+def case(case_id: str, title: object, detail: object = None) -> Markup:
+    """A case by its title, with a level or a tracer in brackets where there is one."""
+    return bracketed(link(title, addresses.case(case_id)), detail)
+
+
+def run(submission: Submission) -> Markup:
+    """A submission by the name of its folder."""
+    return link(submission.files.folder.name, addresses.submission(submission.id))
+
+
+def suite(suite_id: str, title: object = None) -> Markup:
+    """A suite by its title, or its id."""
+    return link(title or suite_id, addresses.suite(suite_id))
+
+
+def tracer(tracer_id: str, title: object) -> Markup:
+    """A tracer; a tool that nobody has described has no page."""
+    return link(title, addresses.tracer(tracer_id)) if names.tool_of(tracer_id) in TOOLS else escape(title)
+
+
+def machine(submission: Submission, name: object = None) -> Markup:
+    """A machine by its short name, or another text."""
+    return link(name or names.machine_name(submission), addresses.machine_of(submission))
+
+
+def grade(one: Number | Submission) -> Markup:
+    """The grade of a time or of a run of times, and what kept it from a better one."""
+    reasons = say(": {}", "; ".join(one.grade_reasons)) if one.grade_reasons else ""
+    return say("Grade **{}**{}. [What grades mean](/machines/#grades).", one.grade or "none", reasons)
+
+
+def figure(source: PublishedSource, one: Figure) -> dict[str, object]:
+    """The cells of a published figure by the names of their columns; a time says where it was derived."""
+    times = {"published-cost": (one.cost_ns, one.cost_from), "published-baseline": (one.baseline_ns, one.baseline_from)}
+    return {
+        "source": link(parts.source_label(source.document), addresses.figure(source.id)),
+        "tracer": one.tracer or "",
+        "what": bracketed(one.what, one.platform),
+        "figure-grade": f"{one.grade}, excerpt only" if source.from_excerpt else one.grade,
+        **{
+            name: Pieces([units.duration(float(value_ns)), " (derived)" if origin == "derived" else ""])
+            for name, (value_ns, origin) in times.items()
+            if value_ns is not None
+        },
+    }
+
+
+def raw_files(submission: Submission) -> Markup:
+    """The files of a submission as it was sent; their names are ours."""
+    folder = f"/data/results/{submission.id}"
+    return listed(link(path.name, f"{folder}/{path.name}") for path in submission.files.content)
+
+
+def credit(submissions: Iterable[Submission]) -> Markup:
+    """Who measured, where they want to be named, the text of a name alone; and whether the project itself did."""
+    found = list(submissions)
+    people = list(dict.fromkeys(name for one in found if (name := one.document.submitter.name)))
+    own = [one for one in found if one.document.provenance.kind == "project"]
+    said = []
+    if people:
+        verb = "Measured" if found[0].metric == "time" else "Counted"
+        said.append(say("{} by {}.", verb, "; ".join(people)))
+    if own:
+        of = f"The project itself ran {len(own)} of these {len(found)} runs"
+        what = "The project itself ran this" if len(found) == 1 else of
+        said.append(say("{}, as machine.json says; [a signature](/method/checks/#signed-runs) can prove it.", what))
+    return together(*said)

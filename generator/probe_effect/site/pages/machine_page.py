@@ -1,0 +1,377 @@
+"""A page per machine: what it is, what a probe costs there, its submissions, and how its costs changed over time.
+
+An emulated machine has its counts by event, and what it is made of. Every difference over time is a comparison of one
+case with one tracer in two runs, and its words come from `site/pages/comparison.py`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from operator import itemgetter
+
+from markupsafe import Markup
+
+from probe_effect import units
+from probe_effect.compare.comparison import Comparison, largest
+from probe_effect.compare.subjects import History, RunChange, histories, same_machine
+from probe_effect.costs.questions import QUESTIONS, NamedQuestion, Reply, of_all_machines, on
+from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.index import Numbers, grouped_by, once
+from probe_effect.numbers.names import date_words, quoted, with_level
+from probe_effect.numbers.shown import FIRST_SUITE, representative, shown_machines
+from probe_effect.numbers.submission import Number, Submission
+from probe_effect.site.charts.dots import Dot, DotQuantity, cost_chart, dot_chart
+from probe_effect.site.charts.theme import LAYOUTS, Chart
+from probe_effect.site.pages import addresses, citing, comparison, instructions, links, parts, submission_page
+from probe_effect.site.pages.parts import Heading, Items, Part, Table, chart, columns, markdown, page, section
+from probe_effect.site.pages.results import view_of
+from probe_effect.site.pages.results.counts import COUNTS
+from probe_effect.site.pages.submission_page import with_numbers
+from probe_effect.site.pages.text import listed, say, together
+from probe_effect.store.machine_file import MachineFile, is_hosted
+
+MOST_RUNS, MOST_ROWS = 4, 24
+"""In a chart: the newest runs, and cases with a tracer, those that changed before those that did not."""
+
+MOST_SENTENCES = 3
+"""The largest changes are told one by one; all are on the pages of the runs."""
+
+CHANGE = DotQuantity(
+    "times the cost of the run before",
+    ("ratio", "ratio_low", "ratio_high"),
+    partial(units.interval, scale=units.TIMES),
+    reference=1.0,
+)
+
+
+def over_time(machine: str, catalogue: Catalogue) -> Iterator[Part]:
+    """For each suite that the machine ran again what its costs did; nothing where none can be compared."""
+    found, drawn = dict(_of_costs(machine, catalogue)), charts_over_time(catalogue, machine)
+    if not found:
+        return
+    runs = {one.machine: one for one in reversed(same_machine(machine, catalogue.numbers.machines()))}
+    others = [
+        say("{}, {}", links.machine(one), one.document.system.kernel_release)
+        for name, one in runs.items()
+        if name != machine
+    ]
+    hosts, own = (
+        "that of the hosts, or of their other guests",
+        "the machine's own, or that of its neighbours on one host",
+    )
+    yield Heading("Over time")
+    yield together(
+        "Each run of a suite is set against the newest run before it that has the case with the tracer.",
+        f"Where nothing that is recorded had changed, a difference is {hosts if is_hosted(machine) else own}.",
+        others
+        and say("With another kernel or microcode this machine has a page of its own: {}.", listed(others, "; ")),
+    )
+    for suite, one in found.items():
+        yield from _of_suite(suite, one, catalogue)
+        yield chart(drawn[suite].name) if suite in drawn else None
+
+
+def _of_suite(suite: str, found: History, catalogue: Catalogue) -> Iterator[Part]:
+    first, last = (date_words(run.date) for run in (found.runs[0], found.runs[-1]))
+    when = f"all on {first}" if first == last else f"{first} to {last}"
+    yield Heading(catalogue.by_suite[suite].suite.title, 3)
+    yield say("{}: {} runs, {}.", links.suite(suite), units.count(len(found.runs)), when)
+    said = [("Kernel, microcode, tool and suite stayed the same.", found.alike)] if found.alike else []
+    said += [(_changed(changes), compared) for changes, compared in found.changed.items()]
+    yield Items([say("**{}** {}", meanwhile, _summary(compared)) for meanwhile, compared in said])
+    sentences = [
+        comparison.between_submissions(one, lambda run: f"the run of {_when(run, found.runs)}")
+        for one in largest(found.alike, MOST_SENTENCES)
+    ]
+    yield say("The largest changes where nothing else had changed:") if sentences else None
+    yield Items(sentences)
+
+
+@once
+def charts_over_time(catalogue: Catalogue, machine: str) -> dict[str, Chart]:
+    """Suite to the chart that these name, the same under each id of the machine; without a card, as those of runs."""
+    drawn = {suite: _chart(suite, one, catalogue) for suite, one in _of_costs(machine, catalogue)}
+    return {suite: chart for suite, chart in drawn.items() if chart is not None}
+
+
+def _of_costs(machine: str, catalogue: Catalogue) -> Iterator[tuple[str, History]]:
+    """The histories of suites whose numbers are costs of events or slowdowns, by suite as the site orders them."""
+    found = histories(same_machine(machine, catalogue.numbers.machines()), catalogue.numbers.spread)
+    for folder in catalogue.suites:
+        if folder.suite.id in found and view_of(folder.suite).has_costs:
+            yield folder.suite.id, found[folder.suite.id]
+
+
+def _summary(compared: Sequence[Comparison]) -> str:
+    said = comparison.summary(compared, "in the later run")
+    return f"{said} {comparison.chance(compared)}" if any(one.reason is None for one in compared) else said
+
+
+def _changed(changes: Iterable[RunChange]) -> str:
+    words = "; ".join(
+        f"{one.what} {quoted(one.before or 'unknown')} became {quoted(one.after or 'unknown')}" for one in changes
+    )
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+def _chart(suite: str, found: History, catalogue: Catalogue) -> Chart | None:
+    """The chart of each cost over that of the run before; None where no two can be compared."""
+    newest = {one.id: _when(one, found.runs) for one in found.runs[-MOST_RUNS:]}
+    able = (one for one in found.comparisons if one.reason is None and one.ratio is not None)
+    compared = [one for one in able if one.second.submission.id in newest]
+    if not compared:
+        return None
+    # Of too many rows those with a change are drawn, each at its place in the order of cases.
+    by_row = grouped_by(
+        sorted(compared, key=lambda one: one.second.key.order),
+        lambda one: f"{with_level(one.second)}, {one.second.tracer}",
+    )
+    kept = sorted(by_row, key=lambda row: not any(one.is_clear for one in by_row[row]))[:MOST_ROWS]
+    dots = [
+        Dot(row, newest[one.second.submission.id], one.ratio)
+        for row, own in by_row.items()
+        for one in own
+        if row in kept and one.ratio
+    ]
+    machine, title = found.runs[-1].machine, catalogue.by_suite[suite].suite.title
+    sentence = (
+        "Cost of one event in a run over its cost in the run before, with its 95 % interval; at 1 it is the same."
+    )
+    left = len(by_row) - len(kept)
+    chart = dot_chart(
+        CHANGE,
+        f"over-time-{machine}-{suite}",
+        f"{title} on {names.machine_name(found.runs[-1])}: runs against the runs before",
+        sentence,
+        dots,
+        series=list(newest.values()),
+        note=f"{units.count(left)} more that show no difference are on the pages of the runs." if left else None,
+        page=addresses.machine(machine),
+    )
+    return replace(chart, specs={layout: chart.specs[layout] for layout in LAYOUTS})
+
+
+def _when(one: Submission, runs: Sequence[Submission]) -> str:
+    """The day of a run, with its time where the machine ran the suite again that day."""
+    is_alone = sum(run.date == one.date for run in runs) == 1
+    return date_words(one.date) + ("" if is_alone else f", {one.started[11:16]} UTC")
+
+
+CHART = "machines"
+
+
+ASKED = tuple(QUESTIONS[name] for name in ("tracepoint", "uprobe-emulated", "uprobe-stepped"))
+"""What readers ask of a machine first."""
+
+
+def briefly(machine: str, catalogue: Catalogue) -> list[tuple[str, str]]:
+    """Each type of probe in a few words and its cost without interval, for a badge or a picture."""
+    return [(kind.briefly, units.value(one.time, units.DURATION)) for kind, one in asked(machine, catalogue)]
+
+
+def asked(machine: str, catalogue: Catalogue) -> list[tuple[NamedQuestion, Reply]]:
+    """Each type of probe with the answer of a machine; types without a clear cost are left out."""
+    found = ((kind, on(catalogue, kind, machine)) for kind in ASKED)
+    return [(kind, one) for kind, one in found if one is not None and not one.is_bound]
+
+
+def charts(catalogue: Catalogue) -> list[Chart]:
+    """What each type of probe costs on the machines that pages show, a row for each; none for a machine alone."""
+    found = [pair for machine in shown_machines(catalogue.numbers) for pair in asked(machine, catalogue)]
+    dots = [Dot(names.machine_name(one.number.submission), kind.briefly, one.time) for kind, one in found]
+    whole = of_all_machines(catalogue, ASKED[0])
+    if len({one.label for one in dots}) < 2 or whole is None:
+        return []
+    said = "Each dot has its interval; rows are in no order of cost."
+    title = f"One {ASKED[0].briefly} costs {units.span(whole.time, units.DURATION)} on {whole.words}"
+    return [cost_chart(CHART, title, said, dots, page="/machines/")]
+
+
+NOT_RECORDED = "not recorded"
+
+COUNTED = say(
+    "Instructions counted in an emulated machine, and no times: see [what they show, and what they do not](/kernels/)."
+)
+HOSTED = say(
+    "A service lends this kind of machine for one job: [what such a time is worth](/method/machines/#hosted-runners).\n"
+    "All runs with this image and this CPU are one machine here, whichever host they had; the table has the newest "
+    "run's."
+)
+
+HOSTS = say(
+    "Each run had a host of its own, with neighbours that nobody knows.\n"
+    "So guidance takes the whole range of a cost over the runs, and never one run's interval."
+)
+
+
+def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
+    """The page of the machine of `submissions`, which are newest first."""
+    name, machine = names.machine_name(submissions[0]), submissions[0].machine
+    own = {
+        "subtitle": names.machine_facts(submissions[0].document),
+        "description": f"What tracing costs on {name}: {len(submissions)} submission(s).",
+        "picture": f"/{card(machine)}",
+        "picture_words": f"What one traced event costs on {name}.",
+        "badge": f"/{badge(machine)}",
+    }
+    return page(_front(submissions, own, catalogue), _parts(submissions, catalogue))
+
+
+def _parts(submissions: Sequence[Submission], catalogue: Catalogue) -> Iterator[Part]:
+    """What is asked of a machine first, the run that stands for it, all its runs, how they differ, and what it is."""
+    shown, newest = representative(submissions), submissions[0].document
+    suite, cases = submission_page.suite_of(shown, catalogue), with_numbers(shown)
+    view, has_hosts = view_of(suite), is_hosted(shown.machine)
+    yield Items([_answer(kind.words, reply.number) for kind, reply in asked(shown.machine, catalogue)])
+    yield together(*submission_page.untraced(shown)) if view.has_untraced else None
+    if cases:
+        yield Heading(view.heading_of_machine or view.heading)
+        why = say(", because {}", "; ".join(shown.grade_reasons)) if shown.grade_reasons else ""
+        said = "Of its newest runs the least disturbed one, {}, has grade **{}**{}."
+        yield say(said, links.run(shown), shown.grade, why)
+        chart = next((chart.name for chart in submission_page.charts(catalogue, shown)), None)
+        yield from view.table(cases, suite.factor if suite else None, chart, brief=True).of_cases()
+    yield Heading("All its runs")
+    heads = columns("run", "suite", "blocks", "baseline", "noise-floor", "grade")
+    yield Table(heads, [(*_of_run(one), units.duration(one.noise_floor_ns, 2), one.grade) for one in submissions])
+    yield "The page of a run has the reasons of its grade, the command that repeats it and what could not be measured."
+    yield links.credit(submissions)
+    if has_hosts and sum(one.suite == shown.suite for one in submissions) > 1:
+        yield Heading("From host to host")
+        yield HOSTS
+        rows = [_over_hosts(one, catalogue.numbers) for one in cases if len(catalogue.numbers.of_hosts(one)) > 1]
+        yield Table(columns("case", "tracer", "cost-over-runs", "runs-with-it"), rows)
+    yield from over_time(shown.machine, catalogue)
+    yield Heading("The machine")
+    yield HOSTED if has_hosts else None
+    how = "Whether a guest is [nested](/method/machines/#nested-or-not) is decided by the time of CPUID alone."
+    yield say(how) if newest.machine.virtualization and newest.run.metric == "time" else None
+    yield from _what_it_is(newest)
+
+
+def card(machine: str) -> str:
+    """Where the picture of a link to the page of a machine lies, below the site's root."""
+    return f"machines/{machine}/card.png"
+
+
+def badge(machine: str) -> str:
+    """Where the badge of a machine lies."""
+    return f"machines/{machine}/badge.svg"
+
+
+def write_emulated(submissions: Sequence[Submission], catalogue: Catalogue, place: int) -> str:
+    """The page of the emulated machine of `submissions`, newest first; `place` is its own among those machines."""
+    said = f"Instructions that one traced event takes on {names.machine_name(submissions[0])}."
+    return page(_front(submissions, {"description": said, "weight": place}, catalogue), _emulated_parts(submissions))
+
+
+def _emulated_parts(submissions: Sequence[Submission]) -> Iterator[Part]:
+    """The counts of the run with most of the first suite, all runs, and what the machine is made of."""
+    shown = min(submissions, key=lambda one: (one.suite != FIRST_SUITE, -len(with_numbers(one))))
+    yield COUNTED
+    if cases := with_numbers(shown):
+        yield Heading("What an event takes here")
+        baseline = instructions.count(shown.baseline)
+        said = say("By {}: one untraced operation takes {} instructions.", links.run(shown), baseline)
+        yield said if shown.baseline else None
+        yield from COUNTS.table(cases, None).of_cases()
+        blocks, is_flagged = shown.document.run.blocks, any(one.faults for one in cases)
+        yield together(
+            f"The median of {blocks} blocks, with the least and the greatest of them in brackets where they differ at "
+            "that many digits.",
+            is_flagged and f"{instructions.FLAG} marks a count that is neither ranked nor compared; its page says why.",
+        )
+    yield Heading("All its runs")
+    yield Table(columns("run", "suite", "blocks", "baseline"), [_of_run(one) for one in submissions])
+    yield "The page of a run has the command that repeats it and what could not be counted."
+    yield links.credit(submissions)
+    yield Heading("What it is made of")
+    packages = grouped_by((pair for one in submissions for pair in one.document.run.packages.items()), itemgetter(0))
+    made = [(part, "; ".join(dict.fromkeys(name for _, name in own))) for part, own in packages.items()]
+    yield Table(columns("part", "package"), made or [(NOT_RECORDED, "")])
+    yield Heading("The machine")
+    yield from _what_it_is(submissions[0].document)
+
+
+def _front(submissions: Sequence[Submission], own: Mapping[str, object], catalogue: Catalogue) -> dict[str, object]:
+    return {
+        "title": names.machine_name(submissions[0]),
+        "kind": "machine",
+        "open": 1,
+        "kicker": parts.tier(submissions[0].document),
+        **own,
+        **citing.front(citing.cite_machine(submissions[0], catalogue)),
+    }
+
+
+def _answer(words: str, one: Number) -> Markup:
+    cost = markdown(links.number(one, "cost", parts.cost(one)))
+    rate = markdown(links.number(one, "threshold-5", parts.threshold(one, 5)))
+    said = "An event of {} costs {} with {}: a busy thread slows by 5 % at {}."
+    return say(said, words[0].lower() + words[1:], cost, names.tool_with_version(one), rate)
+
+
+def _over_hosts(one: Number, numbers: Numbers) -> Sequence[object]:
+    cost = links.number(one, "cost", parts.cost(numbers.over_hosts(one)))
+    case = links.case(one.case, names.with_level(one))
+    return case, names.tool_with_version(one), cost, len(numbers.of_hosts(one))
+
+
+def _of_run(one: Submission) -> Sequence[object]:
+    found = one.baseline
+    operation = units.duration(found and found.value) if one.metric == "time" else instructions.count(found)
+    return links.run(one), links.suite(one.suite), one.document.run.blocks, operation
+
+
+def _what_it_is(document: MachineFile) -> Iterator[Part]:
+    """Facts of a machine; then each setting of its kernel with all names that have it."""
+    system = document.system
+    yield Table.of_facts(facts(document))
+    for title, ids, settings in (
+        ("Kernel options that change what a probe costs", ("setting", "options"), system.kernel_config),
+        ("CPU vulnerabilities, as the kernel reports them", ("state", "names"), system.vulnerabilities),
+    ):
+        rows = [(value, ", ".join(own)) for value, own in grouped_by(settings, settings.__getitem__).items()]
+        yield from section(title, Table(columns(*ids), rows) if rows else None, level=3)
+
+
+def facts(document: MachineFile) -> dict[str, str]:
+    """Each fact of a machine, label to text; of the ones that early files lack, that they were not recorded."""
+    machine, system = document.machine, document.system
+    kinds = [f"{number} of {kind}" for kind, number in machine.core_kinds.items()]
+    shown = {
+        "CPU": machine.cpu_model,
+        "Microarchitecture": machine.microarchitecture or ("not known" if machine.cpu_numbers else NOT_RECORDED),
+        "Numbers of the CPU": _listed(f"{key} {value}" for key, value in machine.cpu_numbers.items()),
+        "Architecture": names.architecture(machine.architecture),
+        "Sockets, cores, threads": ", ".join(map(units.count, (machine.sockets, machine.cores, machine.threads))),
+        **({"Kinds of cores": _listed(kinds)} if kinds else {}),
+        "Simultaneous multithreading": _yes(machine.smt),
+        "Memory": units.size(machine.memory_bytes) if machine.memory_bytes else None,
+        "Frequency governor": machine.governor,
+        "Turbo": _yes(machine.turbo),
+        "Microcode": machine.microcode,
+        "Virtualization": machine.virtualization,
+        "Nested": names.nesting(machine, system),
+        "The kernel at boot": _listed(system.boot_messages, "; ") if system.boot_messages != () else "no hypervisor",
+        "Exits to a hypervisor": _listed(names.traps(system)),
+        "Operating system": system.os,
+        "Kernel": system.kernel_release,
+        "Clock source": system.clocksource,
+        "Cost of a clock read": units.duration(system.clock_read_ns) if system.clock_read_ns else None,
+        "BPF compiler": system.bpf_jit,
+        "Boot parameters": ", ".join(system.boot_flags) or None,
+        "Tracers": "; ".join(f"{name}: {version}" if version else name for name, version in document.tools.items())
+        or None,
+    }
+    is_timed = document.run.metric == "time"
+    return {label: value for label, value in shown.items() if value and (is_timed or value != NOT_RECORDED)}
+
+
+def _listed(texts: Iterable[str] | None, mark: str = ", ") -> str:
+    return mark.join(texts or ()) or NOT_RECORDED
+
+
+def _yes(value: bool | None) -> str | None:  # noqa: FBT001
+    return None if value is None else ("yes" if value else "no")

@@ -1,0 +1,262 @@
+"""The page of a number: one case, tracer and level of one submission, its quantities, and the rows they are made of."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+
+from markupsafe import Markup
+
+from probe_effect import units
+from probe_effect.compare.paths import AddedPath
+from probe_effect.model import Estimate
+from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
+from probe_effect.numbers.names import LATER_EDITION
+from probe_effect.numbers.rows import BlockTable
+from probe_effect.numbers.submission import Number, Submission
+from probe_effect.site.pages import addresses, changes_page, citing, instructions, links, submission_page
+from probe_effect.site.pages.parts import (
+    Command,
+    Heading,
+    Items,
+    Link,
+    Part,
+    Table,
+    column,
+    fragment,
+    icicle,
+    page_code,
+)
+from probe_effect.site.pages.results import view_of_submission
+from probe_effect.site.pages.results.view import NumberColumn, ResultView
+from probe_effect.site.pages.text import is_plain_word, link, safe, say, together
+from probe_effect.store.places import linux_form
+from probe_effect.store.suite_file import script_path
+
+WIDTH, ROW_HEIGHT, EDGE = 720, 5, 6
+"""Of the drawing of blocks, of the line of a block, and what is left free around them; px."""
+
+FEWEST = 3
+"""Blocks of a drawing: fewer are read from their table."""
+
+
+def write_all(submission: Submission, catalogue: Catalogue) -> bytes:
+    """The pages of all numbers of `submission`, as JSON: for each its `path` below `/results/`, `front` and `body`.
+
+    They change only with the submission, its suite and our own code, and are kept.
+    """
+    withdrawn = changes_page.withdrawn(submission.id, catalogue)
+    name = names.machine_name(submission)
+    made_from = ("number pages", page_code(), catalogue.suites_digest, submission.id, name, json.dumps(withdrawn))
+    make = partial(_write_all, submission, replace(catalogue, edition=LATER_EDITION), withdrawn)
+    return catalogue.kept.made(make, *made_from, submission.digest) if submission.digest else make()
+
+
+def _write_all(submission: Submission, catalogue: Catalogue, withdrawn: Mapping[str, object]) -> bytes:
+    tables = submission.blocks
+    pages = [_write(one, tables[one.key], catalogue, withdrawn) for one in submission_page.with_numbers(submission)]
+    return json.dumps(pages, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _write(one: Number, table: BlockTable, catalogue: Catalogue, withdrawn: Mapping[str, object]) -> dict[str, object]:
+    submission = one.submission
+    view = view_of_submission(submission, catalogue)
+    said = sentence(one, view)
+    front = {
+        "title": title(one, catalogue),
+        "kind": "number",
+        "kicker": f"{names.machine_name(submission)}, {names.date_words(submission.date)}",
+        "description": said,
+        "value": str(next((line.words(one) for line in quantities(one, view)), "")).partition(" (")[0],
+        **citing.front(citing.cite_number(one, catalogue)),
+        **withdrawn,
+    }
+    if dots := block_dots(one, table):
+        front["blocks"] = dots
+    path = instructions.executed_of(one)
+    if path:
+        front["icicles"] = {"event": instructions.boxes(path.stacks)}
+    body = fragment(parts(one, table, catalogue, path))
+    return {"path": one.id, "front": front, "body": body}
+
+
+def parts(one: Number, table: BlockTable, catalogue: Catalogue, path: AddedPath | None) -> Iterator[Part]:
+    """The number and its quantities, what an event executes, the rows, the command, and what it belongs to."""
+    folder = catalogue.by_suite.get(one.submission.suite)
+    view, samples = view_of_submission(one.submission, catalogue), link("samples.csv", _data(one, "samples.csv"))
+    yield sentence(one, view)
+    yield one.note and say("To know before using it: {}.", one.note)
+    yield _trust(one)
+    yield Table(
+        (column("quantity"), column("value")),
+        [
+            (link(line.head.label, addresses.column(line.id)), Link(line.text(one), f"#={line.id}"))
+            for line in quantities(one, view)
+        ],
+    )
+    if one.is_time and one.cost and one.cost.low is not None:
+        yield say(
+            "These intervals are of this run alone: [the next one]({}) may differ by more.",
+            safe("/does-it-hold/#does-a-run-repeat-itself"),
+        )
+    if path:
+        yield from _executed(path, one)
+    yield Heading("The rows")
+    heads = [column(own.id, own.label) for own in view.rows.columns]
+    yield Table(heads, [[own.text(block, table) for own in view.rows.columns] for block in table.blocks])
+    yield together(
+        say("Lines are those of {}, whose header is line 1.", samples),
+        view.rows.said.format(events=units.trimmed(table.events)),
+    )
+    yield from _reproduced(one, folder)
+    yield Heading("Where it belongs")
+    yield Items(list(_belongs(one, folder, catalogue.titles)))
+
+
+def _data(one: Number, name: str) -> str:
+    """The address of a file of its submission, as it was sent."""
+    return f"/data/results/{one.submission.id}/{name}"
+
+
+def _trust(one: Number) -> Markup | None:
+    """The grade of a time, or why a count is neither ranked nor compared."""
+    if one.is_time:
+        return links.grade(one)
+    return say("Neither ranked nor compared, because {}.", "; ".join(one.faults)) if one.faults else None
+
+
+def _executed(path: AddedPath, one: Number) -> Iterator[Part]:
+    yield Heading("What was executed", anchor="executed")
+    yield say("{}.", instructions.sentence(path))
+    yield icicle("event")
+    yield instructions.table(path, one.submission)
+    kinds, paths = instructions.kinds(path), link("paths.csv", _data(one, "paths.csv"))
+    yield together(
+        kinds and say("What a count hides, among them: {}.", kinds),
+        *(say("{}.", said[0].upper() + said[1:]) for said in instructions.agreement(path)),
+        say(
+            "[The method](/method/instructions/#what-one-event-executes) says how it was recorded; {} has every stack.",
+            paths,
+        ),
+    )
+
+
+def _reproduced(one: Number, folder: SuiteFolder | None) -> Iterator[Part]:
+    """The command for this number alone, the one that made it, and whether the suite is still the same."""
+    run, command = one.submission.document.run, again(one)
+    yield Heading("Reproduce", anchor="make-it-again")
+    yield say("[The command](#=reproduce) for this case alone, with this tracer and as many blocks:")
+    yield Command(command.split())
+    where = "PATH is where that version of the program lies." if "=PATH" in command else ""
+    yield together(where, "It was made by a run of more:")
+    yield Command(run.command)
+    ran, now = run.suite_version, folder.suite.version if folder else None
+    since = say(", which is at version {} now, so its script may have changed", now) if folder else ""
+    path, is_same = script(folder, one), now == ran
+    of = "" if is_same else say(" of version {}", now)
+    script_said = say(": {}", link(say("the script{}", of), path)) if path else ""
+    log = say("`git log -p data/suites/{}` in the repository shows what changed since.", safe(run.suite))
+    yield together(
+        say("It ran version {} of the suite{}{}.", ran, ", as it is today" if is_same else since, script_said),
+        folder and not is_same and log,
+    )
+
+
+def _belongs(one: Number, folder: SuiteFolder | None, titles: Mapping[str, str]) -> Iterator[Markup]:
+    submission, results = one.submission, f"/results/{one.submission.id}"
+    printed = submission.document.tools.get(one.tracer)
+    case = links.case(one.case, titles.get(one.case, one.case))
+    yield say("Case: {}, on all machines and with all tracers.", case)
+    done = "measured" if one.is_time else "counted"
+    yield say("Run: {}, everything that was {} with it.", links.run(submission), done)
+    yield say("Machine: {}.", links.machine(submission))
+    calls_itself = say(", which calls itself “{}”", printed) if printed else ""
+    yield say("Tracer: {}{}.", links.tracer(one.tracer, names.tool(one.tracer, printed)), calls_itself)
+    yield say("Suite: {}.", links.suite(submission.suite, folder.suite.title if folder else None))
+    yield say(
+        "Data: {}, {}; all numbers of the run as {} and {}.",
+        link("samples.csv", _data(one, "samples.csv")),
+        link("machine.json", _data(one, "machine.json")),
+        link("CSV", f"{results}/data.csv"),
+        link("JSON", f"{results}/data.json"),
+    )
+
+
+def block_dots(one: Number, table: BlockTable) -> dict[str, object] | None:
+    """The places of its differences, of its estimate with the interval, and of 0 where it is among them; px.
+
+    None for a number without differences, or with few.
+    """
+    blocks = [found for block in table.blocks if (found := table.differences(block))]
+    ends = [end for end in one.cost or () if end is not None]
+    values = sorted([*ends, *(value for found in blocks for value in found)])
+    if len(blocks) < FEWEST or not ends or values[0] == values[-1]:
+        return None
+
+    def place(value: float) -> int:
+        return round(EDGE + (value - values[0]) / (values[-1] - values[0]) * (WIDTH - 2 * EDGE))
+
+    return {
+        "width": WIDTH,
+        "height": 2 * EDGE + ROW_HEIGHT * (len(blocks) - 1),
+        "dots": [[place(value), EDGE + ROW_HEIGHT * line] for line, found in enumerate(blocks) for value in set(found)],
+        "value": place(ends[0]),
+        "interval": [place(min(ends)), place(max(ends))],
+        "zero": place(0.0) if values[0] <= 0 <= values[-1] else None,
+        "ends": [
+            units.duration(end) if one.is_time else instructions.count(Estimate(end)) for end in (values[0], values[-1])
+        ],
+    }
+
+
+def title(one: Number, catalogue: Catalogue) -> str:
+    """`Uprobe with bpftrace v0.17.0, level 4`."""
+    level = "" if one.level is None else f", level {one.level}"
+    return f"{catalogue.titles.get(one.case, one.case)} with {names.tool_with_version(one)}{level}"
+
+
+def sentence(one: Number, view: ResultView) -> str:
+    """The number with its interval, and the machine that it is from."""
+    return f"On {names.machine_name(one.submission)}, {view.said(one)}."
+
+
+def quantities(one: Number, view: ResultView) -> list[NumberColumn]:
+    """Every quantity that is known of a number, each with its anchor; what its type of result is about comes first."""
+    return [line for line in view.quantities if line.words(one) not in {"", units.MISSING}]
+
+
+def script(folder: SuiteFolder | None, one: Number) -> str | None:
+    """Where the site has the script of the case for its tool, as it is today; None where there is none."""
+    path = script_path(folder.folder, one.case, names.tool_of(one.tracer), level=one.level) if folder else None
+    if folder is None or path is None:
+        return None
+    if not one.is_time:
+        path = linux_form(path) or path  # emulated machines run Linux, which some scripts have a form of their own for
+    return f"/scripts/{folder.suite.id}/{path.name}"
+
+
+def again(one: Number) -> str:
+    """The command that measures just this case with this tracer, as the run's own did."""
+    run = one.submission.document.run
+    words = ["probe-effect", "measure", run.suite]
+    words += [word for name in ("--vm", "--arch", "--source") for word in _option(run.command, name)]
+    words += ["--case", one.case, "--tracer", _tracer(run.command, one.tracer), "--blocks", str(run.blocks)]
+    return " ".join(words)
+
+
+def _option(command: Sequence[str], name: str) -> list[str]:
+    """An option of the run's command with its value, where that is a plain word."""
+    values = [value for option, value in pairwise(command) if option == name]
+    return [name, values[0]] if values and is_plain_word(values[0]) else []
+
+
+def _tracer(command: Sequence[str], tracer: str) -> str:
+    """A tracer as `--tracer` takes it; another version is given by the path of its program."""
+    tool = names.tool_of(tracer)
+    if tool == tracer:
+        return tracer
+    path = next((word.partition("=")[2] for word in command if word.startswith(f"{tool}=")), "")
+    # A bare name says nothing about where the other version lay.
+    return f"{tool}={path}" if "/" in path and is_plain_word(path) else f"{tool}=PATH"

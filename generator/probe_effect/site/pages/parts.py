@@ -1,0 +1,411 @@
+"""A page: its front matter and a list of parts, which one template prints as Markdown for Hugo.
+
+Text is a part by itself: `Markup` is Markdown already, and any other text is escaped. A page lists its parts in the
+order in which a reader sees them.
+
+What is true of tables is decided here and nowhere else: a column has one unit, and its words are in `columns.toml`. A
+column that says the same in every row is said once, above the table, so that the others have its room.
+Headers link to their entry, `/data/dictionary/#<id>`.
+"""
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Literal, NamedTuple, Self
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from probe_effect import units
+from probe_effect.model import Estimate
+from probe_effect.numbers import names
+from probe_effect.numbers.reading import code
+from probe_effect.numbers.submission import Number
+from probe_effect.site.pages import addresses
+from probe_effect.site.pages.text import escape, is_plain_word, link, listed, quoted, safe, say
+from probe_effect.store.beside_files import SourceFile
+from probe_effect.store.kept import code_version, library_version
+from probe_effect.store.machine_file import MachineFile
+from probe_effect.toml import beside
+
+NOT_STATED = "not stated"
+
+UNCLEAR = "not distinguishable from 0 (below ", ")"
+"""The words around what a cost that is no difference is at most."""
+
+WITH_LOSSES = ", with losses"
+"""What follows a cost of which events were lost: it is in no range."""
+
+THRESHOLD_COLUMN = (
+    "“5\u00a0% at” is the rate of events at which one busy thread slows by 5\u00a0%; it slows by 1\u00a0% at a fifth "
+    "of that rate, and by 30\u00a0% at six times."
+)
+"""The note that derives the other two thresholds from the one in a table."""
+
+
+def cost(case: Number) -> str:
+    """The cost of a case; where it is no difference, in words, with what it may be at most."""
+    if case.cost is None:
+        return case.status
+    if case.distinguishable is False:
+        return unclear(case.cost.high, case.time.noise_floor_ns)
+    return units.within(units.interval(case.cost, units.DURATION), after=WITH_LOSSES if case.has_losses else "")
+
+
+def unclear(high_ns: float | None, floor_ns: float | None) -> str:
+    """A cost that is no difference, with the most that it can be: its high end, and no less than the noise floor."""
+    return units.within(units.duration(max(high_ns or 0.0, floor_ns or 0.0), 2), *UNCLEAR)
+
+
+def slowdown(case: Number) -> str:
+    """Slowdown of the workload itself, which does nothing but fire the probe."""
+    if case.distinguishable is not False:
+        return units.interval(case.time.slowdown, units.SHARE)
+    most = most_slowdown(case)
+    return units.MISSING if most is None else f"at most {units.percent(most, 2)}"
+
+
+def most_slowdown(case: Number) -> float | None:
+    """What the slowdown may be at most where it is no difference, as a ratio; None where that is not known."""
+    cost, baseline = case.bounded_cost.high, case.baseline
+    return None if cost is None or not baseline or not baseline.value else max(0.0, cost) / baseline.value
+
+
+def threshold(case: Number, percent: int) -> str:
+    """The rate at which slowdown reaches so many per cent."""
+    return units.interval(case.threshold(percent), units.RATE)
+
+
+def start(case: Number) -> str:
+    """The time, or the instructions, until the tracer has its probes live."""
+    return _of_run(case, case.event.attach)
+
+
+def stop(case: Number) -> str:
+    """The time, or the instructions, until the tracer has exited when asked."""
+    return _of_run(case, case.event.detach)
+
+
+def _of_run(case: Number, taken: Estimate | None) -> str:
+    return units.interval(taken, units.DURATION) if case.is_time else units.spread(taken, units.MANY_INSTRUCTIONS)
+
+
+def tracer_cpu(case: Number) -> str:
+    """CPU time of the tracer itself: for an operation where that was measured, else for a run."""
+    return units.interval(case.own_use.cpu or case.time.cpu, units.DURATION)
+
+
+def from_to(values: Collection[float], written: Callable[[float, int], str] = units.duration) -> str:
+    """The least and the greatest of some values, ns unless `written` says otherwise: `27 ns to 34 µs`."""
+    return " to ".join(dict.fromkeys(written(end, 2) for end in (min(values), max(values))))
+
+
+def source_label(document: SourceFile) -> str:
+    """Who and when, as a table or a caption calls a source; the title where no author is stated."""
+    who = document.title if document.author == NOT_STATED else document.author
+    return who if document.date == NOT_STATED else f"{who}, {names.date_words(document.date)}"
+
+
+def tier(document: MachineFile) -> str:
+    """The tier of a machine as readers see it; times of different tiers never share a ranking."""
+    return names.tier_words(names.tier(document.machine, document.run.metric))
+
+
+RULES = {"left": ":--", "right": "--:", "center": ":-:"}
+"""How Markdown writes the alignment of a column."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """A column: its id, its header, what a cell says, the unit of its cells, and how they are aligned."""
+
+    id: str
+    label: str
+    meaning: str
+    unit: str = ""
+    align: Literal["left", "right", "center"] = "left"
+
+    def called(self, label: str) -> Self:
+        """The same column under another header."""
+        return replace(self, label=label)
+
+    @property
+    def rule(self) -> str:
+        """Its alignment as the line below a Markdown header has it."""
+        return RULES[self.align]
+
+
+_FILE = beside(__file__, "columns")
+COLUMNS = {name: TableColumn(name, **own) for name, own in _FILE.items()}
+"""Column id to column, in the order of the dictionary."""
+
+
+class Link(NamedTuple):
+    """A cell, or a part of one, that leads somewhere; `#=<id>` makes it a place that others can lead to."""
+
+    text: object
+    href: str
+
+    @property
+    def is_place(self) -> bool:
+        """Whether it is a place, which stays where it is."""
+        return self.href.startswith("#=")
+
+
+class Pieces(tuple[object, ...]):
+    """A cell of several parts, one after the other: texts, quantities, links, Markdown."""
+
+    __slots__ = ()
+
+    @classmethod
+    def joined(cls, cells: Iterable[object], between: str) -> Self:
+        """Some cells as one, with a text between them."""
+        return cls(part for place, one in enumerate(cells) for part in (between if place else "", *_parts(one)))
+
+
+class Group(NamedTuple):
+    """A row that names those below it, up to the next such."""
+
+    text: object
+
+
+AS_PRINTED = frozenset({"value", "printed"})
+"""Columns of several quantities, or of figures as others printed them: these have no unit in common."""
+
+WHERE_COUNTED = frozenset({"expected", "seen", "lost"})
+"""Columns of few rows, those of runs that counted events; where all of these say the same, it is said once."""
+
+BLOCK, MACHINE = "block", "machine"
+
+
+def column(name: str, label: str | None = None) -> TableColumn:
+    """A column of the dictionary, perhaps under another header."""
+    return COLUMNS[name].called(label) if label else COLUMNS[name]
+
+
+def columns(*names: str | tuple[str, str]) -> list[TableColumn]:
+    """Columns of the dictionary; `(name, label)` is one under another header."""
+    return [column(one) if isinstance(one, str) else column(*one) for one in names]
+
+
+def of_data(label: object, align: Literal["left", "right"] = "right") -> TableColumn:
+    """A column whose header is data, such as the release of a kernel, and which no dictionary explains."""
+    return TableColumn("", escape(label), "", align=align)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns and rows; a row is a cell for each column, or a `Group`.
+
+    A cell is a text, a `units.Quantity`, a `Link`, Markdown, a `Pieces` of such, or None for what is not known.
+    """
+
+    columns: Sequence[TableColumn]
+    rows: Sequence[Sequence[object] | Group]
+    kind = "table"
+
+    @classmethod
+    def of_cells(cls, names: Sequence[str], rows: Iterable[Mapping[str, object]]) -> Self:
+        """The columns of the dictionary with those names, of rows that have their cells by name."""
+        return cls(columns(*names), [[row.get(name, "") for name in names] for row in rows])
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[Any, object]) -> Self:
+        """Labels and values, without a header."""
+        return cls((of_data("", "left"), of_data("", "left")), list(facts.items()))
+
+    @property
+    def heads(self) -> list[Markup]:
+        """The header of each column, which leads to the dictionary where that has it."""
+        return [link(one.label, addresses.column(one.id)) if one.id else escape(one.label) for one in self.columns]
+
+    def shown(self) -> tuple[Markup, Self]:
+        """A sentence of what all rows say, and the table without it: one unit a column, and each cell Markdown."""
+        cells = [row for row in self.rows if not isinstance(row, Group)]
+        by_column = list(zip(*cells, strict=True)) or [()] * len(self.columns)
+        texts = [_texts(one, some) for one, some in zip(self.columns, by_column, strict=True)]
+        found = [self._said_once(at, some, texts[at]) for at, some in enumerate(by_column)]
+        same = {at: text for at, text in enumerate(found) if text is not None}
+        left = [at for at in range(len(self.columns)) if at not in same]
+        rows = zip(*(texts[at] for at in left), strict=True)
+        shown = [
+            [say("**{}**", row.text), *[Markup()] * (len(left) - 1)] if isinstance(row, Group) else next(rows)
+            for row in self.rows
+        ]
+        said = [say("{} **{}**", self.heads[at], text) for at, text in same.items() if text]
+        start = "Where they were counted" if self.columns[0].id == BLOCK else "In every row"
+        sentence = say("{}: {}.", start, listed(said, "; ")) if said else Markup()
+        return sentence, type(self)([self.columns[at] for at in left], shown)
+
+    def _said_once(self, at: int, cells: Sequence[object], texts: Sequence[Markup]) -> Markup | None:
+        """What a column says in all of several rows, if it is not their own name; None where it stays a column."""
+        one = self.columns[at]
+        if self.columns[0].id == BLOCK:
+            counted = set(filter(None, texts))
+            return next(iter(counted), Markup()) if one.id in WHERE_COUNTED and len(counted) < 2 else None
+        is_name = at == 0 and (one.id != MACHINE or len(cells) < len(self.rows) or len(self.columns) == 1)
+        has_place = any(isinstance(part, Link) and part.is_place for cell in cells for part in _parts(cell))
+        if not one.id or is_name or has_place or len(cells) <= (2 if one.align == "right" else 1):
+            return None
+        plain = {listed(map(_text, _parts(cell)), "") for cell in cells}
+        return None if len(plain) > 1 else texts[0] if len(set(texts)) == 1 else plain.pop()
+
+
+def _texts(one: TableColumn, cells: Sequence[object]) -> list[Markup]:
+    """The cells of a column as Markdown, in one unit if they have one in common."""
+    if not one.label or one.id in AS_PRINTED:
+        return [markdown(cell) for cell in cells]
+    parts = [list(_parts(cell)) for cell in cells]
+    in_one = iter(units.in_one_unit([_text(part) for some in parts for part in some]))
+    return [listed((_linked(part, next(in_one)) for part in some), "") for some in parts]
+
+
+def markdown(cell: object) -> Markup:
+    """A cell as Markdown."""
+    return listed((_linked(part, _text(part)) for part in _parts(cell)), "")
+
+
+def _parts(cell: object) -> Iterable[object]:
+    return cell if isinstance(cell, Pieces) else (cell,)
+
+
+def _text(part: object) -> object:
+    return part.text if isinstance(part, Link) else part
+
+
+def _linked(part: object, text: object) -> Markup:
+    return link(text, part.href) if isinstance(part, Link) else escape(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading, perhaps with an address of its own that stays when its words change."""
+
+    text: object
+    level: int = 2
+    anchor: str = ""
+    kind = "heading"
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list; an item may have items of its own below it, as `(item, items)`."""
+
+    items: Sequence[object]
+    is_numbered: bool = False
+    kind = "items"
+
+    def __bool__(self) -> bool:
+        return bool(self.items)
+
+    @property
+    def lines(self) -> Iterator[tuple[str, Markup]]:
+        """The mark of each line and its text."""
+        for number, item in enumerate(self.items, start=1):
+            text, below = item if isinstance(item, tuple) else (item, ())
+            yield f"{number}." if self.is_numbered else "-", escape(text)
+            yield from (("    -", escape(one)) for one in below)
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Parts that are folded until a reader asks for them, under a title (layouts/_markup/render-blockquote.html)."""
+
+    title: object
+    parts: Sequence["Part"]
+    kind = "fold"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command as code, where nothing can be escaped: only where every word of it is plain."""
+
+    words: Sequence[str]
+    kind = "command"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a shell takes each word as it is."""
+        return all(map(is_plain_word, self.words))
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A text of our own as code in a language."""
+
+    text: str
+    language: str
+    kind = "code"
+
+
+Part = str | Heading | Items | Table | Fold | Command | Code | None
+"""None, like an empty text, prints nothing."""
+
+
+def chart(name: str) -> Markup:
+    """A chart with its title, its sentence and its files."""
+    return safe(f'{{{{< chart "{name}" >}}}}')
+
+
+def icicle(name: str) -> Markup:
+    """The drawing of that name in the page's front matter."""
+    return safe(f'{{{{< icicle "{name}" >}}}}')
+
+
+def script(path: str, flag: str = "") -> Markup:
+    """A script of a suite, `<suite>/<file>`; `line` for a link with its first line alone."""
+    return safe(f'{{{{< script "{path}"{flag and " " + flag} >}}}}')
+
+
+def reference(name: str) -> Markup:
+    """The mark of a statement that can be checked in a kernel's or tool's source."""
+    return safe(f'{{{{< reference "{name}" >}}}}')
+
+
+def section(title: object, *parts: Part, level: int = 2, anchor: str = "") -> list[Part]:
+    """A heading with its parts; nothing at all where there are none of these."""
+    found = [part for part in parts if part]
+    return [Heading(title, level, anchor), *found] if found else []
+
+
+def fold(title: object, *parts: Part) -> list[Part]:
+    """The parts folded under a title; nothing at all where there are none."""
+    found = [part for part in parts if part]
+    return [Fold(title, found)] if found else []
+
+
+def fragment(parts: Iterable[Part]) -> str:
+    """The Markdown of some parts."""
+    text = _template().render(parts=[part for part in parts if part])
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+
+def page(front: Mapping[str, object], parts: Iterable[Part]) -> str:
+    """A whole page: front matter as JSON, which Hugo reads and which nothing can break out of, then its parts."""
+    return json.dumps(front, ensure_ascii=False, indent=2) + "\n\n" + fragment(parts)
+
+
+def page_code() -> str:
+    """A digest of what decides, beside the data, what a page of one submission is."""
+    return (
+        f"{code()} {code_version('numbers', 'compare', 'site/charts', 'site/pages')} jinja2 {library_version('jinja2')}"
+    )
+
+
+@cache
+def _template() -> Template:
+    """The one template, with `escape` on everything that it prints."""
+    made = Environment(
+        loader=PackageLoader("probe_effect.site.pages"),
+        autoescape=True,
+        finalize=escape,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        auto_reload=False,
+    )
+    made.filters["quoted"] = quoted
+    return made.get_template("page.md.j2")

@@ -1,0 +1,227 @@
+"""The cost of an event: what a busy thread pays at which rate, ranked and set against other machines and versions."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from probe_effect import units
+from probe_effect.costs.actions import FRAMES, WALKED, SampleLaw, sample_law
+from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.row import Contention, RatePoint, calls_of_event, contention, line
+from probe_effect.model import Estimate
+from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.index import grouped_by
+from probe_effect.numbers.submission import Number
+from probe_effect.site.charts.dots import NANOSECONDS
+from probe_effect.site.charts.slowdown import CostLine, MeasuredSlowdown, slowdown_chart
+from probe_effect.site.charts.theme import Chart
+from probe_effect.site.pages import addresses, comparison, links, parts
+from probe_effect.site.pages.parts import Fold, Items, Part
+from probe_effect.site.pages.results import counts, view
+from probe_effect.site.pages.results.view import (
+    AT,
+    AT_5,
+    COST,
+    GRADE,
+    LOSS,
+    SLOWDOWN,
+    TOOL,
+    CaseResults,
+    NumberColumn,
+    ResultSection,
+    ResultView,
+    of_levels,
+)
+from probe_effect.site.pages.text import listed, say
+from probe_effect.store.suite_file import Suite
+
+QUANTITIES = (
+    COST,
+    *(at._replace(label=f"Slows a busy thread by {percent} % at") for percent, at in AT.items()),
+    SLOWDOWN,
+    view.FASTEST,
+    view.BASELINE,
+    view.NOISE_FLOOR,
+    view.TRACED_RATE,
+    LOSS,
+    *view.OF_RUN,
+)
+
+INTERVALS = "An interval holds what the next run finds, in 95 % of cases."
+
+ROWS = view.BlockRows(
+    view.run_columns(", ns an"),
+    Markup(
+        "A run over its operations is `wall_ns` divided by `operations`, or by `events` where that is empty.\n"
+        "A difference is traced less untraced, divided by the events that an operation makes in one thread ({events}); "
+        "one for each untraced run of the block.\n"
+        "The cost is the Hodges-Lehmann estimate of the first differences of all blocks, averaged with that of the "
+        "second; [the method](/method/interval/#cost-and-its-interval) says why, and how the interval is made."
+    ),
+)
+
+
+def said(number: Number) -> str:
+    """`tracing adds 1.2 µs to one event`; of a cost that is no difference, that it is none."""
+    if number.distinguishable is False:
+        return f"the cost of one event is {parts.cost(number)}"
+    return f"tracing adds {parts.cost(number)} to one event{interval_said(number)}"
+
+
+def value(number: Number) -> str:
+    """The cost, and what its brackets hold."""
+    return f"{parts.cost(number)}{'' if number.distinguishable is False else with_interval(number.cost)}"
+
+
+def with_interval(estimate: Estimate | None) -> str:
+    """The words for an interval in brackets; empty without one."""
+    return "" if estimate is None or estimate.low is None else ", with the 95 % interval"
+
+
+def sections(of: CaseResults) -> list[Part]:
+    """The table, by level where the suite has a factor; else with what differs from tracer to tracer, folded."""
+    timed, factor = [one for one in of.measured if one.cost], of.suite.factor
+    if factor and timed:
+        like, titles = of.case.like, timed[0].submission.titles
+        event = say(" The event is that of {}.", links.case(like, titles.get(like, like))) if like else ""
+        note = say("{}: a level counts {}. {}{}", factor.title, factor.unit, INTERVALS, event)
+        return of.table((TOOL, view.LEVEL, view.UNTRACED_RATE, COST, SLOWDOWN, LOSS, GRADE), note)
+    calls = calls_of_event(of.found, of.case.id)
+    unit = f" An event here is an iteration of {calls} system calls, and rates are of iterations." if calls else ""
+    note = listed([INTERVALS, " ", parts.THRESHOLD_COLUMN, unit, *other_instructions(timed, of.case.functions)], "")
+    machines = [] if factor else grouped_by(of.measured, lambda one: one.submission.machine).values()
+    ranked = [said for own in machines if (said := comparison.ranking(own, comparison.place_of(own[0])))]
+    folded = [Fold("Which tracer costs least", [Items(ranked)])] if ranked else []
+    return [*of.table((TOOL, COST, view.RATE_5, LOSS, GRADE), note), *folded]
+
+
+class Tested(NamedTuple):
+    """The cost of a case with a tracer on a machine, and what was measured of it at other rates and by more threads."""
+
+    cost: Number
+    points: Sequence[RatePoint]
+    factors: Sequence[Contention]
+
+
+def tested(found: Evidence, case_id: str, machines: Collection[str]) -> list[Tested]:
+    """Every cost of a case on some machines of which a suite with a factor measured more."""
+    every = (
+        Tested(cost, line(found, machine, tracer, case_id), contention(found, machine, tracer, case_id))
+        for machine in found.machines
+        if machine in machines
+        for tracer, cost in found.with_tracers(machine, case_id).items()
+    )
+    return [one for one in every if one.points or one.factors]
+
+
+def dots(found: Sequence[Tested], labels: Mapping[tuple[str, str], str]) -> list[MeasuredSlowdown]:
+    """The slowdowns measured at other rates, for the chart; `labels`: machine and tracer to the name of their line."""
+    return [
+        MeasuredSlowdown(label, point.rate_hz, point.measured)
+        for one in found
+        if (label := labels.get((one.cost.submission.machine, one.cost.tracer)))
+        for point in one.points
+        if point.measured.value > 0  # the axis is logarithmic
+    ]
+
+
+def charts(of: CaseResults) -> list[Chart]:
+    """Slowdown over the rate of events, with what was measured at other rates as dots."""
+    labels, machines, case = of.labels, of.machines, of.case
+    lines = [
+        CostLine(labels[one.submission.machine, one.tracer], one.known_cost, one.tracer)
+        for one in of.measured
+        if one.threshold(5) is not None and not of.suite.factor
+    ]
+    if not lines:
+        return []
+    where = f" on {' and '.join(dict.fromkeys(machines.values()))}"
+    points = dots(tested(of.found, case.id, machines), labels)
+    sentence = "Slowdown of one busy thread by the rate of its events, with 95 % intervals as bands" + (
+        "; dots are slowdowns that were measured at those rates." if points else "."
+    )
+    rates = [rate.value for one in of.measured if (rate := one.threshold(5))]
+    title = f"{case.title}: 5\u00a0% slowdown at {parts.from_to(rates, units.rate)}{where}"
+    page = addresses.case(case.id)
+    return [slowdown_chart(f"slowdown-{case.id}", title, sentence, lines, points, page=page)]
+
+
+def interval_said(number: Number) -> str:
+    """The words that brackets have an interval; empty for a cost without one."""
+    return f"{words} in brackets" if (words := with_interval(number.cost)) else ""
+
+
+def other_instructions(measured: Sequence[Number], functions: Sequence[str]) -> list[str]:
+    """That a user function, `file:symbol`, begins otherwise on some of the machines: the cost depends on that."""
+    known = [one.submission.document.run.functions for one in measured]
+    return [
+        f" {name} does not begin with the same bytes on all of these machines, and the cost depends on that."
+        for name in functions
+        if len({own[name] for own in known if name in own}) > 1
+    ]
+
+
+SAID = (
+    f"The cost of a sample is a line over the frames that are walked, {WALKED} at most. "
+    "A thread is slowed by the samples a second that hit it times that cost."
+)
+
+
+def of_suite(suite: Suite, catalogue: Catalogue) -> list[Part]:
+    """The laws of all its cases on all machines; nothing of another suite."""
+    if suite.factor is None or suite.factor.name != FRAMES:
+        return []
+    found = evidence(catalogue)
+    laws = {
+        cost: law
+        for like in dict.fromkeys(case.like for case in suite.cases if case.like)
+        for machine in found.machines
+        for tracer, cost in found.with_tracers(machine, like).items()
+        if (law := sample_law(found, machine, tracer, like))
+    }
+    columns = (
+        NumberColumn("tracer", names.tool_with_version),
+        NumberColumn("machine", lambda cost: names.machine_name(cost.submission)),
+        NumberColumn("sample-base", lambda cost: units.interval(laws[cost].at(0), units.DURATION)),
+        NumberColumn("sample-frame", lambda cost: units.interval(laws[cost].line.per_x, units.DURATION)),
+        NumberColumn("sample-residuals", lambda cost: _residuals(laws[cost])),
+    )
+    return ResultSection(columns, list(laws), [SAID]).of_cases()
+
+
+def _residuals(law: SampleLaw) -> str:
+    """`1: +0.5 %, 10: −1.2 %`: measured less fitted at each depth, over fitted."""
+    signs = {frames: "+" if ratio > 0 else "" for frames, ratio in law.residuals.items()}
+    return ", ".join(f"{frames}: {signs[frames]}{units.percent(ratio)}" for frames, ratio in law.residuals.items())
+
+
+VIEW = ResultView(
+    heading="Costs",
+    heading_of_machine="What an event costs here",
+    main=COST,
+    columns=(view.TRACER, view.LEVELS, COST, view.FASTEST, *of_levels(SLOWDOWN), AT_5, LOSS, view.BLOCKS, GRADE),
+    brief=(view.TRACER, view.LEVELS, COST, *of_levels(view.FASTEST, SLOWDOWN), AT_5, GRADE),
+    guide=(COST, AT[5]),
+    summary={
+        "cost of one event (95 %)": COST,
+        "slowdown of the loop": SLOWDOWN,
+        **{f"{percent} % at": at for percent, at in AT.items()},
+        "lost": LOSS,
+        "grade": GRADE,
+    },
+    quantities=QUANTITIES,
+    rows=ROWS,
+    said=said,
+    cited="Cost of one event",
+    value=value,
+    estimate=lambda one: one.cost if one.distinguishable and one.leads else None,
+    answered="One event costs {}",
+    most=lambda one: one.bounded_cost.high if one.leads else None,
+    drawn=NANOSECONDS,
+    sections=sections,
+    charts=charts,
+    of_suite=of_suite,
+    counted=counts.of_case,
+)

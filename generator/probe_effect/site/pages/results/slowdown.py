@@ -1,0 +1,140 @@
+"""The slowdown of a whole work, such as a build: by set of probes or by benchmark, on one machine."""
+
+from collections.abc import Mapping, Sequence
+
+from probe_effect import units
+from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.submission import THRESHOLDS, Number
+from probe_effect.site.charts.dots import DotQuantity
+from probe_effect.site.pages import parts
+from probe_effect.site.pages.parts import Part
+from probe_effect.site.pages.results import cost, view
+from probe_effect.site.pages.results.view import (
+    COST,
+    GRADE,
+    LOSS,
+    PROBES,
+    SLOWDOWN,
+    CaseResults,
+    NumberColumn,
+    ResultView,
+    with_first,
+)
+from probe_effect.store.suite_file import Suite
+
+MEASURABLE_RATIO = min(THRESHOLDS) / 100
+"""The slowdown from which on a whole work is called visibly slower."""
+
+
+def measured(suite: Suite, catalogue: Catalogue) -> list[Number]:
+    """The current numbers of a suite from the machine that ran it last: one, so that a page does not grow."""
+    found = [one for case in suite.cases for one in catalogue.numbers.of_case(case.id) if one.cost and one.is_time]
+    newest = max(found, key=lambda one: one.submission.started, default=None)
+    found.sort(key=lambda one: suite.levels.index(one.level) if one.level in suite.levels else 0)
+    return [one for one in found if newest and one.submission.machine == newest.submission.machine]
+
+
+def events(one: Number) -> float | None:
+    """How many events one operation made, by the tracer's own count; None where that is not known."""
+    whole, of_event = one.submission.baseline, one.baseline
+    return None if whole is None or of_event is None or not of_event.value else whole.value / of_event.value
+
+
+def tree(one: Number) -> str:
+    """The name of what was built, as the run recorded it; empty where it did not."""
+    return one.submission.document.run.packages.get("tree", "")
+
+
+def event(one: Number) -> str:
+    """The cost of an event; a dash where none was counted, or the work is not slower."""
+    return parts.cost(one) if one.distinguishable and one.event.reconciled is not None else units.MISSING
+
+
+def sentence(found: Sequence[Number], titles: Mapping[str, str]) -> str | None:
+    """How many slow the work visibly, as far as intervals tell, and which slows it most; None without any."""
+    if not found:
+        return None
+    known = [(one, one.time.slowdown) for one in found if one.distinguishable and one.time.slowdown]
+    visible = [(one, slowdown) for one, slowdown in known if slowdown.value > MEASURABLE_RATIO]
+    what = "pairs of a set of probes and a tracer" if found[0].level is None else "sets of a case, a tracer and a level"
+    where, share = names.machine_name(found[0].submission), units.percent(MEASURABLE_RATIO)
+    said = (
+        f"On {where}, {len(found)} {what} were measured; "
+        f"as far as intervals tell, {len(visible)} of them slow the work by more than {share}."
+    )
+    if not visible:
+        return said
+    most, slowdown = max(visible, key=lambda item: item[1].value)
+    longest = units.interval(slowdown, units.SHARE)
+    at_level = f" ({most.level})" if most.level else ""
+    title, tool = titles.get(most.case, most.case), names.tool_with_version(most)
+    return f"{said} The most is {longest}, by “{title}”{at_level} with {tool}."
+
+
+def said(number: Number) -> str:
+    """`the work takes 12 % longer; that is 1.2 µs for each event`, where events were counted."""
+    if number.distinguishable is False:
+        return f"the work takes {parts.slowdown(number)} longer, which is not distinguishable from 0"
+    longer = f"the work takes {parts.slowdown(number)} longer{cost.interval_said(number)}"
+    return longer if number.event.reconciled is None else f"{longer}; that is {parts.cost(number)} for each event"
+
+
+NOTE = (
+    "Intervals are 95 % intervals. The cost of an event is the time by which the whole work is longer, over the "
+    "events; processes that run side by side share it."
+)
+
+SLOWDOWNS = DotQuantity(
+    "added time, % of the untraced work",
+    ("slowdown_percent", "slowdown_low_percent", "slowdown_high_percent"),
+    lambda one: units.interval(one.times(0.01), units.SHARE),
+)
+
+EVENT = COST._replace(text=event)
+
+COLUMNS = (
+    view.LEVELS,
+    view.TOOL,
+    SLOWDOWN,
+    PROBES._replace(at_levels=False),
+    NumberColumn("events-fired", lambda one: units.count(events(one)), at_levels=False),
+    EVENT._replace(note=NOTE),
+    view.CPU._replace(at_levels=True),
+    NumberColumn("tree", tree, at_levels=False),
+    GRADE,
+)
+
+
+def of_suite(suite: Suite, catalogue: Catalogue) -> list[Part]:
+    """All its cases on the machine that ran it last."""
+    found = measured(suite, catalogue)
+    words = sentence(found, catalogue.titles)
+    return [words, *VIEW.table(found, suite.factor).of_cases()] if words else []
+
+
+def sections(of: CaseResults) -> list[Part]:
+    """The table of slowdowns; without any, those of costs, which say why."""
+    return of.table(COLUMNS) if any(one.cost for one in of.measured) else cost.sections(of)
+
+
+VIEW = ResultView(
+    heading="Slowdowns",
+    heading_of_machine="What tracing does here",
+    main=SLOWDOWN,
+    columns=COLUMNS,
+    guide=(SLOWDOWN, EVENT),
+    summary={"slowdown (95 %)": SLOWDOWN, "added to one event (95 %)": EVENT, "lost": LOSS, "grade": GRADE},
+    quantities=with_first((SLOWDOWN, PROBES), (one for one in cost.QUANTITIES if not one.id.startswith("threshold"))),
+    rows=cost.ROWS,
+    said=said,
+    cited=cost.VIEW.cited,
+    value=cost.value,
+    estimate=lambda one: one.time.slowdown if one.distinguishable and one.leads else None,
+    answered="The work takes {} longer",
+    most=parts.most_slowdown,
+    scale=units.SHARE,
+    drawn=SLOWDOWNS,
+    sections=sections,
+    of_suite=of_suite,
+)

@@ -1,0 +1,367 @@
+"""What every type of result gives its pages: columns, tables, sentences, charts and ranges.
+
+A row of a column is a number, or one of the blocks of a number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from probe_effect import units
+from probe_effect.model import FIRST_RELEASE, Estimate, series_of
+from probe_effect.numbers import names
+from probe_effect.numbers.index import Numbers, grouped_by
+from probe_effect.numbers.submission import THRESHOLDS, Number
+from probe_effect.site.pages import instructions, links, parts
+from probe_effect.site.pages.parts import Group, Link, Part, Pieces, Table, TableColumn, column, fold
+from probe_effect.site.pages.text import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from markupsafe import Markup
+
+    from probe_effect.costs.evidence import Evidence
+    from probe_effect.numbers.catalogue import Catalogue
+    from probe_effect.numbers.rows import Block, BlockTable
+    from probe_effect.site.charts.dots import DotQuantity
+    from probe_effect.site.charts.theme import Chart
+    from probe_effect.store.suite_file import Case, Factor, Suite
+
+
+DIGITS = 7
+"""The digits of a run over its operations: enough to compute the same estimate by hand."""
+
+
+class NumberColumn(NamedTuple):
+    """A column of a table that has a row for each number, or a line of the page of a number.
+
+    Attributes:
+        id: that of its entry in the dictionary.
+        is_linked: whether its cells lead to the line of the number's own page.
+        label: another header than the dictionary has.
+        note: a sentence below its table.
+        at_levels: True for a column of suites with a factor alone, False for one of suites without.
+    """
+
+    id: str
+    text: Callable[[Any], object]
+    is_linked: bool = False
+    label: str | None = None
+    note: str = ""
+    at_levels: bool | None = None
+
+    @property
+    def head(self) -> TableColumn:
+        """Its header as the dictionary has it, or under its own label."""
+        return column(self.id, self.label)
+
+    def cell(self, number: Any) -> object:  # noqa: ANN401 (a number, or what has the attributes of one)
+        """Its cell in a table, which may lead to the number's own page."""
+        text = self.text(number)
+        return links.number(number, self.id, text) if self.is_linked else text
+
+    def words(self, number: Number) -> str:
+        """The text of its cell for a number; `units.MISSING` where that is not known."""
+        said = self.text(number)
+        return units.MISSING if said is None else str(said)
+
+
+class BlockColumn(NamedTuple):
+    """A column of the rows behind a number: what it says of each block."""
+
+    id: str
+    text: Callable[[Block, BlockTable], object]
+    label: str | None = None
+
+
+class BlockRows(NamedTuple):
+    """The rows behind a number, and how it is made of them; with `{events}`, how many an operation makes, in words."""
+
+    columns: Sequence[BlockColumn]
+    said: Markup
+
+
+def linked(name: str, text: Callable[[Number], object]) -> NumberColumn:
+    """A column whose cells lead to the page of their number."""
+    return NumberColumn(name, text, is_linked=True)
+
+
+def of_levels(*columns: NumberColumn) -> list[NumberColumn]:
+    """Copies of some columns for suites with a factor alone."""
+    return [one._replace(at_levels=True) for one in columns]
+
+
+def with_first(first: Sequence[NumberColumn], others: Iterable[NumberColumn]) -> tuple[NumberColumn, ...]:
+    """The columns of `first`, then those of `others` that are not among them."""
+    return *first, *(one for one in others if one not in first)
+
+
+def for_factor(columns: Iterable[NumberColumn], factor: Factor | None) -> list[NumberColumn]:
+    """The columns that a suite with that factor has, or one without; levels under the title of their factor."""
+    shown = [one for one in columns if one.at_levels in {None, factor is not None}]
+    return [one._replace(label=factor.title) if factor and one.id == "level" else one for one in shown]
+
+
+TRACER = NumberColumn("tracer", attrgetter("tracer"))
+TOOL = NumberColumn("tracer", names.tool_with_version)
+COUNTED_TRACER = NumberColumn("tracer", instructions.tracer)
+LEVEL = NumberColumn("level", attrgetter("level"))
+LEVELS = LEVEL._replace(at_levels=True)
+PROBES = NumberColumn("probes", lambda one: "" if one.event.probes is None else units.count(one.event.probes))
+LOSS = linked("loss", lambda one: units.percent(one.event.loss_ratio))
+BLOCKS = NumberColumn("blocks", attrgetter("blocks"))
+GRADE = NumberColumn("grade", attrgetter("grade"))
+
+COST = linked("cost", parts.cost)
+SLOWDOWN = linked("slowdown", parts.slowdown)
+FASTEST = linked("fastest", lambda one: units.duration(one.time.fastest_ns))
+AT = {percent: linked(f"threshold-{percent}", partial(parts.threshold, percent=percent)) for percent in THRESHOLDS}
+AT_5 = AT[5]._replace(note=parts.THRESHOLD_COLUMN, at_levels=False)
+"""The one threshold of a table, where no factor makes the rate another at each level."""
+RATE_5 = AT[5]._replace(text=lambda one: units.value(one.threshold(5), units.RATE))
+"""The same beside the cost with its interval, which has that of the rate too."""
+BASELINE = NumberColumn("baseline", lambda one: units.duration(one.baseline.value if one.baseline else None))
+NOISE_FLOOR = NumberColumn("noise-floor", lambda one: units.duration(one.time.noise_floor_ns, 2))
+TRACED_RATE = NumberColumn("traced-rate", lambda one: units.rate(one.time.rate_hz))
+UNTRACED_RATE = NumberColumn("untraced-rate", lambda one: units.rate(units.NS_PER_SECOND / one.baseline.value))
+START, STOP = linked("start", parts.start), linked("stop", parts.stop)
+CPU = linked("tracer-cpu", parts.tracer_cpu)
+MEMORY = linked("tracer-memory", lambda one: units.interval(one.own_use.memory or one.time.memory, units.SIZE))
+WRITTEN = linked("event-bytes", lambda one: one.time.event_bytes and units.size(round(one.time.event_bytes)))
+CALLS = linked("tracer-calls", lambda one: units.count(one.own_use.calls))
+
+OF_RUN = (START, STOP, CPU, MEMORY, WRITTEN, PROBES, BLOCKS)
+"""The columns of a timed run, whatever its suite measures."""
+
+INSTRUCTIONS = linked("instructions", instructions.added)
+SHARE = NumberColumn("untraced-share", instructions.share)
+MECHANISM = NumberColumn("mechanism", lambda one: one.count.mechanism or "")
+COUNTED_BASELINE = NumberColumn("baseline", lambda one: instructions.count(one.baseline))
+COUNTED_START = linked("start-instructions", parts.start)
+COUNTED_STOP = linked("stop-instructions", parts.stop)
+
+BLOCK = BlockColumn("block", lambda block, _: block.number)
+SEEN = BlockColumn("seen", lambda block, _: _counted(block.seen))
+LINES = BlockColumn("lines", lambda block, _: ", ".join(map(str, block.lines)))
+
+
+def run_columns(unit: str) -> Sequence[BlockColumn]:
+    """Traced and untraced runs of a block and their difference, in `unit`, and events of the run that counted them."""
+    return (
+        BLOCK,
+        BlockColumn("untraced-operation", lambda block, _: digits(block, *block.untraced), f"Untraced{unit} operation"),
+        BlockColumn("traced-operation", lambda block, _: _run(block, block.traced), f"Traced{unit} operation"),
+        BlockColumn(
+            "difference-event",
+            lambda block, table: digits(block, *table.differences(block)),
+            f"Difference, {unit.replace(',', '').strip()} event",
+        ),
+        BlockColumn("expected", lambda block, _: _counted(block.expected)),
+        SEEN,
+        BlockColumn("lost", lambda block, _: _counted(block.lost)),
+        LINES,
+    )
+
+
+OWN_COLUMNS = (
+    BLOCK,
+    BlockColumn("own-operation", lambda block, _: _run(block, block.own), "The tool, ns an operation"),
+    SEEN._replace(label="System calls"),
+    LINES,
+)
+
+
+def digits(block: Block, *values: float) -> str:
+    """Values of a block, all to the place that its longest run has in `DIGITS` digits."""
+    longest = max((*block.untraced, block.traced or 0.0, block.own or 0.0), default=0.0)
+    place = units.exponent(longest) - DIGITS + 1 if longest else 0
+    return "; ".join(units.at_place(value, place) for value in values)
+
+
+def _run(block: Block, value: float | None) -> str:
+    return block.problem or "" if value is None else digits(block, value)
+
+
+def _counted(value: int | None) -> str:
+    return "" if value is None else units.count(value)
+
+
+MOST_ROWS, OTHERS = 20, "On other machines"
+"""Rows of the table of a case, which a reader sees before those of other machines are asked for; and their title."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultSection:
+    """A table, what is above it, and a note below; it has no parts without rows.
+
+    The rows are numbers, or have a `submission` as these have.
+    """
+
+    columns: Sequence[NumberColumn]
+    rows: Sequence[Any]
+    above: Sequence[Part] = ()
+    note: object = ""
+
+    def of_cases(self) -> list[Part]:
+        """Its parts, where rows are cases; with the level beside the case where no column has it."""
+        has_levels = any(one.id == "level" for one in self.columns)
+        rows = [
+            [
+                links.case(row.case, row.title, None if has_levels else row.level),
+                *(one.cell(row) for one in self.columns),
+            ]
+            for row in self.rows
+        ]
+        return self._around(Table([column("case"), *(one.head for one in self.columns)], rows))
+
+    def of_machines(self, *, has_places: bool = False) -> list[Part]:
+        """Its parts, where each machine is named once above its rows; each row may have an address of its own."""
+        first, *others = self.columns
+        rows: list[Sequence[object] | Group] = []
+        for machine, own in grouped_by(self.rows, lambda one: one.submission.machine).items():
+            rows.append(Group(links.machine(own[0].submission)))
+            for row in own:
+                text = first.text(row)
+                if has_places:
+                    text = Link(text, "#=" + "-".join(filter(None, (names.short_id(machine), row.tracer, row.level))))
+                rows.append([text, *(one.cell(row) for one in others)])
+        return self._around(Table([one.head for one in self.columns], rows))
+
+    def _around(self, table: Table) -> list[Part]:
+        return [*self.above, table, listed([self.note, *(one.note for one in self.columns)], "")] if self.rows else []
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResults:
+    """The results of a case for its page."""
+
+    found: Evidence
+    suite: Suite
+    case: Case
+    measured: Sequence[Number]
+
+    @property
+    def machines(self) -> dict[str, str]:
+        """Id to name of each machine."""
+        return {one.submission.machine: names.machine_name(one.submission) for one in self.measured}
+
+    @property
+    def costs(self) -> dict[str, dict[str, Number]]:
+        """Each of its machines of which guidance knows the case, to the cost with each tracer."""
+        found = {machine: self.found.with_tracers(machine, self.case.id) for machine in self.found.machines}
+        return {machine: costs for machine, costs in found.items() if costs and machine in self.machines}
+
+    @property
+    def labels(self) -> dict[tuple[str, str], str]:
+        """Machine and tracer to the name of their line in a chart."""
+        machines, keys = self.machines, [(one.submission.machine, one.tracer) for one in self.measured]
+        is_alone = len(machines) == 1
+        return {(machine, tracer): tracer if is_alone else f"{tracer}, {machines[machine]}" for machine, tracer in keys}
+
+    def table(self, columns: Sequence[NumberColumn], note: object = "") -> list[Part]:
+        """All known numbers, with the columns that the suite has; those of more machines than have room are folded."""
+        rows = [one for one in self.measured if one.is_known]
+        every = ResultSection(for_factor(columns, self.suite.factor), rows, note=note)
+        ends = accumulate(len(own) for own in grouped_by(rows, lambda one: one.submission.machine).values())
+        end = max((end for end in ends if end <= MOST_ROWS), default=MOST_ROWS)
+        shown, others = (replace(every, rows=some).of_machines(has_places=True) for some in (rows[:end], rows[end:]))
+        return [*shown, *fold(OTHERS, *others)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultView:
+    """How pages and the terminal show one type of result."""
+
+    heading: str
+    """The heading of its numbers on the page of a submission."""
+    heading_of_machine: str = ""
+    """The heading on the page of a machine, where that is another."""
+    main: NumberColumn
+    """The quantity that stands for all where there is room for one, and to whose line a note on a number leads."""
+    columns: Sequence[NumberColumn]
+    """The columns of a submission's table, whose rows are its cases."""
+    brief: Sequence[NumberColumn] = ()
+    """The columns on the page of a machine, where that has fewer."""
+    guide: Sequence[NumberColumn] = ()
+    """The columns that chapters of the guide show."""
+    summary: Mapping[str, NumberColumn]
+    """The columns that the terminal shows, by their headers."""
+    quantities: Sequence[NumberColumn]
+    """The lines of the page of a number, as far as they are known."""
+    rows: BlockRows
+    """The rows behind a number."""
+    said: Callable[[Number], str]
+    """The end of a sentence that says a number."""
+    cited: str
+    """The words for what was measured, in the title of a citation."""
+    value: Callable[[Number], str]
+    """The value of a number, as its citation has it."""
+    answered: str
+    """The sentence that the page of a case begins with, `{}` for the range over all machines."""
+    estimate: Callable[[Number], Estimate | None] = lambda _: None
+    """The quantity of a number that a range shows; None for a number that is left out."""
+    most: Callable[[Number], float | None] = lambda _: None
+    """What that quantity is at most, where it is no difference."""
+    scale: units.Scale = units.DURATION
+    """The units of that quantity; a share below 0 is a result too, and not noise."""
+    sections: Callable[[CaseResults], list[Part]] = lambda _: []
+    """Its parts of the page of a case; what is folded comes after all answers."""
+    drawn: DotQuantity | None = None
+    """How a chart of machines by tracers shows that quantity, in the first of its units; None where it has none."""
+    charts: Callable[[CaseResults], list[Chart]] = lambda _: []
+    """The charts of a few machines on the page of a case."""
+    of_suite: Callable[[Suite, Catalogue], list[Part]] = lambda _suite, _catalogue: []
+    """Its parts of the page of a suite; none where the pages of its cases have the results."""
+    counted: Callable[[Suite, Case, Catalogue], Iterable[Part]] = lambda _suite, _case, _catalogue: ()
+    """The counted instructions of a case on its page."""
+
+    @property
+    def has_untraced(self) -> bool:
+        """Whether the workload runs untraced too."""
+        return any(one.id == "untraced-operation" for one in self.rows.columns)
+
+    @property
+    def has_costs(self) -> bool:
+        """Whether its numbers are costs of an event, which runs and pages compare."""
+        return any(one.id == COST.id for one in self.columns)
+
+    def table(
+        self, numbers: Sequence[Number], factor: Factor | None, chart: str | None = None, *, brief: bool = False
+    ) -> ResultSection:
+        """The numbers of a submission, with the `chart` of its costs; `brief`: for the page of a machine."""
+        columns = for_factor((brief and self.brief) or self.columns, factor)
+        return ResultSection(columns, numbers, [parts.chart(chart)] if chart and self.main is COST else [])
+
+    def range_of(self, case: Case, numbers: Numbers) -> Pieces | str:
+        """The least and the greatest of the current numbers of a case, and how many they are; in words why it has none.
+
+        A cost that is no difference is shown alone or not at all.
+        """
+        every = numbers.of_case(case.id)
+        known = [one for one in every if one.is_known]
+        if not known:
+            return _why_none(numbers, case, every[0].status if every else "not yet")
+        values = [(one, estimate.value) for one in known if (estimate := self.estimate(one)) is not None]
+        if self.main is COST and (len(known) == 1 or not values):
+            return Pieces([COST.cell(known[0])])
+        if not values:
+            return units.MISSING
+        values.sort(key=itemgetter(1))
+        least, *more = (links.number(one, self.main.id, units.quantity(value, self.scale)) for one, value in values)
+        return Pieces([least, *([" to ", more[-1], f" ({len(values)})"] if more else [])])
+
+
+def _why_none(numbers: Numbers, case: Case, otherwise: str) -> str:
+    """Why a case has no number: perhaps no machine could run it."""
+    runs = [run for runs in numbers.machines().values() for run in runs if case.is_of(run.architecture)]
+    if case.architectures and not runs:
+        return f"no {' or '.join(map(names.architecture, case.architectures))} machine timed yet"
+    first = max((FIRST_RELEASE[need] for need in case.needs if need in FIRST_RELEASE), default=(0, 0))
+    if runs and all(series_of(run.document.system.kernel_release) < first for run in runs):
+        return f"no Linux {first[0]}.{first[1]} timed yet"
+    return otherwise

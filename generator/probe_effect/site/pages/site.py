@@ -1,0 +1,144 @@
+"""Every page and fragment that comes from data: path under the content or fragment folder, to its text."""
+
+from collections.abc import Iterator
+from itertools import chain
+
+from probe_effect.costs.evidence import evidence
+from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.names import Citation, Subject, cite
+from probe_effect.numbers.shown import reference_submission
+from probe_effect.site.charts.theme import Chart
+from probe_effect.site.pages import (
+    addresses,
+    architecture_page,
+    case_page,
+    changes_page,
+    citing,
+    fragments,
+    guide_fragments,
+    kernel_changes,
+    kernels_page,
+    ladder_page,
+    machine_page,
+    number_page,
+    parts,
+    proof,
+    series_page,
+    source_page,
+    submission_page,
+    tracer_page,
+)
+from probe_effect.site.pages.parts import Table, of_data
+
+FIRST_MACHINE = 101
+"""The weight of the first emulated machine's page, which comes after those of the architectures."""
+
+
+def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    """Pages by path relative to Hugo's content folder; those of numbers are in `number_pages`."""
+    found = evidence(catalogue)
+    for folder in catalogue.suites:
+        yield f"suites/{folder.suite.id}.md", submission_page.write_suite(folder, catalogue)
+        for case in folder.suite.cases:
+            yield f"costs/{case.id}.md", case_page.write(catalogue, found, folder, case)
+    for source in catalogue.sources:
+        yield f"sources/{source.id}.md", source_page.write(source, catalogue)
+    for machine, submissions in catalogue.numbers.machines().items():
+        yield f"machines/{machine}.md", machine_page.write(submissions, catalogue)
+    yield from architecture_page.write_all(catalogue)
+    for place, (machine, counted) in enumerate(kernels_page.machines(catalogue).items(), start=FIRST_MACHINE):
+        yield f"kernels/{machine}.md", machine_page.write_emulated(counted, catalogue, place)
+    for release in catalogue.releases:
+        yield f"releases/{release.version}.md", changes_page.write(release, catalogue)
+    yield from fragments.write_further(catalogue)
+    optional = {
+        architecture_page.ADDRESS: architecture_page.write(catalogue),
+        architecture_page.MECHANISMS_ADDRESS: architecture_page.write_mechanisms(catalogue),
+        "kernels/changes.md": kernel_changes.write(catalogue),
+        "kernels/series.md": series_page.write(catalogue),
+    }
+    yield from ((path, text) for path, text in optional.items() if text)
+    for one in catalogue.everything:
+        yield f"results/{one.id}.md", submission_page.write(one, catalogue)
+
+
+def number_pages(catalogue: Catalogue) -> Iterator[tuple[str, bytes]]:
+    """For each submission the name of a file, and the pages of its numbers in it."""
+    for one in catalogue.everything:
+        yield f"{one.id}.json", number_page.write_all(one, catalogue)
+
+
+def fragment_files(catalogue: Catalogue) -> dict[str, str]:
+    """Fragments by file name, for the hand-written pages to include."""
+    return {
+        **fragments.write_all(catalogue),
+        **tracer_page.write_all(catalogue),
+        **guide_fragments.write_all(catalogue),
+        **guide_fragments.write_companion(catalogue),
+        **ladder_page.write_all(catalogue),
+        **proof.write(catalogue),
+        **tracer_page.write(catalogue),
+        "releases.md": changes_page.fragment(catalogue),
+        "current-release.md": changes_page.current(catalogue),
+    }
+
+
+def charts(catalogue: Catalogue) -> list[Chart]:
+    """Every chart that a page or fragment names, once."""
+    found = evidence(catalogue)
+    drawn = [
+        *guide_fragments.charts(catalogue),
+        *ladder_page.charts(catalogue),
+        *machine_page.charts(catalogue),
+        *ladder_page.explore_charts(catalogue),
+        *proof.charts(catalogue, found),
+        *kernel_changes.charts(catalogue),
+        *series_page.charts(catalogue),
+        *chain.from_iterable(source_page.charts(catalogue, one) for one in catalogue.sources),
+        *chain.from_iterable(
+            submission_page.charts(catalogue, one) for one in catalogue.everything if one.metric == "time"
+        ),
+        *chain.from_iterable(
+            machine_page.charts_over_time(catalogue, one).values() for one in catalogue.numbers.machines()
+        ),
+        *chain.from_iterable(some for one in catalogue.cases() for some in case_page.charts(catalogue, one.id)),
+    ]
+    return list({chart.name: chart for chart in drawn}.values())
+
+
+def figure_page(chart: Chart, catalogue: Catalogue, place: int) -> str:
+    """The page of `chart`, with its numbers as a table; what other sites embed is made from it too.
+
+    `place` is its place in lists, from 1.
+    """
+    subject = Subject(chart.name, chart.title, addresses.chart(chart.name))
+    front = {
+        "title": chart.title,
+        "kind": "figure",
+        "weight": place,
+        "description": chart.sentence,
+        "chart": chart.name,
+        "shown_on": chart.page,
+        "outputs": ["html", "embed"],
+        "cite_what": "figure",
+        **citing.front(cite(subject, catalogue.edition)),
+    }
+    table = Table([of_data(head, "left") for head in chart.table.head], chart.table.rows)
+    numbers = parts.Heading("The same numbers as a table", anchor="numbers")
+    return parts.page(front, [parts.chart(chart.name), numbers, table])
+
+
+def citations(catalogue: Catalogue) -> dict[str, Citation]:
+    """Real examples of how to cite: `data`, and as far as there is any: `release`, `number`, `machine`, `figure`."""
+    found = {"data": citing.cite_data(catalogue)}
+    if catalogue.releases:
+        found["release"] = citing.cite_release(catalogue.releases[-1], catalogue)
+    if reference := reference_submission(catalogue.numbers):
+        found["machine"] = citing.cite_machine(reference, catalogue)
+        if number := next((one for one in reference.numbers if one.threshold(5)), None):
+            found["number"] = citing.cite_number(number, catalogue)
+    sources = fragments.best_known_first(catalogue)
+    printed = ((source, one) for source in sources for one in source.figures if one.printed)
+    if figure := next(printed, None):
+        found["figure"] = citing.cite_figure(*figure, catalogue)
+    return found

@@ -1,0 +1,270 @@
+"""A page per published source: what it is, its figures, and whether they follow from one another."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from probe_effect import units
+from probe_effect.compare.agreement import Order, Pairing, of_source, orders
+from probe_effect.model import Estimate
+from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue, PublishedSource
+from probe_effect.numbers.index import grouped_by, once
+from probe_effect.numbers.published import Recomputed, with_unit
+from probe_effect.site.charts.dots import Dot, cost_chart
+from probe_effect.site.charts.theme import Chart
+from probe_effect.site.pages import addresses, citing, comparison, links, parts
+from probe_effect.site.pages.parts import (
+    Heading,
+    Items,
+    Link,
+    Part,
+    Pieces,
+    Table,
+    chart,
+    columns,
+    of_data,
+    page,
+    section,
+)
+from probe_effect.site.pages.text import bracketed, link, listed, safe, say
+from probe_effect.store.beside_files import GRADES, Figure
+from probe_effect.toml import beside
+
+_FILE = beside(__file__)
+READ: dict[str, str] = _FILE["read"]
+
+MAX_GRID_COLUMNS = 4
+
+FIGURE_NOTE = (
+    "One figure has an address of its own: follow the figure in its table, and cite the address that you come to. "
+    "On the command line, probe-effect cite takes the source and the figure with # between."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FigureGroup:
+    """Figures under one heading; a grid by platform where the same things were measured on several."""
+
+    heading: str
+    figures: tuple[Figure, ...]
+    platforms: tuple[str, ...]
+
+    def rows(self) -> dict[str, dict[str, Figure]]:
+        """The figures by what was measured, and then by platform."""
+        rows: dict[str, dict[str, Figure]] = {}
+        for name, figure in zip(_rows(self.figures), self.figures, strict=True):
+            rows.setdefault(name, {})[figure.platform or ""] = figure
+        return rows
+
+    @property
+    def platform(self) -> str | None:
+        """The one platform of all its figures, when there is just one."""
+        found = {figure.platform for figure in self.figures}
+        return found.pop() if len(found) == 1 else None
+
+
+def write(source: PublishedSource, catalogue: Catalogue) -> str:
+    """The page of `source`, with what was measured of the same."""
+    front = {
+        "title": source.document.title,
+        "kind": "source",
+        "open": 2,
+        "kicker": parts.source_label(source.document),
+        "description": source.sentence(source.document.summary),
+        **citing.front(citing.cite_source(source, catalogue)),
+        "cite_note": FIGURE_NOTE,
+    }
+    return page(front, _parts(source, catalogue))
+
+
+def _parts(source: PublishedSource, catalogue: Catalogue) -> Iterator[Part]:
+    """What the source is and says, its figures, and what was measured here of the same."""
+    document, suites = source.document, catalogue.by_suite
+    yield source.sentence(document.summary)
+    yield from (chart(one.name) for one in charts(catalogue, source))
+    if source.from_excerpt:
+        seen = "These figures were seen; the rest of the page was not. Check the source before citing them."
+        yield say("**Known only from an excerpt.** {}", seen)
+    known = f"{READ[document.read]} (grade {document.grade}: {GRADES[document.grade]})"
+    facts = {label: getattr(document, name) for label, name in _FILE["facts"].items()}
+    yield from section("What it is", Table.of_facts(facts | {"Known to us": known}))
+    findings = [source.sentence(one.sentence) for one in document.findings]
+    yield from section("Where it disagrees", Items(findings))
+    yield from section("What to know before using it", Items([source.sentence(one) for one in document.remarks]))
+    repeated = []
+    for one in document.repeated:
+        here = listed(links.suite(name, suites[name].suite.title) if name in suites else name for name in one.suites)
+        repeated.append((one.what, here or "not done", source.sentence(one.note) if one.note else ""))
+    again = Table(columns("done-there", "done-here", "done-note"), repeated) if repeated else None
+    yield from section("What of it is done again here", again)
+    yield Heading("Its figures")
+    yield say(
+        "A figure in italics, or with ‡ in the sentences above, is derived: worked out here from what was printed."
+    )
+    if source.recomputed:
+        differing = sum(one.verdict == "differs" for one in source.recomputed.values())
+        yield say(
+            "Each figure that follows from others is computed again from them: {} of {} came out differently. "
+            "“Close” means within the rounding of what was printed.",
+            units.count(differing) if differing else "none",
+            units.count(len(source.recomputed)),
+        )
+    else:
+        yield "None of these figures follows from others that the source prints, so nothing could be computed again."
+    for group in groups(source.figures):
+        yield Heading(group.heading, 3)
+        yield say("For all of them: {}.", group.platform) if group.platform else None
+        if group.platforms:
+            yield grid(group, catalogue.titles, lambda figure: _in_grid(figure, source))
+        else:
+            heads = columns("what", "printed", "recomputed", "figure-grade")
+            yield Table(heads, [_row(figure, source, group) for figure in group.figures])
+    yield from _measured(of_source(catalogue, source), source)
+    files = listed(link(name, f"/data/published/{source.id}/{name}") for name in ("figures.csv", "source.toml"))
+    yield say("All figures as data: {}.", files)
+
+
+def grid(group: FigureGroup, titles: Mapping[str, str], cell: Callable[[Figure], object]) -> Table:
+    """Figures that were printed for several platforms, or one below the other where they form no grid."""
+    platforms = group.platforms or ("",)
+    rows = group.rows().items() if group.platforms else [(figure.what, {"": figure}) for figure in group.figures]
+    return Table(
+        [of_data("", "left"), *map(of_data, platforms)],
+        [
+            (titles.get(what, what), *(cell(found[name]) if name in found else "" for name in platforms))
+            for what, found in rows
+        ],
+    )
+
+
+def _place(figure: Figure) -> Link:
+    """A figure as a link to itself: its address is what people cite."""
+    return Link(shown(figure), f"#={figure.figure}")
+
+
+def _in_grid(figure: Figure, source: PublishedSource) -> object:
+    found = verdict(source.recomputed.get(figure.figure))
+    return Pieces([_place(figure), say(" ({})", found)]) if found not in {"", "agrees"} else _place(figure)
+
+
+def _row(figure: Figure, source: PublishedSource, group: FigureGroup) -> Sequence[object]:
+    what = bracketed(figure.what, None if group.platform else figure.platform)
+    what = say("{}. {}", what, figure.note) if figure.note else what
+    printed = _place(figure) if figure.printed is not None else Pieces([safe("*"), _place(figure), safe("*")])
+    return what, printed, verdict(source.recomputed.get(figure.figure)), figure.grade
+
+
+def _measured(pairings: Sequence[Pairing], source: PublishedSource) -> Iterator[Part]:
+    """Published costs and ours, a row for each two, and whether both order the cases alike."""
+    if not pairings:
+        return
+    yield Heading("Measured here")
+    heads = "case", "published-for", "published", "measured-here", ("with", "With, on"), "measured-published"
+    yield Table(columns(*heads), [_pairing(one) for one in pairings])
+    yield (
+        "The ratio has the 95 % interval of what was measured here. Machines, kernels and methods differ, so it says "
+        "how far apart the two are, not which of them is right; they are never averaged."
+    )
+    if found := orders(source, pairings):
+        means = "is 1 where published and measured costs are in one order, and −1 in the opposite one"
+        yield Heading("Do both order the cases alike?", 3)
+        yield f"{comparison.extent(found)} Kendall’s rank correlation {means}."
+        on = ("on", "Measured here on")
+        yield Table(
+            columns("published-on", on, "with", "pairs", "correlation", "chance"), [_order(one) for one in found]
+        )
+
+
+def _pairing(one: Pairing) -> Sequence[object]:
+    figure, number = one.figure, one.measured
+    cost = units.duration(None if figure.cost_ns is None else float(figure.cost_ns))
+    derived = " (derived)" if figure.cost_from == "derived" else ""
+    return (
+        links.case(number.case, number.title),
+        figure.platform or figure.what,
+        Pieces([cost, derived, ", excerpt only" if one.source.from_excerpt else ""]),
+        links.number(number, "cost", units.interval(number.cost, units.DURATION)),
+        say("{}, {}", names.tool_with_version(number), links.machine(number.submission)),
+        units.interval(one.ratio, units.TIMES),
+    )
+
+
+def _order(one: Order) -> Sequence[object]:
+    number = one.pairings[0].measured
+    return (
+        one.platform,
+        links.machine(number.submission),
+        names.tool_with_version(number),
+        f"{units.count(len(one.pairings))} of {units.count(one.published)}",
+        comparison.rank_correlation(one),
+        comparison.chance_of_order(one),
+    )
+
+
+def groups(figures: Sequence[Figure]) -> list[FigureGroup]:
+    """Figures by heading, in the order given."""
+    by_heading = grouped_by(figures, lambda figure: figure.group)
+    return [FigureGroup(heading, tuple(own), _platforms(own)) for heading, own in by_heading.items()]
+
+
+def _rows(figures: Sequence[Figure]) -> list[str]:
+    """The row of each figure: its case where all have one, which joins what tools call differently."""
+    cases = [figure.case for figure in figures if figure.case is not None]
+    return cases if len(cases) == len(figures) else [figure.what for figure in figures]
+
+
+def _platforms(figures: Sequence[Figure]) -> tuple[str, ...]:
+    """The columns of a grid; empty when the figures do not form one."""
+    places = [(row, figure.platform or "") for row, figure in zip(_rows(figures), figures, strict=True)]
+    platforms = tuple(dict.fromkeys(platform for _, platform in places))
+    rows = len({row for row, _ in places})
+    is_grid = len(set(places)) == len(places) and len(platforms) > 1 and len(places) * 2 > rows * len(platforms)
+    return platforms if is_grid and rows > 1 and len(platforms) <= MAX_GRID_COLUMNS else ()
+
+
+def shown(figure: Figure) -> str:
+    """A figure as a table shows it: as printed, with the unit added where the source prints a bare number."""
+    if figure.printed is None:
+        return with_unit(float(figure.value), figure.unit)
+    is_bare = figure.printed.replace(".", "").replace(",", "").replace(" ", "").isdigit()
+    if not is_bare or figure.unit == "count":
+        return figure.printed
+    return f"{figure.printed}\u00a0{'%' if figure.unit == 'percent' else figure.unit}"
+
+
+def verdict(found: Recomputed | None) -> str:
+    """How a recomputation came out, in words; empty where there is nothing to recompute from."""
+    if found is None:
+        return ""
+    if found.figure.printed is None:
+        return "derived by us"
+    if found.verdict == "agrees":
+        return "agrees"
+    value = with_unit(float(found.value), found.figure.unit)
+    return f"{value}, close" if found.verdict == "close" else f"differs: {value}"
+
+
+def baselines(source: PublishedSource) -> dict[str, float]:
+    """Platform (empty when not named) to its baseline per operation, ns: the same cost is another per cent on each."""
+    return {
+        figure.platform or "": float(figure.baseline_ns) for figure in source.figures if figure.baseline_ns is not None
+    }
+
+
+@once
+def charts(catalogue: Catalogue, source: PublishedSource) -> list[Chart]:
+    """The chart of its costs per event as dots; empty where it prints fewer than two."""
+    costs = [(figure, float(figure.cost_ns)) for figure in source.figures if figure.cost_ns and figure.cost_ns > 0]
+    dots = [
+        Dot(catalogue.titles.get(row, row), figure.platform or source.document.title, Estimate(cost_ns))
+        for row, (figure, cost_ns) in zip(_rows([figure for figure, _ in costs]), costs, strict=True)
+    ]
+    if len(dots) < 2:
+        return []
+    largest = max(dots, key=lambda dot: dot.cost.value)
+    sentence = f"The highest is {largest.label} ({largest.series}) at {units.duration(largest.cost.value)} an event."
+    if source.from_excerpt:
+        sentence += " Known only from an excerpt."
+    ends = parts.from_to([dot.cost.value for dot in dots])
+    title = f"One event costs {ends}, as published: {parts.source_label(source.document)}"
+    return [cost_chart(f"costs-{source.id}", title, sentence, dots, page=addresses.figure(source.id))]

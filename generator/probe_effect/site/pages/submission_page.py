@@ -1,0 +1,290 @@
+"""The pages of a suite, and of a submission: every number of one suite, run once on one machine.
+
+The page of a suite says what it asks, how it measures, its cases with their ranges, what it found, and who ran it.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from markupsafe import Markup
+
+from probe_effect import units
+from probe_effect.compare.comparison import Comparison, since
+from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
+from probe_effect.numbers.index import grouped_by, once
+from probe_effect.numbers.names import LATER_EDITION
+from probe_effect.numbers.submission import Number, Submission
+from probe_effect.site.charts.dots import Dot, cost_chart
+from probe_effect.site.charts.theme import LAYOUTS, Chart
+from probe_effect.site.pages import addresses, changes_page, citing, comparison, instructions, links, parts
+from probe_effect.site.pages.parts import Command, Heading, Items, Link, Part, Table, columns, page, page_code, section
+from probe_effect.site.pages.results import view_of
+from probe_effect.site.pages.results.view import COST
+from probe_effect.site.pages.source_page import FigureGroup, grid, groups, shown
+from probe_effect.site.pages.text import link, listed, say, together
+from probe_effect.store.places import own_headers
+from probe_effect.store.suite_file import Case, Suite, tools_of, workload_source
+from probe_effect.tools import TOOLS
+
+COUNTED = say(
+    "Instructions counted in an emulated machine, and no times: see "
+    "[what they show, and what they do not](/kernels/#what-instructions-do-not-show)."
+)
+
+
+def write(submission: Submission, catalogue: Catalogue) -> str:
+    """The page of a submission.
+
+    It changes only with the submission, with older ones of its machine and suite, with the suite and our own code, and
+    is kept.
+    """
+    runs = catalogue.numbers.machines(submission.metric).get(submission.machine, [])
+    withdrawn = changes_page.withdrawn(submission.id, catalogue)
+    known = [f"{one.id} {one.digest}" for one in runs if one.suite == submission.suite and one.digest]
+    own = (names.machine_name(submission), json.dumps(withdrawn), str(catalogue.numbers.spread))
+    made_from = ("submission page", page_code(), catalogue.suites_digest, *own, *known)
+    make = partial(_write, submission, runs, replace(catalogue, edition=LATER_EDITION), withdrawn)
+    if submission.digest is None:
+        return make()
+    return catalogue.kept.made(lambda: make().encode(), *made_from, submission.id, submission.digest).decode()
+
+
+def _write(
+    submission: Submission, runs: Sequence[Submission], catalogue: Catalogue, withdrawn: Mapping[str, object]
+) -> str:
+    suite, machine = suite_of(submission, catalogue), names.machine_name(submission)
+    trust = f"Grade {submission.grade}." if submission.metric == "time" else "Instructions, and no times."
+    front = {
+        "title": suite.title if suite else submission.suite,
+        "kind": "submission",
+        "kicker": f"{machine}, {names.date_words(submission.date)}",
+        "description": f"The run {submission.files.folder.name} on {machine}. {trust}",
+        **citing.front(citing.cite_submission(submission, catalogue)),
+        **withdrawn,
+    }
+    return page(front, _parts(submission, runs, catalogue))
+
+
+def _parts(submission: Submission, runs: Sequence[Submission], catalogue: Catalogue) -> Iterator[Part]:
+    """How far it is trusted, its numbers, what they did since earlier runs, what has none, and how it was run."""
+    document, run, is_time = submission.document, submission.document.run, submission.metric == "time"
+    suite, known = suite_of(submission, catalogue), with_numbers(submission)
+    view = view_of(suite, submission.metric)
+    yield suite.question if suite else None
+    yield together(
+        links.grade(submission) if is_time else COUNTED, *(untraced(submission) if view.has_untraced else ())
+    )
+    if known:
+        chart = next((chart.name for chart in charts(catalogue, submission)), None)
+        yield Heading(view.heading)
+        yield from view.table(known, suite.factor if suite else None, chart).of_cases()
+        yield f"Each {'number' if is_time else 'count'} leads to the rows that it is made of."
+        yield Items([said for one in known for said in _known_of(one, view.main.id)])
+    if view.has_costs and (changes := since(submission, runs, catalogue.numbers.spread)):
+        yield Heading("Since earlier runs")
+        yield f"{comparison.summary(changes, 'in this run')} {comparison.chance(changes)}"
+        heads = columns("case", "tracer", "then", "difference", "ratio", "outcome", "earlier-run")
+        yield Table(heads, [_change(one) for one in changes])
+        yield "The earlier run is the newest before this one, of the same suite, that has the case with the tracer."
+        yield Items([comparison.between_submissions(one) for one in changes if one.reason])
+    without = [one for one in submission.numbers if not one.is_known]
+    yield Heading(f"Not {'measured' if is_time else 'counted'}") if without else None
+    for reason, own in grouped_by(without, lambda one: f"{one.status}: {one.note}").items():
+        cases = dict.fromkeys(links.case(one.case, one.title) for one in own)
+        these = "This is case" if len(cases) == 1 else "These are cases"
+        yield together(say("{}.", reason), say("{} {}.", these, listed(cases)))
+    yield Heading("How it was run")
+    yield Command(run.command)
+    workloads, tracers = (f" ({core})" if core else "" for core in (run.workload_core, run.tracer_core))
+    tracer_cpu = "" if run.tracer_cpu is None else f", tracer on CPU {run.tracer_cpu}{tracers}"
+    load = "" if run.load_before is None else f", load {run.load_before} before and {run.load_after} after"
+    how = run.seed, f"{run.workload_cpu}{workloads}", tracer_cpu, load, document.provenance.tool
+    yield together(
+        say("Raw data: {}.", links.raw_files(submission)), say("Seed {}, workload on CPU {}{}{}, by {}.", *how)
+    )
+    if run.traced_beside:
+        yield say("Something else traced meanwhile: {}.", ", ".join(run.traced_beside))
+    yield links.credit([submission])
+    suite_link, machine = links.suite(submission.suite), links.machine(submission)
+    yield say("Suite {}, version {}, on {}.", suite_link, run.suite_version, machine)
+    if is_time and run.functions:
+        functions = listed(say("{} **{}**", name, found) for name, found in run.functions.items())
+        yield say("Probed instructions, by the first bytes of each function: {}.", functions)
+
+
+def untraced(submission: Submission) -> Iterator[Markup]:
+    """What an operation takes without a tracer, and what two such runs may differ by."""
+    if found := submission.baseline:
+        is_time = submission.metric == "time"
+        takes = units.duration(found.value) if is_time else f"{instructions.count(found)} instructions"
+        yield say("One untraced operation takes {}.", takes)
+    if floor_ns := submission.noise_floor_ns:
+        means = "that is the noise floor, and a cost below it is no difference"
+        yield say("Baseline against baseline leaves {} possible: {}.", units.duration(floor_ns, 2), means)
+    if apart_ns := submission.equal_runs_ns:
+        yield say("Two single untraced runs differ by up to {}, in 95 % of the pairs.", units.duration(apart_ns, 2))
+
+
+def _known_of(one: Number, quantity: str) -> Iterator[Markup]:
+    """What to know of a number before using it."""
+    if one.faults and not one.is_time:
+        said = "{} {}, {}: neither ranked nor compared, because {}."
+        yield say(said, instructions.FLAG, one.title, one.tracer, "; ".join(one.faults))
+    if one.note:
+        level = f", {one.level}" if one.level else ""
+        yield say("{}, {}{}: {}", link(one.title, addresses.number(one, quantity)), one.tracer, level, one.note)
+
+
+def _change(one: Comparison) -> Sequence[object]:
+    then = one.first
+    case, cost = links.case(then.case, then.title, then.level), links.number(then, "cost", parts.cost(then))
+    return case, then.tracer, cost, *comparison.cells(one), links.run(then.submission)
+
+
+def suite_of(submission: Submission, catalogue: Catalogue) -> Suite | None:
+    """The suite that was run, as it is today; None where it is gone."""
+    folder = catalogue.by_suite.get(submission.suite)
+    return folder.suite if folder else None
+
+
+def with_numbers(submission: Submission) -> list[Number]:
+    """The cases whose runs gave a number, which then has a page, in the order of their ids."""
+    return [one for one in submission.numbers if one.is_known]
+
+
+@once
+def charts(catalogue: Catalogue, submission: Submission) -> list[Chart]:  # noqa: ARG001  it remembers them
+    """The costs of the submission with their intervals; without a card, which at a thousand runs few would ever see."""
+    dots = [
+        Dot(names.with_level(case), case.tracer, case.cost, case.tracer)
+        for case in submission.numbers
+        if case.cost is not None and case.distinguishable
+    ]
+    if not dots:
+        return []
+    name = f"costs-{submission.id.replace('/', '-')}"
+    sentence = "Cost of one event for each case measured, with its 95 % interval; often narrower than the dot."
+    costs, run = parts.from_to([dot.cost.value for dot in dots]), submission.id.rpartition("/")[2]
+    title = f"One event costs {costs} on {names.machine_name(submission)} (run {run})"
+    page = addresses.submission(submission.id)
+    chart = cost_chart(name, title, sentence, dots, page=page)
+    specs = {layout: chart.specs[layout] for layout in LAYOUTS}
+    return [replace(chart, specs=specs, edition=f"run {submission.id}")]
+
+
+MOST_RUNS = 20
+"""The runs that the page lists: the newest."""
+
+
+def write_suite(folder: SuiteFolder, catalogue: Catalogue) -> str:
+    """The page of the suite in `folder`."""
+    suite = folder.suite
+    front = {
+        "title": suite.title,
+        "kind": "suite",
+        "kicker": suite.id,
+        "description": suite.question,
+        "weight": catalogue.suites.index(folder) + 1,
+        **citing.front(citing.cite_suite(suite, catalogue)),
+    }
+    return page(front, _suite_parts(folder, catalogue))
+
+
+def _suite_parts(folder: SuiteFolder, catalogue: Catalogue) -> Iterator[Part]:
+    suite, view = folder.suite, view_of(folder.suite)
+    spoils = all(TOOLS[tool].spoils for tool in tools_of(folder.folder))
+    yield suite.question
+    yield " ".join(suite.description.split())
+    yield Heading("How it measures")
+    program = workload_source(folder.folder, suite)
+    headers = (link(path.name, f"/scripts/{path.name}") for path in own_headers(program))
+    workload = listed([link(program.name, f"/scripts/{suite.id}/workload/{program.name}"), *headers])
+    facts: dict[object, object] = {"One operation": suite.workload.operation, "Workload": workload}
+    if suite.factor:
+        levels = (suite.factor.title, ", ".join(map(str, suite.factor.levels)), suite.factor.unit)
+        facts["What varies"] = say("{}: {}; a level counts {}", *levels)
+    yield Table.of_facts({**facts, "Version": suite.version})
+    where = "in an emulated machine, and nowhere else" if spoils else "with every tracer that is there"
+    yield say("A `probe-effect` in a checkout, or installed by itself, runs it {}:", where)
+    yield Command(["probe-effect", "measure", suite.id, *(["--vm", "trixie"] if spoils else [])])
+    yield say("`probe-effect doctor` says what is missing first, and [how to submit](/submit/) what comes after.")
+    yield Heading("Its cases")
+    label = "On all machines" if view.main is COST else f"{view.main.head.label}, on all machines"
+    yield Table(
+        columns("case", ("range-measured", label), "probe", "action", "scripts"),
+        [
+            (
+                links.case(case.id, case.title),
+                view.range_of(case, catalogue.numbers),
+                ", ".join(filter(None, (case.probe, names.only_on(case)))),
+                case.action,
+                _scripts(folder, case),
+            )
+            for case in suite.cases
+        ],
+    )
+    yield (
+        "Of several numbers the least and the greatest are shown, with how many there are in brackets; the page of a "
+        "case has all of them."
+    )
+    yield from section("What it found", *view.of_suite(suite, catalogue))
+    if found := beside(suite, catalogue):
+        source, group = found
+        page_of_source = link(parts.source_label(source.document), addresses.figure(source.id))
+        yield Heading("Published by others")
+        yield say(
+            "{} prints under “{}” these figures; another machine, and another program or another version of it, so "
+            "compare in order of magnitude, and read the page of the source first.",
+            page_of_source,
+            group.heading,
+        )
+        yield grid(group, catalogue.titles, lambda one: Link(shown(one), addresses.figure(source.id, one.figure)))
+    yield Heading("Who ran it")
+    runs = [one for one in catalogue.numbers.submissions if one.suite == suite.id]
+    timed, counted = ([one for one in runs if one.metric == metric] for metric in ("time", "instructions"))
+    if timed:
+        rows = [(links.run(one), links.machine(one), _tracers(one), one.grade) for one in timed[:MOST_RUNS]]
+        yield Table(columns("run", "machine", "tracers", "grade"), rows)
+    elif not spoils:
+        yield say("No machine has run it yet. [Yours could be the first](/submit/).")
+    if counted:
+        yield say("Its instructions were counted in emulated machines, which is no time:")
+        yield Table(
+            columns("run", "kernel", "tracers"),
+            [
+                (links.run(one), links.machine(one, one.document.system.kernel_release), _tracers(one))
+                for one in counted[:MOST_RUNS]
+            ],
+        )
+    if more := len(timed[MOST_RUNS:]) + len(counted[MOST_RUNS:]):
+        yield say("{} older runs are in the [list of all results](/results/).", units.count(more))
+
+
+def beside(suite: Suite, catalogue: Catalogue) -> tuple[PublishedSource, FigureGroup] | None:
+    """The published figures that the suite names, with their source; None where there are none."""
+    if suite.published is None:
+        return None
+    sources = [one for one in catalogue.sources if one.id == suite.published.source]
+    found = [(one, group) for one in sources for group in groups(one.figures)]
+    return next((one for one in found if one[1].heading == suite.published.heading), None)
+
+
+def _scripts(folder: SuiteFolder, case: Case) -> Markup:
+    """Each tool as a link to its script of a case; with the level, where levels have scripts of their own."""
+    return listed(
+        link(
+            tool if len(paths) == 1 else f"{tool} {', '.join(levels)}",
+            f"/scripts/{folder.suite.id}/{path.name}",
+        )
+        for tool, paths in folder.by_case[case.id].items()
+        for path, levels in paths.items()
+    )
+
+
+def _tracers(submission: Submission) -> str:
+    """The tracers that gave any number, each with its version."""
+    used = dict.fromkeys(case.tracer for case in with_numbers(submission))
+    return "; ".join(names.tool(tracer, submission.document.tools.get(tracer)) for tracer in used)

@@ -1,0 +1,218 @@
+"""What pages of tracers and `/tools/` say from data: versions seen, cases, and what standard tools cost."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from operator import itemgetter
+from pathlib import Path
+
+from markupsafe import Markup
+
+from probe_effect import units
+from probe_effect.answer.question import ENDINGS, ToolCost, best_machine, tool_costs
+from probe_effect.costs.evidence import evidence
+from probe_effect.costs.row import PLAIN_ACTION
+from probe_effect.numbers import names
+from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
+from probe_effect.numbers.index import grouped_by
+from probe_effect.numbers.shown import in_order, reference_submission, shown_machines
+from probe_effect.numbers.submission import Number, Submission, threshold
+from probe_effect.site.pages import links
+from probe_effect.site.pages.fragments import first_suite_first
+from probe_effect.site.pages.parts import (
+    Heading,
+    Items,
+    Link,
+    Part,
+    Pieces,
+    Table,
+    columns,
+    fragment,
+    of_data,
+    page,
+    section,
+)
+from probe_effect.site.pages.results import view_of
+from probe_effect.site.pages.text import escape, listed, safe, say, together
+from probe_effect.store.suite_file import Case
+from probe_effect.store.transcripts import StandardTool, ToolPackage
+from probe_effect.tools import TOOLS
+
+REAL = (
+    "What the tool did to programs at work on {}, beside what its rate of events times the cost above predicts, with "
+    "what their other system calls pay; [how far that holds](/does-it-hold/)."
+)
+
+
+def write_all(catalogue: Catalogue) -> dict[str, str]:
+    """Fragment file name to Markdown: one for each tool, `tracers/<tool>.md`, and the list of all."""
+    written = {f"tracers/{tool}.md": fragment(_tool(catalogue, tool)) for tool in TOOLS}
+    rows = []
+    for tool in TOOLS:
+        can = [case for folder in catalogue.suites for case in folder.suite.cases if tool in folder.by_case[case.id]]
+        timed = {one.case for run in catalogue.timed for one in run.numbers if one.cost and _is_of(one, tool)}
+        rows.append((links.tracer(tool, tool), len(can), len(timed), "; ".join(_versions(catalogue, tool))))
+    heads = columns("tracer", "cases", "measured-cases", "versions")
+    return written | {"tracers.md": fragment([Table(heads, rows)])}
+
+
+def _tool(catalogue: Catalogue, tool: str) -> Iterator[Part]:
+    """The versions of a tool, and each suite that has scripts for it."""
+    yield Heading("Versions seen")
+    yield Items(_versions(catalogue, tool)) or "No submission has it yet."
+    yield Heading("What it can do here, and what that costs")
+    reference = reference_submission(catalogue.numbers)
+    newest = "Newest numbers of {}; those of other machines are on the page of each case."
+    yield say(newest, links.machine(reference)) if reference else None
+    suites = [_suite(catalogue, folder, tool, reference) for folder in first_suite_first(catalogue)]
+    yield from chain.from_iterable(suites) if any(suites) else ["No suite has a script for it yet."]
+    is_counted = any(_is_of(one, tool) for run in catalogue.counted for one in run.numbers)
+    yield say("Its instructions are counted [kernel by kernel](/kernels/).") if is_counted else None
+
+
+def _suite(catalogue: Catalogue, folder: SuiteFolder, tool: str, reference: Submission | None) -> list[Part]:
+    """What the newest submissions of a machine say of the cases of a suite that have a script for the tool."""
+    suite = folder.suite.on(reference.architecture) if reference else folder.suite
+    rows = {case: _newest(catalogue, case, tool, reference) for case in suite.cases if tool in folder.by_case[case.id]}
+    main, known = view_of(suite).main, [one for row in rows.values() for _, one in sorted(row.items()) if one.cost]
+    tracers = dict.fromkeys(one.tracer for one in known)
+    cases = [links.case(case.id, case.title) for case in rows]
+    where = "by level, on the pages of the cases" if suite.factor else "without a number there"
+    if not tracers:
+        return section(suite.title, say("{}: {}.", listed(cases), where) if cases else None, level=3)
+    versions = {tracer: version for one in catalogue.timed for tracer, version in one.document.tools.items()}
+    heads = [of_data(names.tool(tracer, versions.get(tracer))) for tracer in tracers]
+    table = Table(
+        [*columns(("case", f"Case and {main.id}")), *heads],
+        [
+            (case, *(main.cell(row[tracer]) if tracer in row else "" for tracer in tracers))
+            for case, row in zip(cases, rows.values(), strict=True)
+        ],
+    )
+    return section(suite.title, table, level=3)
+
+
+def _newest(catalogue: Catalogue, case: Case, tool: str, reference: Submission | None) -> dict[str, Number]:
+    """Tracer to its number. At a factor's levels there are many numbers, for which the page of the case is."""
+    machine = reference.machine if reference else None
+    known = (one for one in catalogue.numbers.of_case(case.id) if one.submission.machine == machine)
+    return {one.tracer: one for one in known if _is_of(one, tool) and one.level is None}
+
+
+def _is_of(one: Number, tool: str) -> bool:
+    return names.tool_of(one.tracer) == tool
+
+
+def _versions(catalogue: Catalogue, tool: str) -> list[str]:
+    """The versions of a tool in any submission, as it prints them."""
+    found = {pair for one in catalogue.everything for pair in one.document.tools.items()}
+    return sorted({names.tool(*pair) for pair in found if names.tool_of(pair[0]) == tool})
+
+
+def write_plain(by_hand: Path) -> Iterator[tuple[str, str]]:
+    """Path and page of each tool for which the folder `by_hand` has no page: its fragment alone."""
+    for place, tool in enumerate(TOOLS, start=1):
+        path = f"tracers/{tool}.md"
+        if not (by_hand / path).is_file():
+            said = f"What {tool} can do here, and what that costs."
+            front = {"title": tool, "description": said, "kind": "tracer", "kicker": tool, "weight": 10 * place}
+            yield path, page(front, [said, safe(f'{{{{< fragment "{path}" >}}}}')])
+
+
+def write(catalogue: Catalogue) -> dict[str, str]:
+    """Fragment file name to Markdown: the costs, and what each tool asks and attaches."""
+    found = evidence(catalogue)
+    shown = shown_machines(catalogue.numbers)
+    submissions = [one for one in in_order(catalogue.numbers) if one.machine in shown]
+    machine = best_machine(found, catalogue.tools, list(dict.fromkeys(one.machine for one in submissions)))
+    submission = next((one for one in submissions if one.machine == machine), None)
+    packages_read_first = sorted(catalogue.tools, key=lambda one: (one.scripts is None, one.package))
+    packages = [(one, tool_costs(found, machine, one)) for one in packages_read_first] if machine else []
+    return {"tools.md": fragment(_costs(packages, submission)), "tools-asked.md": fragment(_asked(packages))}
+
+
+Packages = Sequence[tuple[ToolPackage, Sequence[ToolCost]]]
+
+
+def _costs(packages: Packages, submission: Submission | None) -> Iterator[Part]:
+    """What an event costs with each tool, with what was assumed; then what the tools did to real programs."""
+    if submission is None or not packages:
+        yield "Nothing has been measured yet."
+        return
+    bare: set[str] = set()
+    for package, costs in packages:
+        yield Heading(f"Tools of {package.title}")
+        of = len(package.tools), package.package, package.version, links.machine(submission)
+        yield together(say("{} tools of Debian’s package {} {}, on {}.", *of), package.stands_in)
+        tool, slowdown = ("standard-tool", "Tool and event"), ("slowdown-predicted", "At that rate")
+        yield Table(columns(tool, "cost", "threshold-5", "usual-rate", slowdown), [_cost(one, bare) for one in costs])
+        notes = grouped_by(((note, one.tool.name) for one in costs for note in one.notes), itemgetter(0))
+        yield Items([say("{}: {}", ", ".join(name for _, name in own), note) for note, own in notes.items()])
+    for package, costs in packages:
+        measured = [(one.tool.name, *found) for one in costs for found in one.points]
+        if measured:
+            yield Heading(f"Tools of {package.title} in real programs")
+            yield say(REAL, links.machine(measured[0][1].submission))
+            rate = ("untraced-rate", "Rate")
+            yield Table(
+                columns("standard-tool", "program", rate, "slowdown-measured", "predicted"),
+                [
+                    (
+                        name,
+                        number.level,
+                        units.rate(point.rate_hz),
+                        links.number(number, "slowdown", units.interval(point.measured, units.SHARE)),
+                        units.interval(point.predicted, units.SHARE),
+                    )
+                    for name, number, point in measured
+                ],
+            )
+
+
+def _cost(one: ToolCost, bare: set[str]) -> Sequence[object]:
+    """The row of a tool. Its name is its place, and so is the name by which people call it, of the first of `bare`."""
+    tool = one.tool
+    name = called = str(escape(tool.name.replace(" ", "")))
+    for ending in ENDINGS:
+        called = called.replace(ending, "")
+    event = tool.event if called in bare else Link(tool.event, f"#={called}")
+    bare.add(called)
+    if one.cost:
+        cost: object = Pieces([units.interval(one.cost, units.DURATION), f", {one.basis}"])
+    elif one.is_clocked:
+        cost = "fired by a clock, not by events"
+    else:
+        cost = f"no time of {' and '.join(one.missing)} with these actions"
+    low, high = tool.usual_from_hz, tool.usual_to_hz
+    usual = [
+        *(["from ", units.rate(low, 1)] if low is not None else ["up"]),
+        *([" to ", units.rate(high, 1)] if high is not None else []),
+        say(" ({})", tool.usual_source),
+    ]
+    return (
+        Pieces([Link(tool.name, f"#={name}"), safe(": "), event]),
+        cost,
+        units.interval(threshold(one.cost, 5) if one.cost else None, units.RATE),
+        Pieces(usual) if low is not None or high is not None else "none stated",
+        units.interval(one.usual_slowdown, units.SHARE),
+    )
+
+
+def _asked(packages: Packages) -> Iterator[Part]:
+    """The question of each tool, with what it attaches and what it does at each event."""
+    for package, costs in packages:
+        yield say("**{}**", package.title)
+        yield Items([_question(one.tool) for one in costs])
+
+
+def _question(tool: StandardTool) -> tuple[Markup, list[Markup]]:
+    below = []
+    for group in tool.probes:
+        more = f" and {len(group.attach) - 3} more" if len(group.attach) > 3 else ""
+        counts = Counter(group.actions)
+        actions = [f"{action} ({times} times)" if times > 1 else action for action, times in counts.items()]
+        does = listed([*actions, *group.unknown]) + ("; behind a condition" if group.filter else "")
+        if group.actions == (PLAIN_ACTION,):
+            does = Markup("what the tracer itself does")
+        below.append(say("{}{}: {}", listed(group.attach[:3]), more, does))
+    return say("{}: {}{}", tool.name, tool.answers, f" {tool.remark}" if tool.remark else ""), below

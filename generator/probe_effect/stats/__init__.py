@@ -1,1 +1,0 @@
-"""Pure statistics: arrays in, values out; no files, no clock, no randomness."""

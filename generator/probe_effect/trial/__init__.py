@@ -1,1 +1,0 @@
-"""A command with and without a script, in turns: what the script costs that command on this machine."""
