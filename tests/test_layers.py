@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from functools import cache
 from graphlib import TopologicalSorter
@@ -314,3 +315,21 @@ def test_everything_that_names_its_code_is_looked_at_above() -> None:
     keeping = {name(path) for path in MODULES if code_named(path)}
     others = {"site/charts/draw.py", "site/build.py"}  # one names modules that import no others, one all there are
     assert keeping - others == {one for named in KEPT.values() for one in named}
+
+
+def test_hacking_says_what_each_package_does() -> None:
+    table = (PROJECT / "generator" / "HACKING.md").read_text(encoding="utf-8").partition("| Package |")[2]
+    rows = table.partition("\n\n")[0].splitlines()
+    named = {name.strip("`/") for row in rows for name in row.split("|")[1].split(", ") if "`" in name}
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    modules = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
+    assert named == packages | modules
+
+
+def test_hacking_names_no_file_that_is_not_there() -> None:
+    text = (PROJECT / "generator" / "HACKING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w.-]+/[\w./-]*)`", text))
+    assert named
+    made_or_examples = {name for name in named if name.startswith("build/")} | {"tests/test_x.py"}
+    places = (PROJECT, PACKAGE, PACKAGE.parent)
+    assert {name for name in named - made_or_examples if not any((place / name).exists() for place in places)} == set()

@@ -8,7 +8,8 @@ only the answers are made again, such as those of another `--machine`.
 
 What is compared is one figure for every program: the CPU time that the probes add to all processes, over the CPU time
 that these need without them. `try` measures it as the ratio of CPU times of pairs of runs; the table has the median and
-the quartiles of the pairs. `advise` predicts it for a command with all its children (`whole` of its JSON).
+the quartiles of the pairs. `advise` predicts it for a command with all its children (`whole` of its JSON). A service is
+measured by the CPU time of one of its operations, in pairs of windows with and without bpftrace.
 
 By hand is what somebody does without `advise`: count with perf stat, and multiply with the cost that the guide has for
 such a probe (`probe-effect predict --case`). perf stat cannot count static probes of programs without further steps.
@@ -28,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evidence.held_out_measured import Asked, by_hand, measured, predicted
+from evidence.held_out_service import served
 from evidence.held_out_tables import summary, table
 from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.model import ProbeEffectError, unknown
@@ -41,12 +43,16 @@ PAIRS = 12
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """A script on a program: its id, the program's words, and what makes its input (a shell's, or nothing)."""
+    """A script on a program: its id, the program's words, and what makes its input (a shell's, or nothing).
+
+    A service does not end: it is found by its process.
+    """
 
     id: str
     command: tuple[str, ...]
     script: str
     prepare: str = ""
+    is_service: bool = False
 
 
 def held_out(file: Path = PROGRAMS) -> list[HeldOut]:
@@ -58,6 +64,7 @@ def held_out(file: Path = PROGRAMS) -> list[HeldOut]:
             command=tuple(program["command"]),
             script=script,
             prepare=document["inputs"].get(program.get("input"), ""),
+            is_service=program.get("service", False),
         )
         for program in document["programs"]
         for name, script in program["scripts"].items()
@@ -72,6 +79,10 @@ def row(one: HeldOut, asked: Asked, *, pairs: int, truth: dict[str, Any] | None 
     with tempfile.TemporaryDirectory(prefix="held-out-") as folder:
         subprocess.run(["/bin/sh", "-ec", one.prepare], cwd=folder, check=True)
         at = asked.at(Path(folder))
+        if one.is_service:
+            with served(at, one) as service:
+                found = truth or service.measured(pairs)
+                return {"id": one.id, "measured": found, **predicted(at, one, service.process.pid), "by_hand": None}
         found = truth or measured(at, one, pairs)
         answer = predicted(at, one)
         return {"id": one.id, "measured": found, **answer, "by_hand": by_hand(at, one, answer["probes"], found)}

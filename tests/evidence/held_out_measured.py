@@ -96,10 +96,11 @@ def measured(asked: Asked, one: HeldOut, pairs: int) -> dict[str, Any]:
     }
 
 
-def predicted(asked: Asked, one: HeldOut) -> dict[str, Any]:
-    """The answer of `advise`, in all processes of the command together, with its parts."""
+def predicted(asked: Asked, one: HeldOut, pid: int | None = None) -> dict[str, Any]:
+    """The answer of `advise`, in all processes of the command or of the service together, with its parts."""
     began_s = time.monotonic()
-    words = ("advise", "-e", one.script, *asked.options, "--format", "json", "--", *one.command)
+    target = ("--", *one.command) if pid is None else ("--pid", str(pid))
+    words = ("advise", "-e", one.script, *asked.options, "--format", "json", *target)
     answer = asked.json(*words, statuses=(0, 1, KNOWS_NO))
     answer_s = time.monotonic() - began_s
     keys = ("", "_low", "_high")
