@@ -142,7 +142,8 @@ def series_of(release: str) -> tuple[int, int]:
 NOP10_CALLED_SINCE = (7, 2)
 """The first Linux on which a uprobe makes a call of a nop of ten bytes on x86-64, and no more of one of five.
 
-By trying it in emulated machines: 7.1.13 refuses a probe on the one of ten, and 7.2.6 has it. Between them is unknown.
+Mainline has it since 7.3 (554ba38456da, merged on 18 August 2026, after 7.2). Of the stable kernels, tried in emulated
+machines, 7.1.13, the last 7.1, refuses a probe on the one of ten, and 7.2.6 has it; 7.2 itself does not.
 """
 
 FIRST_RELEASE: dict[Need, tuple[int, int]] = {
