@@ -320,7 +320,7 @@ def test_everything_that_names_its_code_is_looked_at_above() -> None:
 def test_hacking_says_what_each_package_does() -> None:
     table = (PROJECT / "generator" / "HACKING.md").read_text(encoding="utf-8").partition("| Package |")[2]
     rows = table.partition("\n\n")[0].splitlines()
-    named = {name.strip("`/") for row in rows for name in row.split("|")[1].split(", ") if "`" in name}
+    named = set(re.findall(r"`(\w+)/?`", "".join(row.split("|")[1] for row in rows)))
     packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     modules = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
     assert named == packages | modules
