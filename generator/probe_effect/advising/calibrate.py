@@ -230,7 +230,6 @@ class _Calibration:
 
 
 def _fires(traced: Traced, blocks: Blocks, turn: Turn) -> bool:
-    """Whether the tracer's programs run as often as an operation is done."""
     return traced.runs_in(partial(blocks.trial, turn)) >= TRIAL_TIMES
 
 
@@ -390,7 +389,6 @@ def calibrated(task: CalibrationTask) -> HereCosts:
 
 
 def _written(found: HereCosts) -> dict[str, Any]:
-    """The costs as JSON values; keys that are no text become pairs."""
     return {
         "seconds": found.seconds,
         "others": found.others,

@@ -78,7 +78,6 @@ class CalibrationLoop:
         return BlockTime(*map(int, line.split()))
 
     def _silence(self, operation: str, cpu: int) -> str:
-        """Why no answer came."""
         if self._child.wait(0) is None:
             return f"the loop did {operation} on CPU {cpu} for {ANSWER_S:g} s without an end; is that CPU free?"
         return f"the loop ended at {operation} on CPU {cpu}: {self._child.output()[1].strip()}"

@@ -35,7 +35,6 @@ def predicted(question: Question, data: DataFolder, here: Facts) -> tuple[Eviden
 
 
 def _check_names(costs: Evidence, question: Question) -> None:
-    """Raise UsageError, with the nearest names, for the first that the data does not have."""
     cases = [case for _, case in costs.cases]
     unknown([one.case for one in question.probes], [case.id for case in cases], "case")
     for place, name, kind in ((1, question.tracer, "tracer"), (0, question.machine, "machine")):
@@ -69,7 +68,6 @@ def answer_json(found: Evidence, said: Answer) -> dict[str, Any]:
 
 
 def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
-    """A forecast for one machine as JSON values."""
     letter, reasons = one.grade
     known = tried(found, one)
     return {

@@ -328,6 +328,5 @@ def _whole(target: Target, counted: CountResult | None) -> Thread | None:
 
 
 def _calls(counted: CountResult | None) -> dict[int, float]:
-    """Thread to its system calls per second."""
     rates = () if counted is None else counted.rates
     return next((dict(one.thread_hz) for one in rates if one.probe == CALLS), {})

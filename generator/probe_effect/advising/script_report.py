@@ -68,7 +68,6 @@ def _told(advice: Advice) -> list[str]:
 
 
 def _missing(advice: Advice) -> list[str]:
-    """What is not known, and of which probes."""
     rates = dict.fromkeys(one.group.attach for one in advice.probes if one.group.rate_hz is None)
     costs = dict.fromkeys(one.group.attach for one in advice.probes if one.part is None)
     many = dict.fromkeys(one.group.attach for one in advice.probes if one.group.matched is None)

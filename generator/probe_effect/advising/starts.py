@@ -67,7 +67,7 @@ def start_cost(path: Path) -> Estimate | None:
 
 
 def added(differences_ns: Floats) -> Estimate:
-    """What is added, ns, by the rounds' differences: never below 0, and never exactly 0 with an interval of no width."""
+    """What is added, ns, by the rounds' differences: never below 0, nor exactly 0 with an interval of no width."""
     value, low, high = estimates.estimate(differences_ns)
     if low is None or high is None:
         return Estimate(max(0.0, value))

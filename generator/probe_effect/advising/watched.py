@@ -189,7 +189,6 @@ class ProbeCosts:
 
 
 def _whose(row: CostRow) -> str:
-    """Where a cost is from: here, a machine, or how many."""
     if len(row.machines) > 1:
         return f"{len(row.machines)} machines"
     return row.machines[0] if row.machines else MEASURED_HERE

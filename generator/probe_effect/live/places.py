@@ -13,7 +13,7 @@ import re
 import shutil
 import struct
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -45,7 +45,9 @@ EVERY_CALL = "tracepoint:raw_syscalls:sys_enter"
 PARTS = re.compile(r'(?:"[^"]*"|[^:"])+|(?<=:)(?=:)')
 """The parts between colons; colons in quotation marks, as in C++ names, divide nothing."""
 
-D_PLACES: dict[str, str] = beside(__file__, "places")["d"]
+_FACTS: dict[str, Any] = beside(__file__)
+
+D_PLACES: dict[str, str] = _FACTS["d"]
 """Patterns of attach points of D to those of bpftrace."""
 D_USER_STATIC = re.compile(r"(?P<provider>[A-Za-z_]\w*?)(?:\$target|\d+):(?P<file>[^:]*):[^:]*:(?P<name>[\w*-]+)")
 """A process has the providers of all others."""
@@ -61,7 +63,11 @@ def as_bpftrace(attach: str, kind: str, language: Language) -> str | None:
     if language == "strace" or (language == "perf" and kind == "system-call"):
         return EVERY_CALL
     if language == "d":
-        return _of_d(attach)
+        for pattern, place in D_PLACES.items():
+            if found := re.fullmatch(pattern, attach):
+                return found.expand(place)
+        found = D_USER_STATIC.fullmatch(attach)
+        return f"usdt:{found['file']}:{found['provider']}:{found['name'].replace('-', '__')}" if found else None
     if kind in {"software", "hardware"}:
         return f"{kind}:{attach.partition(':')[0]}:"
     return f"tracepoint:{attach}" if kind.startswith(("tracepoint", "raw-tracepoint")) else None
@@ -70,14 +76,6 @@ def as_bpftrace(attach: str, kind: str, language: Language) -> str | None:
 def parts(attach: str) -> list[str]:
     """`["uprobe", "/bin/a", "main"]` for `uprobe:/bin/a:main`."""
     return [one.group() for one in PARTS.finditer(attach)]
-
-
-def _of_d(attach: str) -> str | None:
-    for pattern, place in D_PLACES.items():
-        if found := re.fullmatch(pattern, attach):
-            return found.expand(place)
-    found = D_USER_STATIC.fullmatch(attach)
-    return f"usdt:{found['file']}:{found['provider']}:{found['name'].replace('-', '__')}" if found else None
 
 
 MOST_SITES = 100_000
@@ -128,7 +126,6 @@ def _sites(elf: ELFFile) -> Iterator[StaticProbe]:
         yield StaticProbe(provider.decode(), name.decode(), offset, first, count)
 
 
-_FACTS: dict[str, Any] = beside(__file__)
 NEEDS: dict[str, Need] = _FACTS["needs"]
 """What the kernel must have for each kind of probe."""
 KERNEL_FUNCTIONS = ("kprobe", "kretprobe", "fentry", "fexit")
@@ -196,8 +193,7 @@ def _tracepoints(attach: str, words: list[str], root: Path) -> list[str]:
         pattern = AS_TRACEPOINTS[words[0]]
     elif attach.startswith("rawtracepoint:"):
         pattern = f"*:{words[-1]}"
-    wanted = _glob(pattern)
-    return sorted(name for name in _available(tracefs_folder(root)) if wanted.fullmatch(name))
+    return _matching(_available(tracefs_folder(root)), pattern)
 
 
 @cache
@@ -214,8 +210,7 @@ def _kernel_functions(pattern: str, root: Path) -> list[str]:
         names = {parts[2] for parts in symbols if parts[1] in "tT"}
     else:
         names = {line.split()[0] for line in text.splitlines() if line}
-    wanted = _glob(pattern)
-    return sorted(name for name in names if wanted.fullmatch(name))
+    return _matching(names, pattern)
 
 
 def _functions(attach: str, kind: str, words: list[str], root: Path, pid: int | None) -> Iterator[Place]:
@@ -223,22 +218,17 @@ def _functions(attach: str, kind: str, words: list[str], root: Path, pid: int | 
     name, _, distance = words[-1].strip('"').partition("+")
     for path in _files(words[0], root, pid):
         if "*" in name:
-            found = matching_functions(path, name)
+            functions = matching_functions(path, name)
         else:
-            one = find_function(path, name)
-            found = {} if one is None else {name: one}
-        if not found and not matching_functions(path, "*"):
+            function = find_function(path, name)
+            functions = {} if function is None else {name: function}
+        if not functions and not matching_functions(path, "*"):
             msg = f"{attach}: {path} has no table of symbols; its package may have one apart (-dbgsym, debuginfo)"
             raise NotHere(msg)
-        for function, at in found.items():
+        for found, at in functions.items():
             inside = int(distance, 0) if distance else 0
-            yield Place(
-                kind=kind,
-                name=function,
-                path=path,
-                offset=at.offset + inside,
-                first_bytes=None if inside else at.first_bytes,
-            )
+            first_bytes = None if inside else at.first_bytes
+            yield Place(kind=kind, name=found, path=path, offset=at.offset + inside, first_bytes=first_bytes)
 
 
 def same_function_elsewhere(place: Place, pid: int) -> list[Path]:
@@ -258,15 +248,15 @@ def _static(words: list[str], root: Path, pid: int | None) -> Iterator[Place]:
     provider, name = (words[1], words[2]) if len(words) > 2 else ("*", words[-1])
     wanted = _glob(f"{provider or '*'}:{name}")
     for path in _files(words[0], root, pid):
-        for one in static_probes(path):
-            if wanted.fullmatch(f"{one.provider}:{one.name}"):
+        for site in static_probes(path):
+            if wanted.fullmatch(called := f"{site.provider}:{site.name}"):
                 yield Place(
                     kind="usdt",
-                    name=f"{one.provider}:{one.name}",
+                    name=called,
                     path=path,
-                    offset=one.offset,
-                    first_bytes=one.first_bytes,
-                    semaphore_offset=one.semaphore_offset,
+                    offset=site.offset,
+                    first_bytes=site.first_bytes,
+                    semaphore_offset=site.semaphore_offset,
                 )
 
 
@@ -301,3 +291,8 @@ def _library(stem: str) -> str | None:
 def _glob(pattern: str) -> re.Pattern[str]:
     """The pattern of a wildcard, where `*` matches anything and every other character itself, as in bpftrace."""
     return re.compile(".*".join(map(re.escape, pattern.split("*"))))
+
+
+def _matching(names: Iterable[str], pattern: str) -> list[str]:
+    wanted = _glob(pattern)
+    return sorted(name for name in names if wanted.fullmatch(name))

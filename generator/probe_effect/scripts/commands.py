@@ -54,7 +54,7 @@ def command_line(text: str) -> ToolCommand | None:
 
     Raises: ScriptError where a quote is never closed, or `bpftrace` or `dtrace` has no program in its command line.
     """
-    words = _words(text)
+    words = _shell_words(text)
     tool = _command(words).rpartition("/")[2]
     language = form.LANGUAGES.get(tool)
     if language is None:
@@ -95,10 +95,8 @@ def watched_by_tool(text: str) -> WatchedByTool:
         started = next(iter(traced), None) if traced and command.words[0] != "probe" else None
     elif command.tool == "trace-cmd":
         pid, started = next(iter(command.all("P")), None), None
-    follows = (
-        command.tool == "perf" or command.has("f", "follow-forks") or (command.tool == "trace-cmd" and command.has("c"))
-    )
-    return WatchedByTool(pid, started if pid is None else None, follows)
+    follows = command.has("f", "follow-forks") or (command.tool == "trace-cmd" and command.has("c"))
+    return WatchedByTool(pid, started if pid is None else None, command.tool == "perf" or follows)
 
 
 def command_name(text: str) -> str:
@@ -108,12 +106,7 @@ def command_name(text: str) -> str:
 
     Raises: ScriptError where a quote is never closed.
     """
-    return _command(_words(text)).rpartition("/")[2].removesuffix(".py")
-
-
-def _words(text: str) -> Iterator[str]:
-    shown = _REMARK.sub("", text)
-    return _shell_words("" if _NO_COMMAND.match(shown) else shown)
+    return _command(_shell_words(text)).rpartition("/")[2].removesuffix(".py")
 
 
 def _command(words: Iterator[str]) -> str:
@@ -135,7 +128,6 @@ def _command(words: Iterator[str]) -> str:
 
 
 def _carrying(text: str, command: ToolCommand) -> ToolCommand:
-    """A command with the program that it carries; of several `-n`, all."""
     programs = command.all("e" if command.tool == "bpftrace" else "n")
     if programs:
         return replace(command, program="\n".join(programs))
@@ -146,6 +138,9 @@ def _carrying(text: str, command: ToolCommand) -> ToolCommand:
 
 def _shell_words(text: str) -> Iterator[str]:
     """The words up to the first sign that ends a command; quotes are taken off and nothing is expanded."""
+    text = _REMARK.sub("", text)
+    if _NO_COMMAND.match(text):
+        return
     word: str | None = None
     at = 0
     while at < len(text):
@@ -216,12 +211,8 @@ def read_command(text: str, command: ToolCommand) -> Script:
 
 def _tracer(command: ToolCommand) -> str:
     """Words behind the subcommand are those of the program that is traced, and decide nothing."""
-    if (
-        command.tool == "strace"
-        and command.has("seccomp-bpf")
-        and command.has("f", "follow-forks")
-        and command.pid is None
-    ):
+    follows = command.has("f", "follow-forks") and command.pid is None
+    if command.tool == "strace" and follows and command.has("seccomp-bpf"):
         return "strace-seccomp"
     return form.TRACERS[f"perf {command.words[0]}" if command.tool == "perf" else command.language]
 
@@ -237,7 +228,7 @@ def _probe(
     action: str,
     *,
     has_filter: bool = False,
-    unknown: Iterable[str] = (),
+    unknown: Sequence[str] = (),
     hz: float | None = None,
     every: int = 1,
 ) -> ScriptProbe:
@@ -247,7 +238,7 @@ def _probe(
         actions=(action,),
         has_filter=has_filter,
         timing=None,
-        unknown=tuple(shortened(one) for one in unknown),
+        unknown=tuple(map(shortened, unknown)),
         line=1,
         hz=hz,
         every=every,
@@ -255,7 +246,6 @@ def _probe(
 
 
 def _listed(values: Iterable[str]) -> Iterator[str]:
-    """The parts of a list with commas, in groups (braces) or not."""
     return (one for value in values for one in re.sub(r"[{}]", "", value).split(",") if one)
 
 
@@ -302,15 +292,11 @@ def _record_action(command: ToolCommand) -> str:
     if command.has("g", "call-graph"):
         return "record-stack"
     pages = next(iter(command.all("m", "mmap-pages")), "").split(",")[0]
-    return (
-        "record-large-buffer"
-        if pages.isascii() and pages.isdigit() and int(pages[:9]) >= form.LARGE_PAGES
-        else "record"
-    )
+    is_large = pages.isascii() and pages.isdigit() and int(pages[:9]) >= form.LARGE_PAGES
+    return "record-large-buffer" if is_large else "record"
 
 
 def _perf_kind(event: str, *, is_sampled: bool) -> str:
-    """The kind of an event as `perf list` and `perf probe` name it."""
     group, _, name = event.partition(":")
     if not name or re.match(form.MODIFIERS, name):
         if is_sampled and (group in form.CLOCKS or group not in form.SOFTWARE):

@@ -25,59 +25,38 @@ _TRAITS = {*form.KEYED, "name", "time"}
 _NAME_FIELD = re.compile(form.NAME_FIELD)
 
 
-class Doing:
-    """A reader of clauses, one after another; it knows what maps hold from all clauses read before.
+class _Doing:
+    """What clauses do, read one after another; what maps hold is known from all clauses read before.
 
-    Attributes:
-        actions: words of the suites' `action` keys, in the script's order.
-        unknown: parts that no word covers, shortened.
-        stores_time: whether a map takes a time.
-        takes_difference: whether one time is taken from another.
+    `actions`: words of the suites' `action` keys, in the script's order. `unknown`: parts that no word covers,
+    shortened. `stores_time`: whether a map takes a time. `takes_difference`: whether one time is taken from another.
     """
 
     def __init__(self, functions: Mapping[str, Tokens]) -> None:
         self.functions = functions
         self.held: dict[str, set[str]] = {}
         self.inside: set[str] = set()
-        self.start()
 
-    def start(self) -> None:
-        """Forget the previous clause, but not what maps hold."""
+    def read(self, clause: Clause) -> None:
+        """Read a clause, and forget the previous one, but not what maps hold."""
         self.actions: list[str] = []
         self.unknown: list[str] = []
         self.stores_time = self.takes_difference = False
         self.variables: dict[str, set[str]] = {}
         self.seen_time = False
         self.calls = 0
+        for tokens in (clause.predicate, clause.block):
+            _Walk(self, tokens).through(0, len(tokens))
 
     @property
     def timing(self) -> Timing | None:
-        """Which end of a timing pair this clause is: `start`, `end`, or neither."""
         return "end" if self.takes_difference else "start" if self.stores_time else None
-
-    def read(self, tokens: Tokens) -> None:
-        """Read a predicate or a block."""
-        _Walk(self, tokens).through(0, len(tokens))
-
-    def call(self, name: str, tokens: Tokens, at: int) -> None:
-        """Read a function of the script where it is called; a function that calls itself is read once.
-
-        Raises: ScriptError where a clause calls more often than any does, as of macros that call each other twice.
-        """
-        if name not in self.inside:
-            self.calls += 1
-            if self.calls > form.MAX_CALLS:
-                start = tokens.tokens[at].start
-                raise failed(tokens.text, start, found_at(tokens.text, start), form.EXPECTED["calls"])
-            self.inside.add(name)
-            self.read(self.functions[name])
-            self.inside.discard(name)
 
 
 class _Walk:
     """A walk over tokens, which looks at each once or twice."""
 
-    def __init__(self, doing: Doing, tokens: Tokens) -> None:
+    def __init__(self, doing: _Doing, tokens: Tokens) -> None:
         self.doing, self.tokens = doing, tokens
 
     def through(self, first: int, end: int, *, key: bool = False) -> None:
@@ -105,7 +84,6 @@ class _Walk:
         return self.tokens.word(at - 1) in {".", "->"}
 
     def _difference(self, at: int) -> None:
-        """Notice a minus between two times."""
         doing = self.doing
         if self.tokens.word(at) == "-" and doing.seen_time:
             doing.takes_difference |= "time" in self._traits_of(self._operand(at + 1))
@@ -157,7 +135,6 @@ class _Walk:
         return words == ("=", "0") and "time" in self.doing.held.get(name, set())
 
     def _key_actions(self, keys: tuple[int, int]) -> list[str]:
-        """The actions that find a map's value by its key."""
         if keys[0] == keys[1]:
             return [form.COUNT]
         if self.tokens.word(keys[0]) == "(" and self.tokens.partner[keys[0]] == keys[1] - 1:  # a tuple
@@ -173,7 +150,6 @@ class _Walk:
         return [form.BY_NAME] if all("name" in self._traits(*part) for part in parts) else [form.BY_BOTH]
 
     def _word(self, at: int, *, key: bool) -> int:
-        """The place behind a word: a built-in value, or a call, whose arguments are read first."""
         tokens, doing = self.tokens, self.doing
         word, is_call = tokens.word(at), tokens.word(at + 1) == "("
         if word == "if" and is_call:
@@ -218,15 +194,22 @@ class _Walk:
         return end + 1 if end > at else at
 
     def _call(self, at: int, *, is_call: bool) -> None:
-        """Read a call: of a function of the script, or of an unknown one."""
-        name = self.tokens.word(at)
-        if name in self.doing.functions:
-            self.doing.call(name, self.tokens, at)
+        tokens, doing, name = self.tokens, self.doing, self.tokens.word(at)
+        if name in doing.functions:
+            if name not in doing.inside:  # a function that calls itself is read once
+                doing.calls += 1
+                if doing.calls > form.MAX_CALLS:  # as of macros that call each other twice
+                    start = tokens.tokens[at].start
+                    raise failed(tokens.text, start, found_at(tokens.text, start), form.EXPECTED["calls"])
+                doing.inside.add(name)
+                body = doing.functions[name]
+                _Walk(doing, body).through(0, len(body))
+                doing.inside.discard(name)
         elif is_call and name == form.DELETE:
-            if "time" not in self.doing.held.get(self.tokens.word(at + 2), set()):  # timing pairs delete theirs
-                self.doing.actions.append(form.BY_NUMBER)
+            if "time" not in doing.held.get(tokens.word(at + 2), set()):  # timing pairs delete theirs
+                doing.actions.append(form.BY_NUMBER)
         elif is_call:
-            self.doing.unknown.append(shortened(self.tokens.source(at, self.tokens.partner[at + 1])))
+            doing.unknown.append(shortened(tokens.source(at, tokens.partner[at + 1])))
 
     def _right_side(self, first: int) -> set[str]:
         """The traits of an assigned value; a chain of assignments, or a block, has them in its own parts."""
@@ -320,9 +303,9 @@ def _read_program(text: str, language: Language | None, pid: str | None) -> Scri
     whole = program(text)
     language = language or _language(text, whole.clauses)
     lines = [found.start() for found in re.finditer("\n", text)]
-    doing = Doing(whole.functions)
+    doing = _Doing(whole.functions)
     for clause in whole.clauses:  # what maps hold must be known before what is read from them
-        _do(doing, clause)
+        doing.read(clause)
     probes = tuple(one for clause in whole.clauses for one in _probes(doing, clause, language, lines))
     return Script(
         language=language,
@@ -334,20 +317,13 @@ def _read_program(text: str, language: Language | None, pid: str | None) -> Scri
 
 
 def _language(text: str, clauses: Sequence[Clause]) -> Language:
-    """The language: D if the text says so or has an attach point that bpftrace lacks; else bpftrace."""
     points = [one.text for clause in clauses for one in clause.attach_points]
     foreign = any(re.search(form.D_ONLY, one) and not provider_of(one) for one in points)
     return "d" if foreign or any("profile:::" in one for one in points) or _D_TEXT.search(text) else "bpftrace"
 
 
-def _do(doing: Doing, clause: Clause) -> None:
-    doing.start()
-    doing.read(clause.predicate)
-    doing.read(clause.block)
-
-
-def _probes(doing: Doing, clause: Clause, language: Language, lines: Sequence[int]) -> Iterator[ScriptProbe]:
-    _do(doing, clause)
+def _probes(doing: _Doing, clause: Clause, language: Language, lines: Sequence[int]) -> Iterator[ScriptProbe]:
+    doing.read(clause)
     has_filter = clause.predicate_start is not None or is_enclosed(clause.block)
     default = form.PRINT if not clause.block else form.FILTER if has_filter else form.NOTHING
     for point in clause.attach_points:
@@ -367,16 +343,14 @@ def _probes(doing: Doing, clause: Clause, language: Language, lines: Sequence[in
 def _pid_of_all(whole: ScriptProgram, probes: Sequence[ScriptProbe]) -> str | None:
     """The process that the predicates of all events name, if all name the same one; else None."""
     kinds = iter(probes)
-    named = set()
+    named: set[str | None] = set()
     for clause in whole.clauses:
-        if not {next(kinds).kind for _ in clause.attach_points} <= {*form.NO_EVENTS}:
-            named.add(_pid_of(clause.predicate))
+        if {next(kinds).kind for _ in clause.attach_points} <= {*form.NO_EVENTS}:
+            continue
+        words = [one.text for one in clause.predicate.tokens]
+        match words[:3]:
+            case ["pid", "==", value] | [value, "==", "pid"] if words[3:4] in ([], ["&&"]) and "||" not in words:
+                named.add(value)
+            case _:
+                named.add(None)
     return named.pop() if len(named) == 1 else None
-
-
-def _pid_of(predicate: Tokens) -> str | None:
-    words = [one.text for one in predicate.tokens]
-    match words[:3]:
-        case ["pid", "==", value] | [value, "==", "pid"] if words[3:4] in ([], ["&&"]) and "||" not in words:
-            return value
-    return None
