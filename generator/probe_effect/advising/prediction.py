@@ -10,7 +10,7 @@ from probe_effect.answer.alternatives import Way, ways
 from probe_effect.answer.answers import Answer, Forecast, Neighbour, answer, tried
 from probe_effect.answer.question import Question
 from probe_effect.costs.evidence import Evidence, evidence
-from probe_effect.costs.row import SAMPLED, CostRow, RatePoint
+from probe_effect.costs.row import SAMPLED, CostRow
 from probe_effect.host import collect
 from probe_effect.model import Estimate, interval_json, thresholds_json, unknown
 from probe_effect.numbers.catalogue import read_numbers, read_sources
@@ -86,7 +86,15 @@ def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
         "recommendation": sentences.recommendation(one),
         **interval_json(next((apart.ratio for apart in one.spreads if apart), None), "programs", "ratio"),
         "assumptions": sentences.assumptions(one, known),
-        "line": [_point_json(point) for point in known.line],
+        "line": [
+            {
+                "rate_hz": point.rate_hz,
+                **interval_json(point.measured, "measured", "ratio"),
+                **interval_json(point.predicted, "predicted", "ratio"),
+                "holds": point.holds,
+            }
+            for point in known.line
+        ],
         "combinations": [
             {"kind": kind, **dataclasses.asdict(agreement)} for kind, agreement in known.combinations if agreement
         ],
@@ -144,15 +152,6 @@ def _part_json(part: CostRow) -> dict[str, Any]:
         **interval_json(part.path.cost if part.path else None, "call_cost", "ns"),
         "cases": part.cases,
         "note": part.note,
-    }
-
-
-def _point_json(point: RatePoint) -> dict[str, Any]:
-    return {
-        "rate_hz": point.rate_hz,
-        **interval_json(point.measured, "measured", "ratio"),
-        **interval_json(point.predicted, "predicted", "ratio"),
-        "holds": point.holds,
     }
 
 

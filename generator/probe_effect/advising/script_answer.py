@@ -25,9 +25,10 @@ from probe_effect.advising.here import (
     events_by_cpu,
     fires_itself,
     groups,
+    mapped_by_all,
+    start_cost,
     starts,
 )
-from probe_effect.advising.starts import mapped_by_all, start_cost
 from probe_effect.answer.advice import Advice, Thread, advise
 from probe_effect.answer.prediction import Starting, starting
 from probe_effect.answer.question import tool_script, tracer_of, what_is_known
@@ -131,6 +132,7 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
     if question.machine is None:
         calibration, not_calibrated = _calibrated(script, probes, tracer, counted, system)
     events = [replace(one, frames=question.frames) for one in groups(probes, counted, question.rates_hz, here)]
+    rates = () if counted is None else counted.rates
     measured_here, started = calibration, None if counted is None else starts(counted)
     if started is not None and (added := _start_added(probes, started, system)) is not None:
         events.append(started)
@@ -142,7 +144,7 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
         tracer,
         events,
         _threads(counted, question.rates_hz),
-        calls_hz=_calls(counted),
+        calls_hz=next((dict(one.thread_hz) for one in rates if one.probe == CALLS), {}),
         whole=_whole(question.target, counted),
         budget_ratio=question.budget_ratio,
         here=measured_here,
@@ -183,7 +185,8 @@ def _aimed(question: ScriptQuestion, script: Script, system: RunningSystem) -> S
     Raises: UsageError for a command behind the tool, which is not started here, and for a process that is no number.
     """
     target = question.target
-    is_everywhere = script.language == "bpftrace" and _fires_everywhere(system.bpftrace_version())
+    version = system.bpftrace_version() if script.language == "bpftrace" else None
+    is_everywhere = version is not None and (0, 0) < series_of(version) < series_of(OWN_PROCESS_SINCE)
     if target.pid is not None:
         return replace(question, target=replace(target, everywhere=is_everywhere))
     if not target.is_machine or question.rates_hz or script.language == "tool":
@@ -201,11 +204,6 @@ def _aimed(question: ScriptQuestion, script: Script, system: RunningSystem) -> S
         msg = f"the tracer is to watch process “{shortened(watched.pid)}”: expected one id, in digits, or --pid"
         raise UsageError(msg)
     return replace(question, target=Target(pid=int(watched.pid), follows=watched.follows, everywhere=is_everywhere))
-
-
-def _fires_everywhere(version: str | None) -> bool:
-    """Whether a bpftrace sets the user probes of one process in all that map the file; not where there is none."""
-    return version is not None and (0, 0) < series_of(version) < series_of(OWN_PROCESS_SINCE)
 
 
 def _elsewhere_hz(probes: Sequence[PlacedProbe], counted: CountResult | None, target: Target) -> dict[str, float]:
@@ -325,8 +323,3 @@ def _whole(target: Target, counted: CountResult | None) -> Thread | None:
     if not target.command or counted is None or not counted.busy_ratio:
         return None
     return Thread(tid=ANY, pid=ANY, name="the command, with its children,", busy_ratio=counted.busy_ratio)
-
-
-def _calls(counted: CountResult | None) -> dict[int, float]:
-    rates = () if counted is None else counted.rates
-    return next((dict(one.thread_hz) for one in rates if one.probe == CALLS), {})
