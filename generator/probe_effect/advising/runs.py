@@ -294,7 +294,10 @@ class CommandTrial:
             statistics = None
             if session is not None:
                 ends.callback(session.end)
-                statistics = self._attach(session, child.pid, ends, is_counted=not pair)
+                session.attach(child.pid)
+                session.ready(PATIENCE_S)
+                with suppress(HostNotReady):  # a tool that needs no root may run without
+                    statistics = None if pair else ends.enter_context(RunStatistics())
             label = script.label if script else None
             which = f"the command, pair {pair}, {label or 'no'} script"
             self.tree.begin(child.pid)
@@ -317,14 +320,6 @@ class CommandTrial:
                 lost=report.lost if report else None,
                 events=events,
             )
-
-    def _attach(self, session: ToolSession, pid: int, ends: ExitStack, *, is_counted: bool) -> RunStatistics | None:
-        """Start the tracer, and return when its probes are live; with the kernel's statistics on, where it counts."""
-        session.attach(pid)
-        session.ready(PATIENCE_S)
-        with suppress(HostNotReady):  # a tool that needs no root may run without
-            return ends.enter_context(RunStatistics()) if is_counted else None
-        return None
 
     def _check(self, ended: Ended | None, what: str) -> Ended:
         """How it ended. Raises: ProbeEffectError, with the end of what it printed, unless that was well and in time."""
