@@ -94,9 +94,23 @@ MAX_DEPTH = 100
 MAX_CALLS = 1000
 """The most calls of a script's own functions in one clause: each is read where it is called."""
 
-# Patterns to what they mean; the first that matches decides. tables.toml says of each from where it is.
+# What is in tables.toml, which says of each what it is and from where. Of patterns with names the first match decides.
 TOKENS, SHELL, TRACEPOINTS, D_KINDS, PERF_KINDS = (
     tuple(_WORDS[name].items()) for name in ("tokens", "shell", "tracepoints", "d-kinds", "perf-kinds")
+)
+ATTACH_POINT, NAMED, MANY, NAME_FIELD, D_ONLY, D_TEXT, PLAIN_NAME, REMARK, NO_COMMAND, EVENTS, MODIFIERS, TRACED = (
+    _WORDS["patterns"][name]
+    for name in (
+        *("attach_point", "named", "many", "name_field", "d_only", "d_text"),
+        *("plain_name", "remark", "no_command", "events", "modifiers", "traced"),
+    )
+)
+BARE, NO_EVENTS, PATHS, TYPES, FUNCTION_WORDS, DECLARATIONS, ASSIGNED, BEFORE_TOOLS, COMMAND_ENDS, CLOCKS = (
+    tuple(_WORDS["sets"][name].split())
+    for name in (
+        *("bare", "no_events", "paths", "types", "function_words"),
+        *("declarations", "assigned", "before_tools", "command_ends", "clocks"),
+    )
 )
 SOFTWARE, USUAL_EVENTS, SYSTEM_CALL_WRAPPERS = (
     tuple(_WORDS[name].split()) for name in ("software", "usual_events", "system_call_wrappers")
@@ -111,6 +125,13 @@ KINDS: dict[str, str] = {name: kind for kind, of in _WORDS["providers"].items() 
 EFFECTS: dict[str, str] = {word: effect for effect, words in _WORDS["effects"].items() for word in words.split()}
 WRAPPERS: dict[str, tuple[str, int]] = {name: (letters, own) for name, (letters, own) in _WORDS["wrappers"].items()}
 
+HZ = ("", "hz")
+"""Units of timers that are rates; every other one is a time, and so many of them are in a second:"""
+TIMES_PER_S: dict[str, float] = _WORDS["times-per-s"] | {name: 1 / one for name, one in _WORDS["seconds"].items()}
+
+DEFINES = (*TYPES, *FUNCTION_WORDS, *DECLARATIONS)
+"""Words that a program without an attach point may begin with."""
+
 LANGUAGES = {tool.program: tool.language for tool in TOOLS.values() if tool.language}
 """Commands to the language of what follows them."""
 
@@ -119,38 +140,6 @@ TRACERS = {
 }
 """A language, of perf with the subcommand, to the tracer whose costs a script has."""
 
-# Attach points
-ATTACH_POINT = r'[^ \t\r\n\f\v{},"/]+'
-"""A piece of an attach point; between such pieces are quoted parts and slashes of paths."""
-NAMED = "^[A-Za-z_][A-Za-z0-9_]*="
-"""The name of an attach point, or of a variable that a command line sets."""
-MANY = r"[*?]|^(?:syscall|fbt|rawfbt|pid[^:]*):[^:]*::"
-"""Attach points that may match any number of functions: with a wildcard, or of D without the name of a function."""
-BARE = ("begin", "end")
-"""Providers that are written without a colon, in capitals or not."""
-NO_EVENTS = ("begin", "end", "interval")
-"""Kinds that fire when a script starts and stops, or on a clock of their own, and in no traced thread."""
-PATHS = ("uprobe", "uretprobe", "usdt", "iter")
-"""Providers in whose attach points a slash is part of a path, and opens no predicate."""
-HZ = ("", "hz")
-"""Units of timers that are rates; every other one is a time, and so many of them are in a second:"""
-TIMES_PER_S: dict[str, float] = _WORDS["times-per-s"] | {name: 1 / one for name, one in _WORDS["seconds"].items()}
-
-# Programs
-TYPES, FUNCTION_WORDS = ("struct", "union", "enum"), ("macro", "fn")
-DECLARATIONS = tuple("import let inline typedef self this extern".split())
-"""Words that begin a declaration, which is outside clauses and ends with a semicolon; the last five are D's."""
-DEFINES = (*TYPES, *FUNCTION_WORDS, *DECLARATIONS)
-"""Words that a program without an attach point may begin with."""
-ASSIGNED = tuple("= += -= *= /= %= &= |= ^= <<= >>= ++ --".split())
-NAME_FIELD = "(?:comm|name)$"
-"""Fields of structures, such as `args->comm`, that are likely to be texts; their types are not in the script."""
-D_ONLY = r"^(?:dtrace:::|profile:::|tick-|profile-|syscall:|fbt:|rawfbt:|rawtp:|pid[0-9$]|[A-Za-z_][A-Za-z0-9_$]*\*?::)"
-"""Attach points that only D has, where bpftrace's providers have been looked for first."""
-D_TEXT = r"^#!.*dtrace|^[ \t]*#pragma[ \t]+D[ \t]|(?:^|[^.>A-Za-z0-9_])(?:self|this)->"
-"""Texts that only D has, in any line."""
-
-# Actions
 NOTHING, FILTER, PRINT = "nothing", "filter", "print"
 COUNT, BY_NUMBER, BY_NAME, BY_BOTH = "count", "count-by-pid", "count-by-name", "count-by-pid-and-name"
 BY_STRING, BY_KERNEL_STACK, BY_USER_STACK = "count-by-string", "count-by-kernel-stack", "count-by-user-stack"
@@ -162,27 +151,8 @@ KEYED = ("string", "kernel-stack", "user-stack")
 DELETE = "delete"
 """Takes a key out of a map, which is taken for an update of that key."""
 
-# Command lines
-BEFORE_TOOLS = ("$", "#", "--")
-"""Words that may precede a command, like assignments of variables."""
-PLAIN_NAME = "^[A-Za-z_][A-Za-z0-9_.+-]*$"
-"""A name of a program, and no attach point."""
-REMARK = "^(?:#[ \\t][^\\n]*[^\\\\\\n]\\n(?=\\s*\\S))+"
-"""Lines that a shell skips, above a command line."""
-NO_COMMAND = "^\\s*(?://|/\\*|#!)"
-"""How a program begins that begins with a remark, or says what runs it."""
-COMMAND_ENDS = tuple("| || & && ; > >> < 2> 2>&1 &>".split())
-"""Words of a shell behind which a command has no words of its own."""
-EVENTS = "[^,/]*(?:/[^/]*/[^,]*)?"
-"""One of the events that a list of perf names; between slashes a comma belongs to it."""
-MODIFIERS = "^[ukhGHpPSDWeIb]+$"
-"""Letters behind the name of an event of perf."""
-CLOCKS = ("cpu-clock", "task-clock")
-"""Software events that are samples of time."""
 LARGE_PAGES = 4096
 """The buffer of the suite's case `record-large-buffer`; perf's own default is far smaller."""
-TRACED = "^(?:trace=|t=)?([^=]*)$"
-"""Expressions of `strace -e` that name system calls."""
 PLUGINS = {"function": "function-tracer", "function_graph": "function-graph"}
 """Tracers of ftrace to kinds."""
 
