@@ -264,7 +264,8 @@ def _perf(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
 def _perf_events(subcommand: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     action = form.COUNT if subcommand == "stat" else _record_action(command)
     is_sampled = subcommand != "stat" and not command.has("c", "count")
-    period = 1 if subcommand == "stat" else _period(command)
+    (last,) = command.all("c", "count")[-1:] or ("1",)
+    period = 1 if subcommand == "stat" else max(1, _number(last) or 1)  # of so many events one is recorded
     usual = form.USUAL_EVENTS if subcommand == "stat" else ["cycles"]
     named = (one[0] for value in command.all("e", "event") for one in _EVENTS.finditer(re.sub(r"[{}]", "", value)))
     for event in [one for one in named if one] or usual:
@@ -274,16 +275,15 @@ def _perf_events(subcommand: str, command: ToolCommand) -> Iterator[ScriptProbe]
         yield _probe(event, kind, action, has_filter=command.has("filter"), hz=hz, every=every)
 
 
-def _period(command: ToolCommand) -> int:
-    """Of how many events one is recorded: the last -c, 1 without it."""
-    (last,) = command.all("c", "count")[-1:] or ("1",)
-    return max(1, int(last[:9])) if last.isascii() and last.isdigit() else 1
-
-
 def _sampled_hz(command: ToolCommand, *names: str) -> float | None:
     """Samples per second, by the option or as usual; None for perf's `-F max`, which is the system's limit."""
     (last,) = command.all(*names)[-1:] or (str(form.USUAL_HZ[command.tool]),)
-    return float(last) if last.isascii() and last.isdigit() and int(last[:9]) else None
+    return float(last) if _number(last) else None
+
+
+def _number(word: str) -> int | None:
+    """The number of an option, of its first nine digits where it has more; None for any other word."""
+    return int(word[:9]) if word.isascii() and word.isdigit() else None
 
 
 def _record_action(command: ToolCommand) -> str:
@@ -292,8 +292,7 @@ def _record_action(command: ToolCommand) -> str:
     if command.has("g", "call-graph"):
         return "record-stack"
     pages = next(iter(command.all("m", "mmap-pages")), "").split(",")[0]
-    is_large = pages.isascii() and pages.isdigit() and int(pages[:9]) >= form.LARGE_PAGES
-    return "record-large-buffer" if is_large else "record"
+    return "record-large-buffer" if (_number(pages) or 0) >= form.LARGE_PAGES else "record"
 
 
 def _perf_kind(event: str, *, is_sampled: bool) -> str:
