@@ -83,27 +83,32 @@ MOST_SITES = 100_000
 NOTES, BASE = ".note.stapsdt", ".stapsdt.base"
 
 
-@dataclass(frozen=True, slots=True)
-class StaticProbe:
-    """One site of a static probe: its offset in the file, the bytes there, and the offset of its semaphore, if any."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where one probe is set: a static probe of the kernel (`sched:sched_switch`), a function, or a place in a file.
 
-    provider: str
+    `offset` and `first_bytes`: the place in a program's file at `path`, and the bytes there.
+    `semaphore_offset`: of a static probe that has one, the count of those that watch it.
+    """
+
+    kind: str
     name: str
-    offset: int
-    first_bytes: bytes
-    semaphore_offset: int | None
+    path: Path | None = None
+    offset: int | None = None
+    first_bytes: bytes | None = None
+    semaphore_offset: int | None = None
 
 
-def static_probes(path: Path) -> list[StaticProbe]:
-    """All sites in a file, in its order; none if it has none, or is no ELF file."""
+def static_probes(path: Path) -> list[Place]:
+    """All sites of static probes in a file, in its order; none if it has none, or is no ELF file."""
     try:
         with elf_file(path) as elf:
-            return list(islice(_sites(elf), MOST_SITES))
+            return list(islice(_sites(path, elf), MOST_SITES))
     except (OSError, ELFError):
         return []
 
 
-def _sites(elf: ELFFile) -> Iterator[StaticProbe]:
+def _sites(path: Path, elf: ELFFile) -> Iterator[Place]:
     notes, base = elf.get_section_by_name(NOTES), elf.get_section_by_name(BASE)
     if not isinstance(notes, NoteSection):
         return
@@ -121,9 +126,14 @@ def _sites(elf: ELFFile) -> Iterator[StaticProbe]:
         if offset is None or not (provider + name).decode().isprintable():
             continue
         elf.stream.seek(offset)
-        first = elf.stream.read(FIRST_BYTES)
-        count = offset_of(semaphore + moved, segments) if semaphore else None
-        yield StaticProbe(provider.decode(), name.decode(), offset, first, count)
+        yield Place(
+            kind="usdt",
+            name=f"{provider.decode()}:{name.decode()}",
+            path=path,
+            offset=offset,
+            first_bytes=elf.stream.read(FIRST_BYTES),
+            semaphore_offset=offset_of(semaphore + moved, segments) if semaphore else None,
+        )
 
 
 NEEDS: dict[str, Need] = _FACTS["needs"]
@@ -136,22 +146,6 @@ AS_TRACEPOINTS: dict[str, str] = _FACTS["software"]
 
 class NotHere(ProbeEffectError):
     """This system does not have a probe; the message says why."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where one probe is set: a static probe of the kernel (`sched:sched_switch`), a function, or a place in a file.
-
-    `offset` and `first_bytes`: the place in a program's file at `path`, and the bytes there.
-    `semaphore_offset`: of a static probe that has one, the count of those that watch it.
-    """
-
-    kind: str
-    name: str
-    path: Path | None = None
-    offset: int | None = None
-    first_bytes: bytes | None = None
-    semaphore_offset: int | None = None
 
 
 def places(attach: str, kind: str, root: Path, pid: int | None = None) -> list[Place]:
@@ -248,16 +242,7 @@ def _static(words: list[str], root: Path, pid: int | None) -> Iterator[Place]:
     provider, name = (words[1], words[2]) if len(words) > 2 else ("*", words[-1])
     wanted = _glob(f"{provider or '*'}:{name}")
     for path in _files(words[0], root, pid):
-        for site in static_probes(path):
-            if wanted.fullmatch(called := f"{site.provider}:{site.name}"):
-                yield Place(
-                    kind="usdt",
-                    name=called,
-                    path=path,
-                    offset=site.offset,
-                    first_bytes=site.first_bytes,
-                    semaphore_offset=site.semaphore_offset,
-                )
+        yield from (site for site in static_probes(path) if wanted.fullmatch(site.name))
 
 
 def _files(named: str, root: Path, pid: int | None) -> list[Path]:
