@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from system_calls import NoSuchSystemCall, NotSupportedSystemCall, syscalls
 
@@ -125,13 +125,6 @@ Source: kernel/trace/bpf_trace.c, uprobe_prog_run, and the commit "bpf: fix mult
 """
 
 
-class Runs(NamedTuple):
-    """How often the programs of one kind ran, for any process, and for how long."""
-
-    runs: int
-    run_ns: int
-
-
 class Attachments:
     """Probes with our program on them; it counts only between `switch(on=True)` and `switch(on=False)`.
 
@@ -213,12 +206,12 @@ class Attachments:
             for _ in pool.map(_close_all, links):
                 pass
 
-    def runs(self) -> dict[Means, Runs]:
-        """What our programs ran until now, by the means of attaching, counted or not."""
-        total: dict[Means, Runs] = {}
+    def runs(self) -> dict[Means, tuple[int, int]]:
+        """(how often our programs ran until now, counted or not, and for how many ns), by the means of attaching."""
+        total: dict[Means, tuple[int, int]] = {}
         for (means, _), fd in self._programs.items():
-            program, before = bpf_objects.program(fd), total.get(means, Runs(0, 0))
-            total[means] = Runs(before.runs + program.runs, before.run_ns + program.run_ns)
+            program, (runs, run_ns) = bpf_objects.program(fd), total.get(means, (0, 0))
+            total[means] = runs + program.runs, run_ns + program.run_ns
         return total
 
     def read(self) -> dict[tuple[int, int], tuple[int, ...]]:

@@ -143,8 +143,8 @@ def count(
             windows.run(on_progress)
             after_cpu_s = clock.read_s()
             counting_cpu_s = windows.spent_s() + others_s
-            runs, frames = attachments.runs(), attachments.frames()
-    event_ns = {means: costs_ns[means] + one.run_ns / one.runs for means, one in runs.items() if one.runs}
+            ran, frames = attachments.runs(), attachments.frames()
+    event_ns = {means: costs_ns[means] + run_ns / runs for means, (runs, run_ns) in ran.items() if runs}
     refused = {chosen[index]: words for index, words in attachments.refused.items()}
     slots = dict(zip(chosen, attachments.slots, strict=True))
     busy = None

@@ -88,10 +88,10 @@ def _measured(kind: CountableProbe, mechanism: str) -> tuple[float, float]:
             traced_ns, own = _event_ns(fire)
             attachments.detach()
             added_ns = traced_ns - _event_ns(fire)[0]
-            ran = attachments.runs()[attachments.means[0]]
+            runs, run_ns = attachments.runs()[attachments.means[0]]
     except (OSError, KeyError, HostNotReady):
         return UNKNOWN_NS, 0.0
-    return max(0.0, added_ns - ran.run_ns / ran.runs), max(0, ran.runs - own) * added_ns / 1e9
+    return max(0.0, added_ns - run_ns / runs), max(0, runs - own) * added_ns / 1e9
 
 
 @contextlib.contextmanager

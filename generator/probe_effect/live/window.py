@@ -128,8 +128,8 @@ class Windows:
 
     def spent_s(self) -> float:
         """CPU time, s, that counting took until now from the programs that it watches."""
-        runs = self._attachments.runs()
-        return sum(one.run_ns + one.runs * self._cost_ns[means] for means, one in runs.items()) / 1e9
+        ran = self._attachments.runs().items()
+        return sum(run_ns + runs * self._cost_ns[means] for means, (runs, run_ns) in ran) / 1e9
 
     def counts(self, slots: Iterable[int]) -> dict[int, Counter[int]]:
         """Events in all windows together by thread and CPU, of the probe whose counts have these keys."""
