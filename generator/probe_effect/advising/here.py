@@ -5,7 +5,7 @@ of calls a second nothing is left of the program while it is counted. Every call
 branch once. So one of these that is emulated counts as well, if no jump of the function goes back to them.
 
 While user probes are in a library that all programs map, each start of a program costs more, though no event fires for
-it: the kernel writes each breakpoint into every process that maps the file. It copies the page, and from then on a fork
+it. The kernel writes each breakpoint into every process that maps the file. It copies the page, and from then on a fork
 copies the page table of the library too.
 """
 

@@ -116,13 +116,12 @@ while [ -d "$0" ] && [ $((i += 1)) -lt 500 ]; do rmdir "$0/command" "$0/ours" "$
 
 
 class CommandTree:
-    """The processes of a command. Always `close` it.
+    """The processes of a command; `work` is a folder of ours, whose like go too. Always `close` it.
 
     We are in a cgroup, with all that we start: if we are killed, the cleaner, which is not, ends and removes the rest.
     """
 
     def __init__(self, work: Path) -> None:
-        """Make it; `work`: a folder of ours, whose like go too."""
         self._folder, self._cleaner = _cgroup(), None
         self._others, self._used_ns = set[int](), 0
         if self._folder:

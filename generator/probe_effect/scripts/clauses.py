@@ -123,7 +123,7 @@ def _function(text: str, at: int) -> tuple[str, Tokens, int]:
 
 def _clause(text: str, at: int) -> tuple[Clause, int]:
     points, at = _attach_points(text, at)
-    condition, condition_start = _EMPTY, None
+    condition, condition_start, block = _EMPTY, None, _EMPTY
     at = after_layout(text, at)
     if text.startswith("/", at):
         condition_start = at
@@ -131,10 +131,10 @@ def _clause(text: str, at: int) -> tuple[Clause, int]:
         at = after_layout(text, at)
     if text.startswith("{", at):
         block, at = bracketed(text, at)
-        return Clause(points, condition, condition_start, block), at
-    if condition_start is None and all(one.text.count(":") == 3 for one in points):
-        return Clause(points, condition, condition_start, _EMPTY), at  # D prints the probe's name then
-    raise failed(text, at, found_at(text, at), form.EXPECTED["behind-point"])
+    # without a block D prints the probe's name
+    elif condition_start is not None or any(one.text.count(":") != 3 for one in points):
+        raise failed(text, at, found_at(text, at), form.EXPECTED["behind-point"])
+    return Clause(points, condition, condition_start, block), at
 
 
 def _attach_points(text: str, at: int) -> tuple[tuple[AttachPoint, ...], int]:
@@ -152,25 +152,23 @@ def _attach_points(text: str, at: int) -> tuple[tuple[AttachPoint, ...], int]:
 
 def _attach_point(text: str, at: int) -> tuple[str, int]:
     """One attach point, whose quoted parts may have commas and spaces, and where the text behind it starts."""
-    pieces: list[str] = []
     start, provider = at, ""
     while at < len(text):
         if text[at] == '"':
-            token = token_at(text, at)
-            piece = token.text if token else ""
+            piece = token_at(text, at)
+            end = piece.end if piece else at
         elif text[at] == "/":
-            provider = provider or provider_of("".join(pieces))
-            piece = "/" if provider in form.PATHS else ""
+            provider = provider or provider_of(text[start:at])
+            end = at + (provider in form.PATHS)
         else:
             matched = _PIECE.match(text, at)
-            piece = matched[0] if matched else ""
-        if not piece:
+            end = matched.end() if matched else at
+        if end == at:
             break
-        pieces.append(piece)
-        at += len(piece)
+        at = end
     if start == at:
         raise failed(text, at, found_at(text, at), form.EXPECTED["attach-point"])
-    return "".join(pieces), at
+    return text[start:at], at
 
 
 def provider_of(attach: str) -> str:
