@@ -324,17 +324,13 @@ def recorded(key: Key, path: Path, tool: Tracer, cpu: int) -> Sequence[ProbeCali
         found = measured(CalibrationTask(script=script, probes=probes, tool=tool, cpus=[cpu]))
     except (HostNotReady, UsageError) as error:
         return [ProbeCalibration(*key, note=as_note(str(error)))]
-    return list(_rows(key, found, cpu))
-
-
-def _rows(key: Key, found: HereCosts, cpu: int) -> Iterator[ProbeCalibration]:
+    rows = []
     others = f"Meanwhile {' and '.join(found.others)}." if found.others else None
     for (probe, how), cost in found.costs.items():
         note = " ".join(filter(None, [cost.note, others]))
         call = found.calls.by_cpu.get(cpu) if found.calls else None
-        yield ProbeCalibration(*key, probe, how, cost.by_cpu[cpu], call, as_note(note) if note else None)
-    for (probe, how), why in found.missing.items():
-        yield ProbeCalibration(*key, probe, how, note=as_note(why))
+        rows.append(ProbeCalibration(*key, probe, how, cost.by_cpu[cpu], call, as_note(note) if note else None))
+    return rows + [ProbeCalibration(*key, probe, how, note=as_note(why)) for (probe, how), why in found.missing.items()]
 
 
 BOOT = "proc/sys/kernel/random/boot_id"

@@ -152,7 +152,7 @@ def places(attach: str, kind: str, root: Path, pid: int | None = None) -> list[P
     """Every place that an attach point matches, by name.
 
     Args:
-        attach: in bpftrace's words (`attach_points.as_bpftrace`), such as `tracepoint:syscalls:sys_enter_*`.
+        attach: in bpftrace's words (`as_bpftrace`), such as `tracepoint:syscalls:sys_enter_*`.
         kind: as `ScriptProbe.kind` has it.
         root: root of the file system, where tracefs is looked for.
         pid: the process in which libraries named without a path are looked for; else the system's own.

@@ -183,7 +183,7 @@ CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 
 class Token(NamedTuple):
-    """A piece of a script: its sort (`tables.TOKENS`), its text, and where it starts."""
+    """A piece of a script: its sort (a name of `TOKENS`), its text, and where it starts."""
 
     sort: str
     text: str
