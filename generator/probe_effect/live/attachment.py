@@ -150,8 +150,6 @@ class Attachments:
     ) -> None:
         self.refused: dict[int, str] = {}
         """Probes that could not be attached, by their place in `countables`, with the kernel's error."""
-        self.live: set[int] = set()
-        """Probes that are attached, by their place in `countables`; between windows those that will be again."""
         self.slots: list[tuple[int, ...]] = [(index,) for index in range(len(countables))]
         """Of each probe, the keys under which its events are counted: for all system calls each call's, and the rest's.
 
@@ -303,7 +301,6 @@ class Attachments:
                 words = error.strerror or str(error)
             else:
                 self._ways.append(way)
-                self.live.update(indexes)
                 return
         if len(indexes) == 1:
             self.refused[indexes[0]] = words
