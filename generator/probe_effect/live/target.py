@@ -56,7 +56,7 @@ class ThreadUse:
 
 
 class TargetProcesses:
-    """The processes of a target while they are counted. Always `end` it: use `contextlib.closing` or `finally`."""
+    """The processes of a target while they are counted. Always `close` it."""
 
     def __init__(self, target: Target) -> None:
         """Start the command, stopped before its first instruction; or look whether the process or the cgroup is there.
@@ -96,7 +96,7 @@ class TargetProcesses:
         time.sleep(timeout_s)
         return False
 
-    def end(self) -> None:
+    def close(self) -> None:
         """End the command, and close what was followed."""
         if self._child is not None:
             self._child.send(signal.SIGCONT)  # a stopped program would not hear that it is to end
@@ -105,8 +105,6 @@ class TargetProcesses:
         if self._ends >= 0:
             os.close(self._ends)
             self._ends = -1
-
-    close = end
 
 
 def threads_of(pids: Iterable[int]) -> dict[int, ThreadUse]:
