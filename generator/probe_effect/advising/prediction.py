@@ -69,14 +69,18 @@ def answer_json(found: Evidence, said: Answer) -> dict[str, Any]:
 
 def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
     letter, reasons = one.grade
-    known = tried(found, one)
+    known, prediction = tried(found, one), one.prediction
     return {
         "machine": one.facts.machine,
         "tier": one.facts.tier,
         "dates": [one.printed.source.document.date]
         if one.printed
         else sorted({source.submission.date for source in one.sources}),
-        **_prediction_json(one),
+        **_limited_json(prediction.slowdown, "slowdown", "ratio", is_clear=one.is_clear),
+        **_limited_json(prediction.cpu_s_per_s, "cpu", "s_per_s", is_clear=one.is_clear),
+        **_limited_json(prediction.delay, "delay", "ratio", is_clear=one.is_clear),
+        **interval_json(prediction.event_hz if one.is_clear else None, "event", "hz"),
+        **thresholds_json({percent: rate if one.is_clear else None for percent, rate in prediction.thresholds.items()}),
         "distinguishable": _distinguishable(one),
         "loss_ratio": one.loss_ratio,
         "grade": letter or None,
@@ -115,17 +119,6 @@ def _way_json(way: Way) -> dict[str, Any]:
         "paired": other.comparison.is_paired,
         "loss_ratio": one.loss_ratio,
         "but": other.but,
-    }
-
-
-def _prediction_json(one: Forecast) -> dict[str, float | None]:
-    found, thresholds = one.prediction, one.prediction.thresholds
-    return {
-        **_limited_json(found.slowdown, "slowdown", "ratio", is_clear=one.is_clear),
-        **_limited_json(found.cpu_s_per_s, "cpu", "s_per_s", is_clear=one.is_clear),
-        **_limited_json(found.delay, "delay", "ratio", is_clear=one.is_clear),
-        **interval_json(found.event_hz if one.is_clear else None, "event", "hz"),
-        **thresholds_json({percent: rate if one.is_clear else None for percent, rate in thresholds.items()}),
     }
 
 

@@ -63,7 +63,13 @@ def command_line(text: str) -> ToolCommand | None:
     key = f"{tool} {rest[0]}" if rest else tool
     options, others = _split(rest, set(form.WITH_VALUE.get(key, form.WITH_VALUE[tool])))
     command = ToolCommand(tool, cast("Language", language), options, others)
-    return _carrying(text, command) if tool in {"bpftrace", "dtrace"} else command
+    if tool not in {"bpftrace", "dtrace"}:
+        return command
+    letter = "e" if tool == "bpftrace" else "n"
+    if programs := command.all(letter):
+        return replace(command, program="\n".join(programs))
+    found = f"“{shortened(command.words[0])}”" if command.words else "no program"
+    raise failed(text, 0, found, f"-{letter}{form.EXPECTED['program']}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +131,6 @@ def _command(words: Iterator[str]) -> str:
         else:
             wrapper, left = found, found[1]
     return ""
-
-
-def _carrying(text: str, command: ToolCommand) -> ToolCommand:
-    programs = command.all("e" if command.tool == "bpftrace" else "n")
-    if programs:
-        return replace(command, program="\n".join(programs))
-    found = f"“{shortened(command.words[0])}”" if command.words else "no program"
-    option = "-e" if command.tool == "bpftrace" else "-n"
-    raise failed(text, 0, found, f"{option}{form.EXPECTED['program']}")
 
 
 def _shell_words(text: str) -> Iterator[str]:
