@@ -420,7 +420,7 @@ def test_a_command_that_a_shell_cannot_run_ends_at_once_and_nothing_is_left() ->
     followed = TargetProcesses(Target(command=("/nowhere/at/all",)))
     followed.go_on()
     assert followed.wait(10)
-    followed.end()
+    followed.close()
 
 
 # What the kernel refuses

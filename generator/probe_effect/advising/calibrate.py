@@ -12,7 +12,7 @@ import json
 import os
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -148,89 +148,72 @@ def measured(task: CalibrationTask) -> HereCosts:
     began_s = time.monotonic()
     tracing = tuple(_tracing_now())
     with CalibrationLoop() as loop:
-        found = _Calibration(task, loop).costs()
+        try:
+            found = _costs(task, loop, stand_in=True)
+        except HostNotReady:
+            if not moved(task.script, task.probes, loop.process).notes:
+                raise
+            found = _costs(task, loop, stand_in=False)  # what stands for arguments may not compile
     return replace(found, seconds=time.monotonic() - began_s, others=tracing + found.others)
 
 
-class _Calibration:
-    """One script on the CPUs of a task."""
-
-    def __init__(self, task: CalibrationTask, loop: CalibrationLoop) -> None:
-        self._task, self._loop = task, loop
-        self._cpus = list(task.cpus)[:MOST_CPUS]
-        self._move = partial(moved, task.script, task.probes, loop.process)
-
-    def costs(self) -> HereCosts:
-        """The measured costs of the script; `seconds`, and who else traced, are not filled in."""
-        try:
-            return self._costs_of(self._move)
-        except HostNotReady:
-            if not self._move().notes:
-                raise
-            return self._costs_of(partial(self._move, stand_in=False))  # what stands for arguments may not compile
-
-    def _costs_of(self, move: Callable[..., MovedScript]) -> HereCosts:
-        script = move()
-        if not script.operations:
-            raise HostNotReady("; ".join(script.missing.values()) or "the script has no probes")
-        operations = list(script.operations)
-        on_calls = any(one.name.startswith("call_") for one in operations)
-        if on_calls and all(one.name != PLAIN.name for one in operations):
-            operations.append(PLAIN)
-        turns = [(one, cpu) for one in operations for cpu in self._cpus]
-        seconds = self._task.seconds * BLOCK_SHARE / (2 if script.has_filter else 1)
-        prints = any(PRINT in probe.actions for probe in self._task.script.probes)
-        blocks = Blocks(self._loop, turns, frames=self._task.frames, seconds=seconds, prints=prints)
-        added = self._difference(blocks, script)
-        least = self._difference(blocks, move(passing=False)) if script.has_filter else {}
-        path = {turn[1]: cost for turn, cost in added.items() if turn[0].name == PLAIN.name}
-        costs = dict(self._costs(script, added, least, path))
-        shared = [str(cpu) for cpu in self._cpus if blocks.is_shared(cpu)]
-        silent = {
-            key: WORDS["silent"].format(attach=key[0]) for one in operations for key in one.keys if key not in costs
+def _costs(task: CalibrationTask, loop: CalibrationLoop, *, stand_in: bool) -> HereCosts:
+    """The measured costs of the script; `seconds`, and who else traced, are not filled in."""
+    move = partial(moved, task.script, task.probes, loop.process, stand_in=stand_in)
+    script = move()
+    if not script.operations:
+        raise HostNotReady("; ".join(script.missing.values()) or "the script has no probes")
+    operations = list(script.operations)
+    on_calls = any(one.name.startswith("call_") for one in operations)
+    if on_calls and all(one.name != PLAIN.name for one in operations):
+        operations.append(PLAIN)
+    cpus = list(task.cpus)[:MOST_CPUS]
+    turns = [(one, cpu) for one in operations for cpu in cpus]
+    seconds = task.seconds * BLOCK_SHARE / (2 if script.has_filter else 1)
+    prints = any(PRINT in probe.actions for probe in task.script.probes)
+    blocks = Blocks(loop, turns, frames=task.frames, seconds=seconds, prints=prints)
+    added = _added(blocks, script, task.tool, loop)
+    least = _added(blocks, move(passing=False), task.tool, loop) if script.has_filter else {}
+    path = {turn[1]: cost for turn, cost in added.items() if turn[0].name == PLAIN.name}
+    costs: dict[ProbeKey, HereCost] = {}
+    for one in script.operations:
+        by_cpu = {
+            cpu: _event_ns(one, added[one, cpu], least.get((one, cpu)), path.get(cpu))
+            for cpu in cpus
+            if (one, cpu) in added
         }
-        return HereCosts(
-            costs=costs,
-            calls=HereCost(by_cpu=path) if PLAIN in operations and path else None,
-            seconds=0.0,
-            missing=script.missing | silent,
-            others=(f"others used CPU {' and '.join(shared)}",) if shared else (),
-        )
+        for key in one.keys if by_cpu else ():
+            notes = [script.notes.get(key), WORDS["timed-together"] if len(one.keys) > 1 else None]
+            notes.append(NOTES["filtered"] if least else None)
+            costs[key] = HereCost(by_cpu=by_cpu, note=" ".join(filter(None, notes)) or None)
+    silent = {key: WORDS["silent"].format(attach=key[0]) for one in operations for key in one.keys if key not in costs}
+    shared = [str(cpu) for cpu in cpus if blocks.is_shared(cpu)]
+    return HereCosts(
+        costs=costs,
+        calls=HereCost(by_cpu=path) if PLAIN in operations and path else None,
+        seconds=0.0,
+        missing=script.missing | silent,
+        others=(f"others used CPU {' and '.join(shared)}",) if shared else (),
+    )
 
-    def _difference(self, blocks: Blocks, script: MovedScript) -> dict[Turn, Estimate]:
-        """What tracing adds to each operation, ns, on each CPU; nothing for one whose probes did not fire."""
-        before = blocks.rounds(ROUNDS // 2)
-        with Traced(script.text, self._task.tool, self._loop.process) as traced:
-            fired = [turn for turn in blocks.turns if turn[0].keys and _fires(traced, blocks, turn)]
-            during = blocks.rounds(ROUNDS)
-            fired = [turn for turn in fired if _fires(traced, blocks, turn)]  # a script may end by itself meanwhile
-            traced.stop()
-        after = blocks.rounds(ROUNDS - ROUNDS // 2)
-        return {
-            turn: estimates.estimate(np.array(during[turn]) - np.array([*before[turn], *after[turn]]))
-            for turn in blocks.turns
-            if turn in fired or not turn[0].keys
-        }
 
-    def _costs(
-        self,
-        script: MovedScript,
-        added: Mapping[Turn, Estimate],
-        least: Mapping[Turn, Estimate],
-        path: Mapping[int, Estimate],
-    ) -> Iterator[tuple[ProbeKey, HereCost]]:
-        """The cost of an event of each probe that fired."""
-        for one in script.operations:
-            cpus = [cpu for cpu in self._cpus if (one, cpu) in added]
-            by_cpu = {cpu: _event_ns(one, added[one, cpu], least.get((one, cpu)), path.get(cpu)) for cpu in cpus}
-            for key in one.keys if cpus else ():
-                notes = [script.notes.get(key), WORDS["timed-together"] if len(one.keys) > 1 else None]
-                notes.append(NOTES["filtered"] if least else None)
-                yield key, HereCost(by_cpu=by_cpu, note=" ".join(filter(None, notes)) or None)
+def _added(blocks: Blocks, script: MovedScript, tool: Tracer, loop: CalibrationLoop) -> dict[Turn, Estimate]:
+    """What tracing adds to each operation, ns, on each CPU; nothing for one whose probes did not fire."""
+    before = blocks.rounds(ROUNDS // 2)
+    with Traced(script.text, tool, loop.process) as traced:
+        fired = [turn for turn in blocks.turns if turn[0].keys and _fires(traced, blocks, turn)]
+        during = blocks.rounds(ROUNDS)
+        fired = [turn for turn in fired if _fires(traced, blocks, turn)]  # a script may end by itself meanwhile
+        traced.stop()
+    after = blocks.rounds(ROUNDS - ROUNDS // 2)
+    return {
+        turn: estimates.estimate(np.array(during[turn]) - np.array([*before[turn], *after[turn]]))
+        for turn in blocks.turns
+        if turn in fired or not turn[0].keys
+    }
 
 
 def _fires(traced: Traced, blocks: Blocks, turn: Turn) -> bool:
-    """Whether the tracer's programs run as often as an operation is done."""
     return traced.runs_in(partial(blocks.trial, turn)) >= TRIAL_TIMES
 
 
@@ -341,17 +324,13 @@ def recorded(key: Key, path: Path, tool: Tracer, cpu: int) -> Sequence[ProbeCali
         found = measured(CalibrationTask(script=script, probes=probes, tool=tool, cpus=[cpu]))
     except (HostNotReady, UsageError) as error:
         return [ProbeCalibration(*key, note=as_note(str(error)))]
-    return list(_rows(key, found, cpu))
-
-
-def _rows(key: Key, found: HereCosts, cpu: int) -> Iterator[ProbeCalibration]:
+    rows = []
     others = f"Meanwhile {' and '.join(found.others)}." if found.others else None
     for (probe, how), cost in found.costs.items():
         note = " ".join(filter(None, [cost.note, others]))
         call = found.calls.by_cpu.get(cpu) if found.calls else None
-        yield ProbeCalibration(*key, probe, how, cost.by_cpu[cpu], call, as_note(note) if note else None)
-    for (probe, how), why in found.missing.items():
-        yield ProbeCalibration(*key, probe, how, note=as_note(why))
+        rows.append(ProbeCalibration(*key, probe, how, cost.by_cpu[cpu], call, as_note(note) if note else None))
+    return rows + [ProbeCalibration(*key, probe, how, note=as_note(why)) for (probe, how), why in found.missing.items()]
 
 
 BOOT = "proc/sys/kernel/random/boot_id"
@@ -390,7 +369,6 @@ def calibrated(task: CalibrationTask) -> HereCosts:
 
 
 def _written(found: HereCosts) -> dict[str, Any]:
-    """The costs as JSON values; keys that are no text become pairs."""
     return {
         "seconds": found.seconds,
         "others": found.others,

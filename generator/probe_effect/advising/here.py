@@ -3,14 +3,21 @@
 A uprobe on a stepped instruction takes ten times as long as one on an instruction that the kernel emulates. At millions
 of calls a second nothing is left of the program while it is counted. Every call passes the instructions up to the first
 branch once. So one of these that is emulated counts as well, if no jump of the function goes back to them.
+
+While user probes are in a library that all programs map, each start of a program costs more, though no event fires for
+it. The kernel writes each breakpoint into every process that maps the file. It copies the page, and from then on a fork
+copies the page table of the library too.
 """
 
+import contextlib
+import os
 import re
+import resource
 import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import takewhile
@@ -18,6 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 import capstone
+import numpy as np
 
 from probe_effect.advising.calibrate import CalibrationTask, PlacedProbe, by_mechanism, calibrated, mechanism_at
 from probe_effect.advising.moved import AskedProbe
@@ -27,15 +35,15 @@ from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.instructions import mechanism
 from probe_effect.costs.machine import ON_CALLS
 from probe_effect.costs.table import STARTS, ProbeGroup
-from probe_effect.host import run_program
+from probe_effect.host import ROOT, read_text, run_program
 from probe_effect.host.kernel import mount_for_our_time
-from probe_effect.host.symbols import FIRST_BYTES, code_at
-from probe_effect.live.attachment import Countable, CountableProbe
+from probe_effect.host.symbols import FIRST_BYTES, code_at, matching_functions
+from probe_effect.live.attachment import Attachments, Countable, CountableProbe
 from probe_effect.live.count import CountResult, ProbeRate
 from probe_effect.live.places import EVERY_CALL, Place, same_function_elsewhere
 from probe_effect.model import Estimate, HostNotReady, UsageError, interval_json
 from probe_effect.numbers import estimates
-from probe_effect.numbers.estimates import multiplied
+from probe_effect.numbers.estimates import Floats, multiplied
 from probe_effect.numbers.shown import Facts
 from probe_effect.numbers.submission import slowdown_at
 from probe_effect.scripts.clauses import matches_many
@@ -43,6 +51,7 @@ from probe_effect.scripts.form import NO_EVENTS, PRINT, shortened
 from probe_effect.scripts.script import Script, read_script
 from probe_effect.store.suite_file import script_path
 from probe_effect.tracers.bpftrace import Bpftrace
+from probe_effect.units import NS_PER_SECOND
 
 COMPILE_S = 60.0
 
@@ -90,32 +99,27 @@ def predicted_here(found: Evidence, question: Question) -> list[PredictedHere]:
     Raises: HostNotReady where a case has no script of bpftrace, or cannot be timed here.
     """
     mount_for_our_time()
-    return [_timed(found, asked.case, asked.rate_hz) for asked in question.probes]
-
-
-def _timed(found: Evidence, case: str, rate_hz: float) -> PredictedHere:
-    suite, known = found.of[case]
-    path = script_path(found.folders[suite.id], case, TOOL) if suite.id in found.folders else None
-    if path is None:
-        msg = f"{case}: it has no script of bpftrace, and no other can be timed here"
-        raise HostNotReady(msg)
-    script = read_script(path.read_text(encoding="utf-8"))
-    events = [(at, one) for at, one in enumerate(script.probes) if one.kind not in NO_EVENTS]
-    task = CalibrationTask(
-        script=script,
-        probes=[
+    predicted = []
+    for asked in question.probes:
+        suite, case = found.of[asked.case]
+        path = script_path(found.folders[suite.id], asked.case, TOOL) if suite.id in found.folders else None
+        if path is None:
+            raise HostNotReady(f"{asked.case}: it has no script of bpftrace, and no other can be timed here")
+        script = read_script(path.read_text(encoding="utf-8"))
+        events = [(at, one) for at, one in enumerate(script.probes) if one.kind not in NO_EVENTS]
+        probes = [
             # A static probe is at its name; a function is one of a workload that does not run.
             AskedProbe(at, (one.attach, None), one.kind, (Place(kind=one.kind, name=one.attach.partition(":")[2]),))
             for at, one in events
-        ],
-        tool=Bpftrace(),
-    )
-    costs = calibrated(task)
-    if costs.missing:
-        raise HostNotReady("; ".join(costs.missing.values()))
-    cost = estimates.total([one.on({}) for one in costs.costs.values()])
-    apart = spread_of(found, TOOL, events[0][1].kind, [known.action])
-    return PredictedHere(case, cost, slowdown_at(multiplied(cost, apart.factor) if apart else cost, rate_hz))
+        ]
+        costs = calibrated(CalibrationTask(script=script, probes=probes, tool=Bpftrace()))
+        if costs.missing:
+            raise HostNotReady("; ".join(costs.missing.values()))
+        cost = estimates.total([one.on({}) for one in costs.costs.values()])
+        apart = spread_of(found, TOOL, events[0][1].kind, [case.action])
+        slowdown = slowdown_at(multiplied(cost, apart.factor) if apart else cost, asked.rate_hz)
+        predicted.append(PredictedHere(asked.case, cost, slowdown))
+    return predicted
 
 
 BRANCH = re.compile(
@@ -161,7 +165,10 @@ def counting_offset(path: Path, offset: int, here: Facts) -> int | None:
     The kernel of the machine decides which instructions it emulates.
     """
     code = code_at(path, offset)
-    function = list(_disassembled(code, offset, here.architecture))
+    if here.architecture not in MODES:
+        return None
+    disassembler = capstone.Cs(*MODES[here.architecture])
+    function = list(map(CodeInstruction._make, disassembler.disasm_lite(code, offset)))
     if sum(one.size for one in function) < len(code):  # what follows bytes that are no instruction is not known
         return None
     straight = [*takewhile(lambda one: not BRANCH.match(one.name), function)]
@@ -176,11 +183,6 @@ def counting_offset(path: Path, offset: int, here: Facts) -> int | None:
         if one.offset < last and mechanism(first_bytes.hex(" "), here.architecture, here.kernel_release) == "emulated":
             return one.offset
     return None
-
-
-def _disassembled(code: bytes, offset: int, architecture: str) -> Iterator[CodeInstruction]:
-    if architecture in MODES:
-        yield from map(CodeInstruction._make, capstone.Cs(*MODES[architecture]).disasm_lite(code, offset))
 
 
 COUNTED_AS: dict[str, CountableProbe] = {
@@ -212,29 +214,27 @@ ANY = 0
 """The id of a thread that stands for any: no thread has it."""
 
 
-def countables(probes: Iterable[PlacedProbe], here: Facts) -> list[Countable]:
+def countables(probes: Sequence[PlacedProbe], here: Facts) -> list[Countable]:
     """What is to be counted: each place once, and all system calls where the script has probes on some."""
-    found = [one for probe in probes for one in _countables(probe, here)]
-    if any(probe.probe.kind in ON_CALLS and probe.places for probe in probes):
+    found = []
+    for one in probes:
+        kind = COUNTED_AS.get(one.probe.kind, "tracepoint")
+        if one.probe.hz is not None:
+            found.append(Countable(probe=one.counted_name(None), kind=kind, hz=one.probe.hz))
+        for place in one.places:
+            at_place = Countable(
+                probe=one.counted_name(place),
+                kind=kind,
+                name=place.name,
+                path=place.path,
+                offsets=() if place.offset is None else (place.offset,),
+                semaphore=place.semaphore_offset or 0,
+                mechanism=mechanism_at(place, here.architecture, here.kernel_release),
+            )
+            found.append(with_less_cost(at_place, here) if len(one.places) <= MOST_READ else at_place)
+    if any(one.probe.kind in ON_CALLS and one.places for one in probes):
         found.append(Countable(probe=CALLS, kind="tracepoint", name=EVERY_CALL.partition(":")[2]))
     return found
-
-
-def _countables(one: PlacedProbe, here: Facts) -> Iterator[Countable]:
-    kind = COUNTED_AS.get(one.probe.kind, "tracepoint")
-    if one.probe.hz is not None:
-        yield Countable(probe=one.counted_name(None), kind=kind, hz=one.probe.hz)
-    for place in one.places:
-        at_place = Countable(
-            probe=one.counted_name(place),
-            kind=kind,
-            name=place.name,
-            path=place.path,
-            offsets=() if place.offset is None else (place.offset,),
-            semaphore=place.semaphore_offset or 0,
-            mechanism=mechanism_at(place, here.architecture, here.kernel_release),
-        )
-        yield with_less_cost(at_place, here) if len(one.places) <= MOST_READ else at_place
 
 
 def called_elsewhere(
@@ -293,14 +293,21 @@ def _groups(
         names = [one.counted_name(place) for place in its] or [one.counted_name(None)]
         seen = [rates[name] for name in names if name in rates]
         first = its[0].first_bytes if len(its) == 1 else None
-        threads = {ANY: given_hz} if given_hz is not None else _sum(rate.thread_hz for rate in seen) if seen else None
+        threads: dict[int, float] | None = None
+        rate_hz = given_hz
+        if given_hz is not None:
+            threads = {ANY: given_hz}
+        elif seen:
+            rate_hz, threads = sum(rate.hz for rate in seen), {}
+            for tid, hz in (item for rate in seen for item in rate.thread_hz.items()):
+                threads[tid] = threads.get(tid, 0.0) + hz
         yield replace(
             ProbeGroup.of(one.probe),
             mechanism=how,
             matched=len(its) or (None if matches_many(one.probe.attach) else 1),
             first_bytes=first.hex(" ") if first else None,
             rates_hz=threads,
-            rate_hz=given_hz if given_hz is not None else sum(rate.hz for rate in seen) if seen else None,
+            rate_hz=rate_hz,
             events_by_cpu=events_by_cpu(seen),
             rate_low_hz=_all(rate.low_hz for rate in seen) if given_hz is None else None,
             rate_high_hz=_all(rate.high_hz for rate in seen) if given_hz is None else None,
@@ -328,16 +335,66 @@ def fires_itself(one: PlacedProbe, script: Script) -> bool:
     return prints and any(place.name in WRITES for place in one.places)
 
 
-def _sum(rates: Iterable[Mapping[int, float]]) -> dict[int, float]:
-    found: dict[int, float] = {}
-    for one in rates:
-        for tid, hz in one.items():
-            found[tid] = found.get(tid, 0.0) + hz
-    return found
-
-
 def _all(values: Iterable[float | None]) -> float | None:
     """The sum of values; None without any, or if one of them is not known."""
-    found = list(values)
-    known = [one for one in found if one is not None]
-    return sum(known) if found and len(known) == len(found) else None
+    known = list(values)
+    return None if not known or None in known else sum(one for one in known if one is not None)
+
+
+MAPPED_BY_ALL = re.compile(r"(?:libc|ld)[.-].*so")
+"""Files of the C library, and of the loader, which every program maps that is linked with them."""
+
+UNCALLED = ("strptime", "wcsftime", "regcomp")
+"""Functions of the C library that a plain start does not call, so that no event's cost is in what is measured."""
+
+START_ROUNDS, SHELL_STARTS = 24, 15
+SHELL = f"i=0; while [ $i -lt {SHELL_STARTS} ]; do /bin/true; i=$((i + 1)); done"
+
+NOWHERE = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
+"""What is done to the shell's streams: they are nobody's."""
+
+
+def mapped_by_all(paths: Iterable[Path | None]) -> Path | None:
+    """The first file that every program maps, as we do; None without one. A copy of it, or a container's, is none."""
+    ours = {line.split(maxsplit=5)[-1] for line in (read_text(ROOT, "proc/self/maps") or "").splitlines()}
+    named = (path for path in paths if path is not None and MAPPED_BY_ALL.match(path.name))
+    return next((path for path in named if str(path.resolve()) in ours), None)
+
+
+def start_cost(path: Path) -> Estimate | None:
+    """CPU time, ns, that a probe in `path` adds to a fork and a start; None where it has no function to probe.
+
+    Where the starts with the probe took less, other work hid what it adds: up to as much as they took less.
+
+    Raises: OSError, HostNotReady where the kernel refuses.
+    """
+    found = (matching_functions(path, name).get(name) for name in UNCALLED)
+    place = next(filter(None, found), None)
+    if place is None:
+        return None
+    probe = Countable(probe="", kind="uprobe", path=path, offsets=(place.offset,))
+    with_ns, without_ns = [], []
+    with contextlib.closing(Attachments([probe], [os.getpid()], follow=False)) as attachments:
+        for _ in range(START_ROUNDS):
+            with_ns.append(_start_ns())
+            attachments.detach()
+            without_ns.append(_start_ns())
+            attachments.attach()
+    return added(np.array(with_ns) - np.array(without_ns))
+
+
+def added(differences_ns: Floats) -> Estimate:
+    """What is added, ns, by the rounds' differences: never below 0, nor exactly 0 with an interval of no width."""
+    value, low, high = estimates.estimate(differences_ns)
+    if low is None or high is None:
+        return Estimate(max(0.0, value))
+    return Estimate(max(0.0, value), max(0.0, low), high if high > 0 else -low)
+
+
+def _start_ns() -> float:
+    """CPU time, ns, of a fork of a shell and the start of a program that does nothing."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    os.waitpid(os.posix_spawn("/bin/sh", ["sh", "-c", SHELL], {}, file_actions=NOWHERE), 0)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    taken_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return taken_s * NS_PER_SECOND / SHELL_STARTS

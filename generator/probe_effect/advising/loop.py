@@ -72,16 +72,14 @@ class CalibrationLoop:
         line = b""
         while not line.endswith(b"\n"):
             more = os.read(self._child.stdout, 100) if is_readable(self._child.stdout, ANSWER_S) else b""
+            if not more and self._child.wait(0) is None:
+                msg = f"the loop did {operation} on CPU {cpu} for {ANSWER_S:g} s without an end; is that CPU free?"
+                raise HostNotReady(msg)
             if not more:
-                raise HostNotReady(self._silence(operation, cpu))
+                output = self._child.output()[1].strip()
+                raise HostNotReady(f"the loop ended at {operation} on CPU {cpu}: {output}")
             line += more
         return BlockTime(*map(int, line.split()))
-
-    def _silence(self, operation: str, cpu: int) -> str:
-        """Why no answer came."""
-        if self._child.wait(0) is None:
-            return f"the loop did {operation} on CPU {cpu} for {ANSWER_S:g} s without an end; is that CPU free?"
-        return f"the loop ended at {operation} on CPU {cpu}: {self._child.output()[1].strip()}"
 
 
 LIVE_WITHIN_S, END_WITHIN_S = 30.0, 10.0

@@ -79,23 +79,18 @@ class _Move(NamedTuple):
 
 
 def moved(
-    script: Script,
-    asked: Sequence[AskedProbe],
-    loop: LoopProcess,
-    *,
-    passing: bool = True,
-    stand_in: bool = True,
+    script: Script, asked: Sequence[AskedProbe], loop: LoopProcess, *, passing: bool = True, stand_in: bool = True
 ) -> MovedScript:
     """A script of bpftrace as our loop fires it.
 
     `passing`: whether events pass the clauses' predicates. `stand_in`: whether a clause whose probe the loop cannot
     fire is timed at another one.
     """
-    return _Mover(script, loop, passing, stand_in).moved(asked)
+    return _Mover(script, loop, passing=passing, stand_in=stand_in).moved(asked)
 
 
 class _Mover:
-    def __init__(self, script: Script, loop: LoopProcess, passing: bool, stand_in: bool) -> None:  # noqa: FBT001
+    def __init__(self, script: Script, loop: LoopProcess, *, passing: bool, stand_in: bool) -> None:
         self._script, self._text, self._clauses = script, script.text, program(script.text).clauses
         self._points = [(clause, point) for clause in self._clauses for point in clause.attach_points]
         self._loop, self._passing, self._stand_in = loop, passing, stand_in
@@ -128,9 +123,14 @@ class _Mover:
             return "nothing here that it fires at" if probe.kind != "profile" else WORDS["samples"]
         if probe.kind in {"uprobe", "uretprobe", "usdt"}:
             return self._in_loop(probe)
-        if probe.kind in {"kprobe", "kretprobe", "fentry", "fexit"}:
-            return self._in_kernel(probe, clause)
-        return self._static(probe, clause)
+        if probe.kind not in {"kprobe", "kretprobe", "fentry", "fexit"}:
+            return self._static(probe, clause)
+        # the function behind a system call begins as most functions do
+        prefix = KERNEL_PREFIX.get(os.uname().machine)
+        if prefix is None or (uses_arguments(clause) and probe.kind in {"fentry", "fexit"}):
+            return WORDS["no-way-in-loop"]
+        provider = self._points[probe.at][1].text.partition(":")[0]
+        return _Move(f"{provider}:{prefix}{PLAIN_CALL}", f"call_{PLAIN_CALL}")
 
     def _in_loop(self, probe: AskedProbe) -> _Move | str:
         place, (_, mechanism) = probe.places[0], probe.key
@@ -141,14 +141,6 @@ class _Mover:
             return WORDS["no-slot"].format(slots=SLOTS)
         provider = "uretprobe" if probe.kind == "uretprobe" else "uprobe"
         return _Move(f"{provider}:{self._loop.path}:{sort}_{slot}", f"function_{sort}_{slot}")
-
-    def _in_kernel(self, probe: AskedProbe, clause: Clause) -> _Move | str:
-        """The probe moved to the function behind a system call, which begins as most functions do."""
-        prefix = KERNEL_PREFIX.get(os.uname().machine)
-        if prefix is None or (uses_arguments(clause) and probe.kind in {"fentry", "fexit"}):
-            return WORDS["no-way-in-loop"]
-        provider = self._points[probe.at][1].text.partition(":")[0]
-        return _Move(f"{provider}:{prefix}{PLAIN_CALL}", f"call_{PLAIN_CALL}")
 
     def _static(self, probe: AskedProbe, clause: Clause) -> _Move | str:
         written = self._points[probe.at][1].text

@@ -10,7 +10,7 @@ from probe_effect.answer.alternatives import Way, ways
 from probe_effect.answer.answers import Answer, Forecast, Neighbour, answer, tried
 from probe_effect.answer.question import Question
 from probe_effect.costs.evidence import Evidence, evidence
-from probe_effect.costs.row import SAMPLED, CostRow, RatePoint
+from probe_effect.costs.row import SAMPLED, CostRow
 from probe_effect.host import collect
 from probe_effect.model import Estimate, interval_json, thresholds_json, unknown
 from probe_effect.numbers.catalogue import read_numbers, read_sources
@@ -35,7 +35,6 @@ def predicted(question: Question, data: DataFolder, here: Facts) -> tuple[Eviden
 
 
 def _check_names(costs: Evidence, question: Question) -> None:
-    """Raise UsageError, with the nearest names, for the first that the data does not have."""
     cases = [case for _, case in costs.cases]
     unknown([one.case for one in question.probes], [case.id for case in cases], "case")
     for place, name, kind in ((1, question.tracer, "tracer"), (0, question.machine, "machine")):
@@ -69,16 +68,19 @@ def answer_json(found: Evidence, said: Answer) -> dict[str, Any]:
 
 
 def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
-    """A forecast for one machine as JSON values."""
     letter, reasons = one.grade
-    known = tried(found, one)
+    known, prediction = tried(found, one), one.prediction
     return {
         "machine": one.facts.machine,
         "tier": one.facts.tier,
         "dates": [one.printed.source.document.date]
         if one.printed
         else sorted({source.submission.date for source in one.sources}),
-        **_prediction_json(one),
+        **_limited_json(prediction.slowdown, "slowdown", "ratio", is_clear=one.is_clear),
+        **_limited_json(prediction.cpu_s_per_s, "cpu", "s_per_s", is_clear=one.is_clear),
+        **_limited_json(prediction.delay, "delay", "ratio", is_clear=one.is_clear),
+        **interval_json(prediction.event_hz if one.is_clear else None, "event", "hz"),
+        **thresholds_json({percent: rate if one.is_clear else None for percent, rate in prediction.thresholds.items()}),
         "distinguishable": _distinguishable(one),
         "loss_ratio": one.loss_ratio,
         "grade": letter or None,
@@ -88,7 +90,15 @@ def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
         "recommendation": sentences.recommendation(one),
         **interval_json(next((apart.ratio for apart in one.spreads if apart), None), "programs", "ratio"),
         "assumptions": sentences.assumptions(one, known),
-        "line": [_point_json(point) for point in known.line],
+        "line": [
+            {
+                "rate_hz": point.rate_hz,
+                **interval_json(point.measured, "measured", "ratio"),
+                **interval_json(point.predicted, "predicted", "ratio"),
+                "holds": point.holds,
+            }
+            for point in known.line
+        ],
         "combinations": [
             {"kind": kind, **dataclasses.asdict(agreement)} for kind, agreement in known.combinations if agreement
         ],
@@ -109,17 +119,6 @@ def _way_json(way: Way) -> dict[str, Any]:
         "paired": other.comparison.is_paired,
         "loss_ratio": one.loss_ratio,
         "but": other.but,
-    }
-
-
-def _prediction_json(one: Forecast) -> dict[str, float | None]:
-    found, thresholds = one.prediction, one.prediction.thresholds
-    return {
-        **_limited_json(found.slowdown, "slowdown", "ratio", is_clear=one.is_clear),
-        **_limited_json(found.cpu_s_per_s, "cpu", "s_per_s", is_clear=one.is_clear),
-        **_limited_json(found.delay, "delay", "ratio", is_clear=one.is_clear),
-        **interval_json(found.event_hz if one.is_clear else None, "event", "hz"),
-        **thresholds_json({percent: rate if one.is_clear else None for percent, rate in thresholds.items()}),
     }
 
 
@@ -146,15 +145,6 @@ def _part_json(part: CostRow) -> dict[str, Any]:
         **interval_json(part.path.cost if part.path else None, "call_cost", "ns"),
         "cases": part.cases,
         "note": part.note,
-    }
-
-
-def _point_json(point: RatePoint) -> dict[str, Any]:
-    return {
-        "rate_hz": point.rate_hz,
-        **interval_json(point.measured, "measured", "ratio"),
-        **interval_json(point.predicted, "predicted", "ratio"),
-        "holds": point.holds,
     }
 
 

@@ -116,13 +116,12 @@ while [ -d "$0" ] && [ $((i += 1)) -lt 500 ]; do rmdir "$0/command" "$0/ours" "$
 
 
 class CommandTree:
-    """The processes of a command. Always `close` it.
+    """The processes of a command; `work` is a folder of ours, whose like go too. Always `close` it.
 
     We are in a cgroup, with all that we start: if we are killed, the cleaner, which is not, ends and removes the rest.
     """
 
     def __init__(self, work: Path) -> None:
-        """Make it; `work`: a folder of ours, whose like go too."""
         self._folder, self._cleaner = _cgroup(), None
         self._others, self._used_ns = set[int](), 0
         if self._folder:
@@ -294,7 +293,10 @@ class CommandTrial:
             statistics = None
             if session is not None:
                 ends.callback(session.end)
-                statistics = self._attach(session, child.pid, ends, is_counted=not pair)
+                session.attach(child.pid)
+                session.ready(PATIENCE_S)
+                with suppress(HostNotReady):  # a tool that needs no root may run without
+                    statistics = None if pair else ends.enter_context(RunStatistics())
             label = script.label if script else None
             which = f"the command, pair {pair}, {label or 'no'} script"
             self.tree.begin(child.pid)
@@ -317,14 +319,6 @@ class CommandTrial:
                 lost=report.lost if report else None,
                 events=events,
             )
-
-    def _attach(self, session: ToolSession, pid: int, ends: ExitStack, *, is_counted: bool) -> RunStatistics | None:
-        """Start the tracer, and return when its probes are live; with the kernel's statistics on, where it counts."""
-        session.attach(pid)
-        session.ready(PATIENCE_S)
-        with suppress(HostNotReady):  # a tool that needs no root may run without
-            return ends.enter_context(RunStatistics()) if is_counted else None
-        return None
 
     def _check(self, ended: Ended | None, what: str) -> Ended:
         """How it ended. Raises: ProbeEffectError, with the end of what it printed, unless that was well and in time."""

@@ -7,27 +7,9 @@ from functools import partial
 from pathlib import Path
 
 from probe_effect import units
-from probe_effect.advising.calibrate import (
-    USUAL_FRAMES,
-    Calibrate,
-    CalibrationTask,
-    FindPlaces,
-    PlacedProbe,
-    asked,
-    placed,
-)
-from probe_effect.advising.here import (
-    ANY,
-    CALLS,
-    called_elsewhere,
-    complaint,
-    countables,
-    events_by_cpu,
-    fires_itself,
-    groups,
-    starts,
-)
-from probe_effect.advising.starts import mapped_by_all, start_cost
+from probe_effect.advising import calibrate, here
+from probe_effect.advising.calibrate import Calibrate, CalibrationTask, FindPlaces, PlacedProbe
+from probe_effect.advising.here import CALLS
 from probe_effect.answer.advice import Advice, Thread, advise
 from probe_effect.answer.prediction import Starting, starting
 from probe_effect.answer.question import tool_script, tracer_of, what_is_known
@@ -65,9 +47,9 @@ class RunningSystem:
     facts: Facts
     places: FindPlaces = places
     count: Callable[..., CountResult] = count
-    complaint: Callable[[str], str | None] = complaint
+    complaint: Callable[[str], str | None] = here.complaint
     calibrate: Calibrate | None = None
-    start_cost: Callable[[Path], Estimate | None] = start_cost
+    start_cost: Callable[[Path], Estimate | None] = here.start_cost
     tell: Callable[[str], None] = lambda _: None
     bpftrace_version: Callable[[], str | None] = Bpftrace().version
 
@@ -118,31 +100,32 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
     if script is None and (known := what_is_known(catalogue, command_name(question.text))):
         raise UsageError(known)
     script = script or read_script(question.text)
-    costs, here = evidence(catalogue, partial(read_sources, data)), system.facts
+    costs, facts = evidence(catalogue, partial(read_sources, data)), system.facts
     tracer = tracer_of(costs, script, question.tracer)
     question = _aimed(question, script, system)
-    probes = placed(script, question.target.pid, system.places)
+    probes = calibrate.placed(script, question.target.pid, system.places)
     _check_compiles(script, probes, system)
     if question.machine is not None:
         unknown([question.machine], costs.machines, "machine")
-    machines = [one.machine for one in machines_for(costs, here, question.machine)]
+    machines = [one.machine for one in machines_for(costs, facts, question.machine)]
     counted, refusal = _counted(question, probes, system)
     calibration, not_calibrated = None, None
     if question.machine is None:
         calibration, not_calibrated = _calibrated(script, probes, tracer, counted, system)
-    events = [replace(one, frames=question.frames) for one in groups(probes, counted, question.rates_hz, here)]
-    measured_here, started = calibration, None if counted is None else starts(counted)
+    events = [replace(one, frames=question.frames) for one in here.groups(probes, counted, question.rates_hz, facts)]
+    rates = () if counted is None else counted.rates
+    measured_here, started = calibration, None if counted is None else here.starts(counted)
     if started is not None and (added := _start_added(probes, started, system)) is not None:
         events.append(started)
         own = HereCosts(costs={}, seconds=0.0) if calibration is None else calibration
         measured_here = replace(own, costs={**own.costs, (STARTS, None): HereCost(by_cpu={0: added}, note=START_NOTE)})
     advice = advise(
         costs,
-        here,
+        facts,
         tracer,
         events,
         _threads(counted, question.rates_hz),
-        calls_hz=_calls(counted),
+        calls_hz=next((dict(one.thread_hz) for one in rates if one.probe == CALLS), {}),
         whole=_whole(question.target, counted),
         budget_ratio=question.budget_ratio,
         here=measured_here,
@@ -164,11 +147,11 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
         starting=starting(catalogue, machines, tracer, kind, number),
         probes=number,
         cheaper=tuple(cheaper(script)),
-        fires_itself=tuple(one.probe.attach for one in probes if fires_itself(one, script)),
+        fires_itself=tuple(one.probe.attach for one in probes if here.fires_itself(one, script)),
         in_red_zone=tuple(
-            one.group.attach for one in advice.probes if writes_red_zone(one.group.mechanism, here.kernel_release)
+            one.group.attach for one in advice.probes if writes_red_zone(one.group.mechanism, facts.kernel_release)
         ),
-        elsewhere=tuple(called_elsewhere(probes, counted, question.target.pid)),
+        elsewhere=tuple(here.called_elsewhere(probes, counted, question.target.pid)),
         elsewhere_hz=_elsewhere_hz(probes, counted, question.target),
     )
 
@@ -183,7 +166,8 @@ def _aimed(question: ScriptQuestion, script: Script, system: RunningSystem) -> S
     Raises: UsageError for a command behind the tool, which is not started here, and for a process that is no number.
     """
     target = question.target
-    is_everywhere = script.language == "bpftrace" and _fires_everywhere(system.bpftrace_version())
+    version = system.bpftrace_version() if script.language == "bpftrace" else None
+    is_everywhere = version is not None and (0, 0) < series_of(version) < series_of(OWN_PROCESS_SINCE)
     if target.pid is not None:
         return replace(question, target=replace(target, everywhere=is_everywhere))
     if not target.is_machine or question.rates_hz or script.language == "tool":
@@ -201,11 +185,6 @@ def _aimed(question: ScriptQuestion, script: Script, system: RunningSystem) -> S
         msg = f"the tracer is to watch process “{shortened(watched.pid)}”: expected one id, in digits, or --pid"
         raise UsageError(msg)
     return replace(question, target=Target(pid=int(watched.pid), follows=watched.follows, everywhere=is_everywhere))
-
-
-def _fires_everywhere(version: str | None) -> bool:
-    """Whether a bpftrace sets the user probes of one process in all that map the file; not where there is none."""
-    return version is not None and (0, 0) < series_of(version) < series_of(OWN_PROCESS_SINCE)
 
 
 def _elsewhere_hz(probes: Sequence[PlacedProbe], counted: CountResult | None, target: Target) -> dict[str, float]:
@@ -238,18 +217,18 @@ def _counted(
     """What was counted, or why nothing could be; neither where the rates are given."""
     if question.rates_hz:
         return None, None
-    asked = countables(probes, system.facts)
-    if not asked:
+    wanted = here.countables(probes, system.facts)
+    if not wanted:
         return None, "none of its probes can be counted here"
     if question.target.pid is None and question.machine is None and system.calibrate and _file_of_all(probes):
-        asked.append(Countable(probe=STARTS, kind="tracepoint", name="sched:sched_process_exec"))
+        wanted.append(Countable(probe=STARTS, kind="tracepoint", name="sched:sched_process_exec"))
     number = sum(len(one.places) for one in probes)
     what = "1 probe" if number == 1 else f"{units.count(number)} probes"
     if number:
         system.tell(f"counting how often {what} would fire, for {question.seconds:g} s at most")
     try:
         return system.count(
-            asked,
+            wanted,
             question.target,
             seconds=question.seconds,
             budget_ratio=question.budget_ratio,
@@ -267,7 +246,7 @@ START_NOTE = "A user probe makes each start of a program take longer, though no 
 
 def _file_of_all(probes: Sequence[PlacedProbe]) -> Path | None:
     """A file with user probes that every program maps; None without one."""
-    return mapped_by_all(place.path for one in probes if one.probe.kind in IN_FILES for place in one.places)
+    return here.mapped_by_all(place.path for one in probes if one.probe.kind in IN_FILES for place in one.places)
 
 
 def _start_added(probes: Sequence[PlacedProbe], started: ProbeGroup, system: RunningSystem) -> Estimate | None:
@@ -292,13 +271,13 @@ def _calibrated(
     tool = known_tracer(script.tracer if tracer.startswith(script.tracer) else tracer)
     if tool is None:
         return None, f"{tracer} is no tool that can be started here"
-    cpus = events_by_cpu(one for one in (counted.rates if counted else ()) if one.probe not in {CALLS, STARTS})
+    cpus = here.events_by_cpu(one for one in (counted.rates if counted else ()) if one.probe not in {CALLS, STARTS})
     task = CalibrationTask(
         script=script,
-        probes=list(asked(probes, system.facts.architecture, system.facts.kernel_release)),
+        probes=list(calibrate.asked(probes, system.facts.architecture, system.facts.kernel_release)),
         tool=tool,
         cpus=list(cpus) or sorted(usable_cpus()),
-        frames=round((counted and counted.frames) or USUAL_FRAMES),
+        frames=round((counted and counted.frames) or calibrate.USUAL_FRAMES),
     )
     system.tell(f"measuring what its probes cost here, for {task.seconds:g} s at most")
     try:
@@ -310,7 +289,7 @@ def _calibrated(
 def _threads(counted: CountResult | None, given_hz: Mapping[str, float]) -> list[Thread]:
     """The threads that were watched; where rates are given, one that is busy all the time stands for any."""
     if given_hz:
-        return [Thread(tid=ANY, pid=ANY, name="a busy thread", busy_ratio=1.0)]
+        return [Thread(tid=here.ANY, pid=here.ANY, name="a busy thread", busy_ratio=1.0)]
     if counted is None:
         return []
     return [
@@ -324,10 +303,4 @@ def _whole(target: Target, counted: CountResult | None) -> Thread | None:
     """All threads of a command together; None of another target, and where no clock tells their CPU time."""
     if not target.command or counted is None or not counted.busy_ratio:
         return None
-    return Thread(tid=ANY, pid=ANY, name="the command, with its children,", busy_ratio=counted.busy_ratio)
-
-
-def _calls(counted: CountResult | None) -> dict[int, float]:
-    """Thread to its system calls per second."""
-    rates = () if counted is None else counted.rates
-    return next((dict(one.thread_hz) for one in rates if one.probe == CALLS), {})
+    return Thread(tid=here.ANY, pid=here.ANY, name="the command, with its children,", busy_ratio=counted.busy_ratio)

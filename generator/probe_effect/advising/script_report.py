@@ -10,7 +10,7 @@ from probe_effect.advising.script_answer import ScriptAnswer
 from probe_effect.answer import prediction, sentences
 from probe_effect.answer.advice import Advice, Advised, Slowed
 from probe_effect.answer.prediction import WORDS
-from probe_effect.costs.table import HereCosts, ProbeGroup
+from probe_effect.costs.table import ProbeGroup
 from probe_effect.model import Estimate, interval_json, thresholds_json
 from probe_effect.numbers.submission import THRESHOLDS
 from probe_effect.units import NS_PER_SECOND
@@ -68,7 +68,6 @@ def _told(advice: Advice) -> list[str]:
 
 
 def _missing(advice: Advice) -> list[str]:
-    """What is not known, and of which probes."""
     rates = dict.fromkeys(one.group.attach for one in advice.probes if one.group.rate_hz is None)
     costs = dict.fromkeys(one.group.attach for one in advice.probes if one.part is None)
     many = dict.fromkeys(one.group.attach for one in advice.probes if one.group.matched is None)
@@ -199,11 +198,6 @@ def counting(answer: ScriptAnswer) -> str:
     return f"{took} of CPU time in {counted.elapsed_s:.3g} s, {share} of that time"
 
 
-def _with_name(group: ProbeGroup) -> str:
-    why = group.why or ""
-    return why if why.startswith(group.attach) else f"{group.attach}: {why}"
-
-
 def assumptions(answer: ScriptAnswer) -> list[str]:
     """What the answer takes for granted, one sentence or more each."""
     advice = answer.advice
@@ -218,7 +212,11 @@ def assumptions(answer: ScriptAnswer) -> list[str]:
         *([f"Nothing was measured here: {answer.not_calibrated}"] if answer.not_calibrated else []),
         *(f"{attach} was not measured here: {why}" for (attach, _), why in (here.missing if here else {}).items()),
         *(f"While it was measured here, {one}, so it is less certain." for one in (here.others if here else ())),
-        *(_with_name(one.group) for one in advice.probes if one.group.why),
+        *(
+            group.why if group.why.startswith(group.attach) else f"{group.attach}: {group.why}"
+            for group in (one.group for one in advice.probes)
+            if group.why
+        ),
         *unknown,
         *(
             WORDS["fires-everywhere"].format(attach=attach, rate=units.stated(hz, units.RATE))
@@ -248,7 +246,7 @@ def assumptions(answer: ScriptAnswer) -> list[str]:
 
 def advice_json(answer: ScriptAnswer) -> dict[str, Any]:
     """An answer as JSON values."""
-    advice, counted, starting = answer.advice, answer.counted, answer.starting
+    advice, counted, here, starting = answer.advice, answer.counted, answer.calibration, answer.starting
     busiest = advice.busiest
     return {
         "probes": [_probe_json(one) for one in advice.probes],
@@ -271,7 +269,13 @@ def advice_json(answer: ScriptAnswer) -> dict[str, Any]:
         **interval_json(_seconds(starting.start) if starting else None, "attach", "s"),
         **interval_json(_seconds(starting.stop) if starting else None, "stop", "s"),
         "machine": advice.machine,
-        "calibration": _calibration_json(answer.calibration) if answer.calibration else None,
+        "calibration": here
+        and {
+            "seconds": here.seconds,
+            "others": list(here.others),
+            "is_kept": here.is_kept,
+            "missing": [{"probe": probe, "mechanism": how, "why": why} for (probe, how), why in here.missing.items()],
+        },
         "tracer": advice.tracer,
         "language": answer.script.language,
         "elsewhere": [{"probe": probe, "instead": instead} for probe, instead in answer.elsewhere],
@@ -304,15 +308,6 @@ def _probe_json(one: Advised) -> dict[str, Any]:
         **thresholds_json({percent: one.threshold(percent) for percent in THRESHOLDS}),
         "unknown": list(group.unknown),
         "note": " ".join(filter(None, [group.why, part.note if part else None, one.remedy])) or None,
-    }
-
-
-def _calibration_json(here: HereCosts) -> dict[str, Any]:
-    return {
-        "seconds": here.seconds,
-        "others": list(here.others),
-        "is_kept": here.is_kept,
-        "missing": [{"probe": probe, "mechanism": how, "why": why} for (probe, how), why in here.missing.items()],
     }
 
 

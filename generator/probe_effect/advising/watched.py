@@ -113,15 +113,17 @@ class ProbeCosts:
             return TracingCost(active, why="no place is told")
         kinds = Counter((place.kind, self._mechanism(place)) for place in loaded.places)
         firsts = {(place.kind, self._mechanism(place)): place for place in reversed(loaded.places)}
-        known = {kind: self._part(loaded.sort, *kind, firsts[kind]) for kind in kinds}
-        missing = sorted({f"{kind} ({how})" if how else kind for (kind, how), part in known.items() if part is None})
-        if missing:
+        rows = {kind: self._part(loaded.sort, *kind, firsts[kind]) for kind in kinds}
+        if missing := sorted({f"{kind} ({how})" if how else kind for (kind, how), row in rows.items() if row is None}):
             return TracingCost(active, why=f"not measured: {' and '.join(missing)}")
-        parts = [part for part in known.values() if part is not None]
+        parts = [row for row in rows.values() if row is not None]
         # an event may have been at any of several places; nobody counts each by itself
         cost = estimates.spanning([part.cost for part in parts], list(kinds.values()))
         probe = multiplied(cost, self._apart.factor) if self._apart else cost
-        machines = [_whose(part) for part in parts]
+        machines = [
+            f"{len(part.machines)} machines" if len(part.machines) > 1 else next(iter(part.machines), MEASURED_HERE)
+            for part in parts
+        ]
         notes = [part.note for part in parts if part.note]
         return TracingCost(active, probe, ", ".join(dict.fromkeys(machines)), "; ".join(dict.fromkeys(notes)) or None)
 
@@ -172,8 +174,7 @@ class ProbeCosts:
             return None
         if found is None:
             return None
-        cost = found.on({})
-        return CostRow(name=attach, basis="calibrated", cost=cost, is_clear=True, note=found.note)
+        return CostRow(name=attach, basis="calibrated", cost=found.on({}), is_clear=True, note=found.note)
 
     def _look_up(self, sort: Sort, kind: str, how: str | None) -> CostRow | None:
         """The row of a probe on machines like this one, by the plainest tracer that has it there.
@@ -186,13 +187,6 @@ class ProbeCosts:
         tables = (cost_table(self._evidence, self._scope, one) for one in plain)
         known = (table.row(RowKey(kind, how)) for table in tables if how is None or how in table.mechanisms(kind))
         return next((row for row in known if row is not None), None)
-
-
-def _whose(row: CostRow) -> str:
-    """Where a cost is from: here, a machine, or how many."""
-    if len(row.machines) > 1:
-        return f"{len(row.machines)} machines"
-    return row.machines[0] if row.machines else MEASURED_HERE
 
 
 def probe_costs(data: DataFolder, here: Facts, named: str | None, calibrate: Calibrate | None = None) -> ProbeCosts:

@@ -100,7 +100,7 @@ class Countable:
 
     @property
     def group(self) -> tuple[str, ...]:
-        """The group of the probe: probes of one group can share a link."""
+        """Probes of one group can share a link."""
         return (self.kind, (self.calls_end or self.name) if self.kind == "tracepoint" else str(self.path))
 
 
@@ -123,14 +123,6 @@ OWN_PROCESS_SINCE = (6, 10)
 
 Source: kernel/trace/bpf_trace.c, uprobe_prog_run, and the commit "bpf: fix multi-uprobe PID filtering logic".
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Runs:
-    """How often the programs of one kind ran, for any process, and for how long."""
-
-    runs: int
-    run_ns: int
 
 
 class Attachments:
@@ -158,8 +150,6 @@ class Attachments:
     ) -> None:
         self.refused: dict[int, str] = {}
         """Probes that could not be attached, by their place in `countables`, with the kernel's error."""
-        self.live: set[int] = set()
-        """Probes that are attached, by their place in `countables`; between windows those that will be again."""
         self.slots: list[tuple[int, ...]] = [(index,) for index in range(len(countables))]
         """Of each probe, the keys under which its events are counted: for all system calls each call's, and the rest's.
 
@@ -180,13 +170,11 @@ class Attachments:
             self._switch, self._switched = switch, undo.enter_context(mmap.mmap(switch, mmap.PAGESIZE))
             self._watched = None if watched is None else self._watch(watched, follow=follow)
             self._counts = self._make_counts()
-            order = sorted(
-                (index for index, one in enumerate(countables) if one.kind != "profile"),
-                key=lambda index: countables[index].group,
-            )
-            order.sort(key=lambda index: countables[index].calls_end is not None)  # hot: for the shortest time
-            for _, group in groupby(order, key=lambda index: countables[index].group):
-                self._attach_group(list(group))
+            attached = [index for index, one in enumerate(countables) if one.kind != "profile"]
+            # what is on system calls is hot, and attached last: for the shortest time
+            attached.sort(key=lambda index: (countables[index].calls_end is not None, countables[index].group))
+            for _, indexes in groupby(attached, key=lambda index: countables[index].group):
+                self._attach_group(list(indexes))
             self._closing = undo.pop_all()
 
     def watch(self, pids: Iterable[int]) -> None:
@@ -216,13 +204,13 @@ class Attachments:
             for _ in pool.map(_close_all, links):
                 pass
 
-    def runs(self) -> dict[Means, Runs]:
-        """What our programs ran until now, by the means of attaching, counted or not."""
-        found: dict[Means, Runs] = {}
+    def runs(self) -> dict[Means, tuple[int, int]]:
+        """(how often our programs ran until now, counted or not, and for how many ns), by the means of attaching."""
+        total: dict[Means, tuple[int, int]] = {}
         for (means, _), fd in self._programs.items():
-            one, before = bpf_objects.program(fd), found.get(means, Runs(0, 0))
-            found[means] = Runs(before.runs + one.runs, before.run_ns + one.run_ns)
-        return found
+            program, (runs, run_ns) = bpf_objects.program(fd), total.get(means, (0, 0))
+            total[means] = runs + program.runs, run_ns + program.run_ns
+        return total
 
     def read(self) -> dict[tuple[int, int], tuple[int, ...]]:
         """What was counted until now on each CPU, by key of `slots` and thread."""
@@ -235,12 +223,11 @@ class Attachments:
 
     def frames(self) -> float | None:
         """The mean number of frames on the stacks that were looked at, 48 at most; None without any."""
-        key = struct.pack("=2I", bpf_program.STACKS, bpf_program.REST)
-        values = next(
-            (found for one, found in kernel_calls.read_per_cpu(self._counts, 8, self._cpus) if one == key), ()
-        )
-        stacks = sum(one >> bpf_program.STACK_BITS for one in values)
-        own_bytes = sum(one & ((1 << bpf_program.STACK_BITS) - 1) for one in values)
+        wanted = struct.pack("=2I", bpf_program.STACKS, bpf_program.REST)
+        counts = kernel_calls.read_per_cpu(self._counts, 8, self._cpus)
+        values = next((values for key, values in counts if key == wanted), ())
+        stacks = sum(value >> bpf_program.STACK_BITS for value in values)
+        own_bytes = sum(value & ((1 << bpf_program.STACK_BITS) - 1) for value in values)
         return own_bytes / 8 / stacks if stacks else None
 
     def ended(self) -> dict[int, ThreadUse]:
@@ -267,50 +254,46 @@ class Attachments:
         """The hash of watched processes; a process that is forked from now on is in it before it runs."""
         self._watched = self._keep(kernel_calls.create_map(kernel_calls.HASH, 4, 4, MOST_PROCESSES))
         self.watch(watched)
-        if follow:
-            offset = kernel_calls.field_offset("sched", "sched_process_fork", "child_pid")
-            code = bpf_program.following(self._watched, offset)
-            program = self._keep(kernel_calls.load(kernel_calls.TRACEPOINT, code, "pe_follow"))
-            event = self._keep(kernel_calls.open_tracepoint("sched", "sched_process_fork"))
-            self._keep(kernel_calls.link_perf_event(program, event, 0))
-            self._follow_ends(self._watched)
-        return self._watched
-
-    def _follow_ends(self, watched: int) -> None:
-        """Keep the CPU time of threads that end, where the kernel tells its place."""
-        offset = bpf_objects.cpu_time_offset()
-        if offset is not None:
-            words = bpf_program.ENDED_WORDS
-            self._ended = self._keep(kernel_calls.create_map(kernel_calls.HASH, 4, 8 * words, MOST_ENDED))
-            code = bpf_program.ending(watched, self._ended, offset)
+        if not follow:
+            return self._watched
+        offset = kernel_calls.field_offset("sched", "sched_process_fork", "child_pid")
+        code = bpf_program.following(self._watched, offset)
+        program = self._keep(kernel_calls.load(kernel_calls.TRACEPOINT, code, "pe_follow"))
+        event = self._keep(kernel_calls.open_tracepoint("sched", "sched_process_fork"))
+        self._keep(kernel_calls.link_perf_event(program, event, 0))
+        time_offset = bpf_objects.cpu_time_offset()
+        if time_offset is not None:  # else the CPU time of threads that have ended is not known
+            value_bytes = 8 * bpf_program.ENDED_WORDS
+            self._ended = self._keep(kernel_calls.create_map(kernel_calls.HASH, 4, value_bytes, MOST_ENDED))
+            code = bpf_program.ending(self._watched, self._ended, time_offset)
             program = self._keep(kernel_calls.load(kernel_calls.RAW_TRACEPOINT, code, "pe_end"))
-            with contextlib.suppress(OSError):  # then nobody tells of threads that have ended
+            with contextlib.suppress(OSError):  # likewise
                 self._keep(kernel_calls.link_raw_tracepoint(program, "sched_process_exit"))
+        return self._watched
 
     def _make_counts(self) -> int:
         """The map of counts, with the elements of each probe that stand for threads without one."""
-        probes = len(self.means)
         room = min(MAP_ELEMENTS, MAP_BYTES // (8 * self._cpus + ELEMENT_OVERHEAD_BYTES))
-        counts = self._keep(kernel_calls.create_map(kernel_calls.PERCPU_HASH, 8, 8, 2 * probes + 1 + room))
-        for index in range(probes):
-            for thread in (bpf_program.REST, bpf_program.ELSEWHERE):
-                kernel_calls.update(counts, struct.pack("=2I", index, thread), bytes(8 * self._cpus))
-        if self._stacks:
-            kernel_calls.update(counts, struct.pack("=2I", bpf_program.STACKS, bpf_program.REST), bytes(8 * self._cpus))
+        entries = 2 * len(self.means) + 1 + room
+        counts = self._keep(kernel_calls.create_map(kernel_calls.PERCPU_HASH, 8, 8, entries))
+        threads = (bpf_program.REST, bpf_program.ELSEWHERE)
+        keys = [(probe, thread) for probe in range(len(self.means)) for thread in threads]
+        for key in [*keys, (bpf_program.STACKS, bpf_program.REST)] if self._stacks else keys:
+            kernel_calls.update(counts, struct.pack("=2I", *key), bytes(8 * self._cpus))
         return counts
 
     def _attach_group(self, indexes: list[int]) -> None:
         """Attach by one link for all if the kernel can; else each half by one, or a single probe by a perf event."""
-        one = self._countables[indexes[0]]
+        first = self._countables[indexes[0]]
         ways: list[Callable[[], list[int]]]
-        if one.kind != "tracepoint":
-            ways = [partial(self._link_many, one.kind, indexes)]
-        elif one.calls_end:
-            ways = [partial(self._link_calls, one.calls_end, indexes)]
+        if first.kind != "tracepoint":
+            ways = [partial(self._link_many, first.kind, indexes)]
+        elif first.calls_end:
+            ways = [partial(self._link_calls, first.calls_end, indexes)]
         else:
             ways = [partial(self._link_raw, indexes[0])]
         if len(indexes) == 1:
-            ways.append(partial(self._link_one, one.kind, indexes[0]))
+            ways.append(partial(self._link_one, first.kind, indexes[0]))
         for way in ways:
             try:
                 self._links.append(way())
@@ -318,19 +301,18 @@ class Attachments:
                 words = error.strerror or str(error)
             else:
                 self._ways.append(way)
-                self.live.update(indexes)
                 return
         if len(indexes) == 1:
             self.refused[indexes[0]] = words
-            return
-        middle = len(indexes) // 2
-        self._attach_group(indexes[:middle])
-        self._attach_group(indexes[middle:])
+        else:
+            middle = len(indexes) // 2
+            self._attach_group(indexes[:middle])
+            self._attach_group(indexes[middle:])
 
     def _link_raw(self, index: int) -> list[int]:
-        code = bpf_program.always(index)
-        program = self._program("raw-tracepoint", index, kernel_calls.RAW_TRACEPOINT, code)
-        link = kernel_calls.link_raw_tracepoint(program, self._countables[index].name.partition(":")[2])
+        name = self._countables[index].name.partition(":")[2]
+        program = self._program("raw-tracepoint", index, kernel_calls.RAW_TRACEPOINT, bpf_program.always(index))
+        link = kernel_calls.link_raw_tracepoint(program, name)
         self.means[index] = "raw-tracepoint"
         return [link]
 
@@ -355,15 +337,13 @@ class Attachments:
         multi = kernel_calls.UPROBE_MULTI if kind in IN_FILES else kernel_calls.KPROBE_MULTI
         program = self._program(kind, multi, kernel_calls.KPROBE, bpf_program.by_cookie(), attach_type=multi)
         ones = [(index, self._countables[index]) for index in indexes]
+        is_return = kind in RETURNS
         if kind not in IN_FILES:
-            return [
-                kernel_calls.link_kprobes(
-                    program, [(one.name, index) for index, one in ones], is_return=kind in RETURNS
-                )
-            ]
+            functions = [(one.name, index) for index, one in ones]
+            return [kernel_calls.link_kprobes(program, functions, is_return=is_return)]
         places = [(offset, one.semaphore, index) for index, one in ones for offset in one.offsets]
         path = os.fsencode(ones[0][1].path or "")
-        return [kernel_calls.link_uprobes(program, path, places, pid=self._link_pid, is_return=kind in RETURNS)]
+        return [kernel_calls.link_uprobes(program, path, places, pid=self._link_pid, is_return=is_return)]
 
     def _link_one(self, kind: CountableProbe, index: int) -> list[int]:
         """A perf event for each place, with a link on it."""
@@ -383,10 +363,9 @@ class Attachments:
     def _open(self, one: Countable, offset: int) -> int:
         if one.kind == "tracepoint":
             return kernel_calls.open_tracepoint(*one.name.split(":", 1))
-        device, name = (
-            ("uprobe", os.fsencode(one.path or "")) if one.kind in IN_FILES else ("kprobe", one.name.encode())
-        )
-        pid = self._pid if self._pid is not None and one.kind in IN_FILES else -1
+        device, name, pid = "kprobe", one.name.encode(), -1
+        if one.kind in IN_FILES:
+            device, name, pid = "uprobe", os.fsencode(one.path or ""), -1 if self._pid is None else self._pid
         is_return = one.kind in RETURNS
         return kernel_calls.open_dynamic(device, name, offset, is_return=is_return, semaphore=one.semaphore, pid=pid)
 

@@ -59,13 +59,8 @@ def program(fd: int) -> BpfProgram:
     info = information(fd, PROGRAM_INFO_BYTES)
     kind, number = struct.unpack_from("=2I", info)
     run_ns, runs = struct.unpack_from("=2Q", info, 192)
-    return BpfProgram(
-        id=number,
-        kind=KINDS[kind] if kind < len(KINDS) else f"type {kind}",
-        name=text(info[64:80]),
-        runs=runs,
-        run_ns=run_ns,
-    )
+    word = KINDS[kind] if kind < len(KINDS) else f"type {kind}"
+    return BpfProgram(id=number, kind=word, name=text(info[64:80]), runs=runs, run_ns=run_ns)
 
 
 def ids(command: int) -> Iterator[int]:
@@ -130,14 +125,13 @@ def own_cost(trials: int = TRIALS) -> OwnCost:
 
     The median of so many trials, each without and with statistics: a few ms each. Raises: OSError.
     """
-    program = kernel_calls.load(kernel_calls.SOCKET_FILTER, bpf_program.empty(), "pe_empty")
+    empty = kernel_calls.load(kernel_calls.SOCKET_FILTER, bpf_program.empty(), "pe_empty")
     try:
-        seen = [_trial(program) for _ in range(trials)]
+        costs = [_trial(empty) for _ in range(trials)]
     finally:
-        os.close(program)
-    counted_ns = median(counted for counted, _ in seen)
-    added = [one for _, one in seen if one is not None]
-    return OwnCost(counted_ns, median(added) if added else None)
+        os.close(empty)
+    added_ns = [added for _, added in costs if added is not None]
+    return OwnCost(median(counted for counted, _ in costs), median(added_ns) if added_ns else None)
 
 
 def _trial(empty: int) -> tuple[float, float | None]:
@@ -218,22 +212,22 @@ def cpu_time_offset() -> int | None:
         data = (ROOT / KERNEL).read_bytes()
     except OSError:
         return None
-    wanted = {("task_struct", "se"), ("sched_entity", "sum_exec_runtime")}
-    found = [
+    wanted = {"task_struct": "se", "sched_entity": "sum_exec_runtime"}
+    offsets = [
         offset
         for _, kind, name, info, at in _types(data)
-        if kind == STRUCT and name in {structure for structure, _ in wanted}
+        if kind == STRUCT and name in wanted
         for member, offset in _members(data, info, at)
-        if (name, member) in wanted
+        if member == wanted[name]
     ]
-    return sum(found) if len(found) == len(wanted) else None
+    return sum(offsets) if len(offsets) == len(wanted) else None
 
 
 def _members(data: bytes, info: int, at: int) -> Iterator[tuple[str, int]]:
     """Name and place, bytes, of each member of a structure."""
     head, _, _, strings = struct.unpack_from("<4I", data, 4)
-    for place in range(at, at + MEMBER_BYTES * (info & 0xFFFF), MEMBER_BYTES):
-        name, _, bits = struct.unpack_from("<3I", data, place)
+    end = at + MEMBER_BYTES * (info & 0xFFFF)
+    for name, _, bits in struct.iter_unpack("<3I", data[at:end]):
         yield _string(data, head + strings + name), (bits & 0xFF_FFFF if info & SIZED_MEMBERS else bits) // 8
 
 
@@ -266,8 +260,7 @@ class Attached:
 
 def links() -> list[Attached]:
     """The program and the places of every link. Raises: OSError."""
-    found = (of_id(LINK_BY_ID, number, link) for number in ids(LINK_NEXT))
-    return [one for one in found if one is not None]
+    return [found for number in ids(LINK_NEXT) if (found := of_id(LINK_BY_ID, number, link)) is not None]
 
 
 def link(fd: int) -> Attached:
@@ -281,14 +274,14 @@ def link(fd: int) -> Attached:
         KPROBE_MULTI: _kprobes,
         UPROBE_MULTI: _uprobes,
     }
-    if kind in readers:
-        try:
-            places, others = readers[kind](fd, info)
-        except OSError:  # an older kernel that tells less
-            places, others = [], 1
-        return Attached(program, tuple(places), others)
-    name = LINK_NAMES[kind] if kind < len(LINK_NAMES) else f"link type {kind}"
-    return Attached(program, (Place(kind=name, name=name),))
+    if kind not in readers:
+        name = LINK_NAMES[kind] if kind < len(LINK_NAMES) else f"link type {kind}"
+        return Attached(program, (Place(kind=name, name=name),))
+    try:
+        places, others = readers[kind](fd, info)
+    except OSError:  # an older kernel that tells less
+        places, others = [], 1
+    return Attached(program, tuple(places), others)
 
 
 def queried(pid: int, fd: int) -> Attached | None:
@@ -356,11 +349,9 @@ def _kprobes(_: int, info: bytearray) -> tuple[list[Place], int]:
 def _uprobes(fd: int, info: bytearray) -> tuple[list[Place], int]:
     count, flags = struct.unpack_from("=2I", info, 52)
     path, offsets = bytearray(NAME_BYTES), bytearray(8 * min(count, MOST_PLACES))
-    asked = struct.pack(
-        "=4Q2I", kernel_calls.address(path), kernel_calls.address(offsets), 0, 0, len(path), len(offsets) // 8
-    )
+    pointers = (kernel_calls.address(path), kernel_calls.address(offsets), 0, 0)
+    asked = struct.pack("=4Q2I", *pointers, len(path), len(offsets) // 8)
     information(fd, INFO_BYTES, bytes(16) + asked)
     kind = "uretprobe" if flags & kernel_calls.MULTI_RETURN else "uprobe"
-    name = text(path)
-    found = [place(kind, name, offset) for (offset,) in struct.iter_unpack("=Q", offsets)]
+    found = [place(kind, text(path), offset) for (offset,) in struct.iter_unpack("=Q", offsets)]
     return found, count - len(found)

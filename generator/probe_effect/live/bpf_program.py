@@ -6,16 +6,19 @@ of helpers `___BPF_FUNC_MAPPER` in include/uapi/linux/bpf.h. Written for little-
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 GET_CURRENT_PID_TGID, MAP_LOOKUP, MAP_UPDATE, GET_STACK, PROBE_READ_KERNEL, ATTACH_COOKIE = 14, 1, 2, 67, 113, 174
 GET_CURRENT_COMM = 16
 """Helpers: thread id in the low, process id in the high 32 bits; elements of maps; the cookie of the probe's link."""
 
+BPF_ANY, BPF_NOEXIST = 0, 1
+"""Whether an update may change an element that is there, or only add one."""
+
 R0, R1, R2, R3, R4, R6, R7, STACK = 0, 1, 2, 3, 4, 6, 7, 10
 """Registers: result, arguments, two that calls keep, and the end of the stack."""
 
-WORD, DOUBLE = 0x00, 0x18
 MAP_FD, MAP_VALUE = 1, 2
 """BPF_PSEUDO_MAP_FD and BPF_PSEUDO_MAP_VALUE: what the kernel puts in place of a descriptor."""
 
@@ -38,8 +41,7 @@ PROBE, THREAD, CALL = -16, -12, -24
 """Places on the stack: the key of a count, and the number of a system call."""
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(NamedTuple):
     """Eight bytes; a jump names the label that it goes to."""
 
     code: int
@@ -49,38 +51,48 @@ class Instruction:
     value: int = 0
 
 
-EXIT = Instruction(0x95)
+# BPF_ALU64 and BPF_JMP | BPF_CALL
+_copy = partial(Instruction, 0xBF)
+_set = partial(Instruction, 0xB7)
+_add_value = partial(Instruction, 0x07)
+_atomic_add = partial(Instruction, 0xDB)
+_call = partial(Instruction, 0x85)
+# memory: a register from (register + offset); (register + offset) from a register, or from a value
+_load_word, _load_double = partial(Instruction, 0x61), partial(Instruction, 0x79)
+_store_word, _store_double = partial(Instruction, 0x63), partial(Instruction, 0x7B)
+_store_word_value, _store_double_value = partial(Instruction, 0x62), partial(Instruction, 0x7A)
+# jumps
+_if_equal, _if_not_equal = partial(Instruction, 0x15), partial(Instruction, 0x55)
+_if_not_positive = partial(Instruction, 0xD5)
+_go_to = partial(Instruction, 0x05)
+
+_RETURN_0 = [_set(R0, value=0), Instruction(0x95)]
 
 
-def assembled(lines: list[Instruction | str]) -> bytes:
+def assembled(lines: Sequence[Instruction | str]) -> bytes:
     """The bytes of a program; a string is a label for what follows. Raises: KeyError for an unknown one."""
     labels: dict[str, int] = {}
-    places: list[tuple[int, Instruction]] = []
+    instructions: list[Instruction] = []
     for line in lines:
         if isinstance(line, str):
-            labels[line] = len(places)
+            labels[line] = len(instructions)
         else:
-            places.append((len(places), line))
-    return b"".join(
-        struct.pack(
-            "<BBhi",
-            one.code,
-            one.to | one.source << 4,
-            labels[one.offset] - at - 1 if isinstance(one.offset, str) else one.offset,
-            one.value,
-        )
-        for at, one in places
-    )
+            instructions.append(line)
+    program = b""
+    for at, (code, to, source, offset, value) in enumerate(instructions):
+        distance = labels[offset] - at - 1 if isinstance(offset, str) else offset
+        program += struct.pack("<BBhi", code, to | source << 4, distance, value)
+    return program
 
 
 def by_cookie() -> list[Instruction]:
     """Which probe fired: the cookie of its link."""
-    return [_copy(R1, R6), _call(ATTACH_COOKIE), _store(WORD, STACK, R0, PROBE)]
+    return [_copy(R1, R6), _call(value=ATTACH_COOKIE), _store_word(STACK, R0, PROBE)]
 
 
 def always(probe: int) -> list[Instruction]:
     """Which probe fired: there is only one."""
-    return [_store_value(WORD, STACK, PROBE, probe)]
+    return [_store_word_value(STACK, offset=PROBE, value=probe)]
 
 
 def by_call(numbers: int, others: int, number_offset: int | None) -> list[Instruction | str]:
@@ -91,17 +103,17 @@ def by_call(numbers: int, others: int, number_offset: int | None) -> list[Instru
         others: the probe of all calls that the hash lacks.
         number_offset: where `struct pt_regs` has the number, bytes; None at the entry, which is told the number.
     """
-    to_number = [_load(DOUBLE, R1, R6, 8), _store(WORD, STACK, R1, CALL)]
+    to_number = [_load_double(R1, R6, 8), _store_word(STACK, R1, CALL)]
     if number_offset is not None:
-        registers = [_load(DOUBLE, R3, R6, 0), Instruction(0x07, R3, value=number_offset)]
-        to_number = [*registers, *_address(R1, CALL), _set(R2, 4), _call(PROBE_READ_KERNEL)]
+        registers = [_load_double(R3, R6, 0), _add_value(R3, value=number_offset)]
+        to_number = [*registers, *_address(R1, CALL), _set(R2, value=4), _call(value=PROBE_READ_KERNEL)]
     return [
         *to_number,
         *always(others),
         *_look_up(numbers, CALL),
-        _if_zero(R0, "known"),
-        _load(WORD, R1, R0, 0),
-        _store(WORD, STACK, R1, PROBE),
+        _if_equal(R0, offset="known"),
+        _load_word(R1, R0, 0),
+        _store_word(STACK, R1, PROBE),
         "known",
     ]
 
@@ -119,42 +131,43 @@ def counting(
         to_probe: puts which probe fired on the stack.
         stacks: whether the user's stack is looked at now and then; `counts` has the element (`STACKS`, `REST`) then.
     """
+    unless_watched: list[Instruction | str] = []
+    if watched is not None:
+        unless_watched = [
+            *_unless_watched(watched, "elsewhere"),
+            _go_to(offset="key"),
+            "elsewhere",
+            _set(R7, value=ELSEWHERE - (1 << 32)),
+            "key",
+        ]
     return assembled(
         [
             _copy(R6, R1),
             *_constant(R1, switch, MAP_VALUE),
-            _load(DOUBLE, R1, R1, 0),
-            _if_zero(R1, "end"),
-            _call(GET_CURRENT_PID_TGID),
+            _load_double(R1, R1, 0),
+            _if_equal(R1, offset="end"),
+            _call(value=GET_CURRENT_PID_TGID),
             _copy(R7, R0),
-            *([] if watched is None else [*_unless_watched(watched, "elsewhere"), Instruction(0x05, offset="key")]),
-            "elsewhere",
-            *([] if watched is None else [_set(R7, ELSEWHERE - (1 << 32))]),
-            "key",
+            *unless_watched,
             *to_probe,
-            _store(WORD, STACK, R7, THREAD),
+            _store_word(STACK, R7, THREAD),
             *_look_up(counts, PROBE),
-            _if_not_zero(R0, "add"),
+            _if_not_equal(R0, offset="add"),
             # The first event of this thread. A thread runs on one CPU at a time, so nobody else makes its element;
             # no lock is held while it is made, but an interrupt of the same thread may come first: add then too.
-            _store_value(DOUBLE, STACK, -8, 0),
-            *_constant(R1, counts, MAP_FD),
-            *_address(R2, PROBE),
-            *_address(R3, -8),
-            _set(R4, 1),  # BPF_NOEXIST
-            _call(MAP_UPDATE),
+            _store_double_value(STACK, offset=-8),
+            *_update(counts, PROBE, -8, flags=BPF_NOEXIST),
             *_look_up(counts, PROBE),
-            _if_not_zero(R0, "add"),
-            _store_value(WORD, STACK, THREAD, -1),  # no room: `REST`
+            _if_not_equal(R0, offset="add"),
+            _store_word_value(STACK, offset=THREAD, value=-1),  # no room: `REST`
             *_look_up(counts, PROBE),
-            _if_zero(R0, "end"),
+            _if_equal(R0, offset="end"),
             "add",
-            _set(R1, 1),
+            _set(R1, value=1),
             _atomic_add(R0, R1),
             *(_sampling_stacks(counts) if stacks else []),
             "end",
-            _set(R0, 0),
-            EXIT,
+            *_RETURN_0,
         ]
     )
 
@@ -165,24 +178,24 @@ def _sampling_stacks(counts: int) -> list[Instruction]:
     R0 has the address of the thread's count, R6 the context, and R7 the thread, or `ELSEWHERE`.
     """
     return [
-        Instruction(0x15, R7, offset="end", value=ELSEWHERE - (1 << 32)),
-        _load(DOUBLE, R1, R0, 0),
+        _if_equal(R7, offset="end", value=ELSEWHERE - (1 << 32)),
+        _load_double(R1, R0, 0),
         Instruction(0x57, R1, value=SAMPLED_MASK),
-        _if_not_zero(R1, "end"),
+        _if_not_equal(R1, offset="end"),
         _copy(R1, R6),
         *_address(R2, CALL - STACK_BYTES),
-        _set(R3, STACK_BYTES),
-        _set(R4, USER_STACK),
-        _call(GET_STACK),
-        Instruction(0xD5, R0, offset="end"),  # if signed less or equal: no stack
+        _set(R3, value=STACK_BYTES),
+        _set(R4, value=USER_STACK),
+        _call(value=GET_STACK),
+        _if_not_positive(R0, offset="end"),  # no stack
         _copy(R7, R0),
-        _set(R1, 1),
-        Instruction(0x67, R1, value=STACK_BITS),
-        Instruction(0x0F, R7, R1),
+        _set(R1, value=1),
+        Instruction(0x67, R1, value=STACK_BITS),  # shift left
+        Instruction(0x0F, R7, R1),  # add
         *always(STACKS - (1 << 32)),
-        _store_value(WORD, STACK, THREAD, REST - (1 << 32)),
+        _store_word_value(STACK, offset=THREAD, value=REST - (1 << 32)),
         *_look_up(counts, PROBE),
-        _if_zero(R0, "end"),
+        _if_equal(R0, offset="end"),
         _atomic_add(R0, R7),
     ]
 
@@ -196,24 +209,14 @@ def following(watched: int, child_offset: int) -> bytes:
         watched: as `counting` has it.
         child_offset: where the event's record has `child_pid`, by the event's format file.
     """
-    return assembled(
+    return _if_watched(
+        watched,
         [
-            _copy(R6, R1),
-            _call(GET_CURRENT_PID_TGID),
-            _copy(R7, R0),
-            *_unless_watched(watched, "end"),
-            _load(WORD, R1, R6, child_offset),
-            _store(WORD, STACK, R1, -4),
-            _store_value(WORD, STACK, -8, 1),
-            *_constant(R1, watched, MAP_FD),
-            *_address(R2, -4),
-            *_address(R3, -8),
-            _set(R4, 0),  # BPF_ANY
-            _call(MAP_UPDATE),
-            "end",
-            _set(R0, 0),
-            EXIT,
-        ]
+            _load_word(R1, R6, child_offset),
+            _store_word(STACK, R1, -4),
+            _store_word_value(STACK, offset=-8, value=1),
+            *_update(watched, -4, -8, flags=BPF_ANY),
+        ],
     )
 
 
@@ -230,53 +233,48 @@ def ending(watched: int, ended: int, time_offset: int) -> bytes:
         time_offset: where `struct task_struct` has the thread's CPU time.
     """
     words = CALL - 8 * ENDED_WORDS
-    return assembled(
+    return _if_watched(
+        watched,
         [
-            _copy(R6, R1),
-            _call(GET_CURRENT_PID_TGID),
-            _copy(R7, R0),
-            *_unless_watched(watched, "end"),
             *_address(R1, words),
-            _set(R2, 8),
-            _load(DOUBLE, R3, R6, 0),
-            Instruction(0x07, R3, value=time_offset),
-            _call(PROBE_READ_KERNEL),
-            _store(DOUBLE, STACK, R7, words + 8),
+            _set(R2, value=8),
+            _load_double(R3, R6, 0),
+            _add_value(R3, value=time_offset),
+            _call(value=PROBE_READ_KERNEL),
+            _store_double(STACK, R7, words + 8),
             *_address(R1, words + 16),
-            _set(R2, 16),
-            _call(GET_CURRENT_COMM),
-            _store(WORD, STACK, R7, -4),
-            *_constant(R1, ended, MAP_FD),
-            *_address(R2, -4),
-            *_address(R3, words),
-            _set(R4, 0),  # BPF_ANY
-            _call(MAP_UPDATE),
-            "end",
-            _set(R0, 0),
-            EXIT,
-        ]
+            _set(R2, value=16),
+            _call(value=GET_CURRENT_COMM),
+            _store_word(STACK, R7, -4),
+            *_update(ended, -4, words, flags=BPF_ANY),
+        ],
     )
 
 
 def empty() -> bytes:
     """A program that does nothing."""
-    return assembled([_set(R0, 0), EXIT])
+    return assembled(_RETURN_0)
+
+
+def _if_watched(watched: int, then: Sequence[Instruction]) -> bytes:
+    """A program for the threads of watched processes; R6 has its context, R7 the ids of process and thread."""
+    begin = [_copy(R6, R1), _call(value=GET_CURRENT_PID_TGID), _copy(R7, R0)]
+    return assembled([*begin, *_unless_watched(watched, "end"), *then, "end", *_RETURN_0])
 
 
 def _unless_watched(watched: int, label: str) -> list[Instruction]:
     """Jump unless the process whose id and thread R7 has is in the hash."""
-    shift_right = Instruction(0x77, R1, value=32)
-    return [
-        _copy(R1, R7),
-        shift_right,
-        _store(WORD, STACK, R1, -4),
-        *_look_up(watched, -4),
-        _if_zero(R0, label),
-    ]
+    to_process = [_copy(R1, R7), Instruction(0x77, R1, value=32), _store_word(STACK, R1, -4)]  # shift right
+    return [*to_process, *_look_up(watched, -4), _if_equal(R0, offset=label)]
 
 
 def _look_up(map_fd: int, key: int) -> list[Instruction]:
-    return [*_constant(R1, map_fd, MAP_FD), *_address(R2, key), _call(MAP_LOOKUP)]
+    return [*_constant(R1, map_fd, MAP_FD), *_address(R2, key), _call(value=MAP_LOOKUP)]
+
+
+def _update(map_fd: int, key: int, value: int, *, flags: int) -> list[Instruction]:
+    arguments = [*_constant(R1, map_fd, MAP_FD), *_address(R2, key), *_address(R3, value), _set(R4, value=flags)]
+    return [*arguments, _call(value=MAP_UPDATE)]
 
 
 def _constant(register: int, fd: int, kind: int) -> list[Instruction]:
@@ -284,40 +282,5 @@ def _constant(register: int, fd: int, kind: int) -> list[Instruction]:
 
 
 def _address(register: int, offset: int) -> list[Instruction]:
-    return [_copy(register, STACK), Instruction(0x07, register, value=offset)]
-
-
-def _copy(to: int, source: int) -> Instruction:
-    return Instruction(0xBF, to, source)
-
-
-def _set(to: int, value: int) -> Instruction:
-    return Instruction(0xB7, to, value=value)
-
-
-def _load(size: int, to: int, source: int, offset: int) -> Instruction:
-    return Instruction(0x61 | size, to, source, offset)
-
-
-def _store(size: int, to: int, source: int, offset: int) -> Instruction:
-    return Instruction(0x63 | size, to, source, offset)
-
-
-def _store_value(size: int, to: int, offset: int, value: int) -> Instruction:
-    return Instruction(0x62 | size, to, 0, offset, value)
-
-
-def _atomic_add(to: int, source: int) -> Instruction:
-    return Instruction(0xDB, to, source)
-
-
-def _if_zero(register: int, label: str) -> Instruction:
-    return Instruction(0x15, register, offset=label)
-
-
-def _if_not_zero(register: int, label: str) -> Instruction:
-    return Instruction(0x55, register, offset=label)
-
-
-def _call(helper: int) -> Instruction:
-    return Instruction(0x85, value=helper)
+    """Put the address of a place on the stack into a register."""
+    return [_copy(register, STACK), _add_value(register, value=offset)]

@@ -143,22 +143,27 @@ def count(
             windows.run(on_progress)
             after_cpu_s = clock.read_s()
             counting_cpu_s = windows.spent_s() + others_s
-            runs, frames = attachments.runs(), attachments.frames()
-            event_ns = {means: costs_ns[means] + one.run_ns / one.runs for means, one in runs.items() if one.runs}
-    threads = windows.threads()
+            ran, frames = attachments.runs(), attachments.frames()
+    event_ns = {means: costs_ns[means] + run_ns / runs for means, (runs, run_ns) in ran.items() if runs}
     refused = {chosen[index]: words for index, words in attachments.refused.items()}
     slots = dict(zip(chosen, attachments.slots, strict=True))
-    counted_as = {one: alike[replace(one, probe="")] for one in asked}
-    clocked_s = None if before_cpu_s is None or after_cpu_s is None else after_cpu_s - before_cpu_s
-    busy = None if clocked_s is None else clocked_s / windows.elapsed_s
+    busy = None
+    if before_cpu_s is not None and after_cpu_s is not None:
+        busy = (after_cpu_s - before_cpu_s) / windows.elapsed_s
+    threads = windows.threads()
     rates = Rates(windows.observations, attachments.means, event_ns, threads, windows.watched_s, busy_ratio=busy)
     threads = [replace(one, cpu_s=max(0.0, one.cpu_s - rates.taken_s.get(one.tid, 0.0))) for one in threads]
+    probe_rates, not_counted = [], left_out
+    for one in dict.fromkeys(asked):
+        own = alike[replace(one, probe="")]
+        if own in refused:
+            not_counted[one.probe] = refused[own]
+        elif one.kind == "profile":
+            probe_rates.append(_profile_rate(one, windows, busy))
+        else:
+            probe_rates.append(_rate(one.probe, slots[own], windows, rates))
     return CountResult(
-        rates=tuple(
-            _profile_rate(one, windows, busy) if one.kind == "profile" else _rate(one.probe, slots[own], windows, rates)
-            for one, own in counted_as.items()
-            if own not in refused
-        ),
+        rates=tuple(probe_rates),
         threads=tuple(sorted(threads, key=lambda one: (-one.cpu_s, one.tid))),
         threads_s=windows.watched_s * rates.alone_s / windows.elapsed_s,
         busy_ratio=rates.busy_ratio,
@@ -166,7 +171,7 @@ def count(
         frames=frames,
         elapsed_s=windows.elapsed_s,
         counting_cpu_s=counting_cpu_s,
-        not_counted={**left_out, **{one.probe: refused[own] for one, own in counted_as.items() if own in refused}},
+        not_counted=not_counted,
     )
 
 
@@ -186,10 +191,10 @@ def _attached(chosen: Sequence[Countable], followed: TargetProcesses, *, stacks:
         return Attachments(chosen, None, follow=False, stacks=stacks)
     only = None if target.follows or target.everywhere else target.pid
     follow = target.pid is None or target.follows
-    found = Attachments(chosen, followed.pids(), follow=follow, pid=only, stacks=stacks)
+    attachments = Attachments(chosen, followed.pids(), follow=follow, pid=only, stacks=stacks)
     if target.cgroup is not None:  # those who were forked before forks were followed
-        found.watch(followed.pids())
-    return found
+        attachments.watch(followed.pids())
+    return attachments
 
 
 def _rate(probe: str, slots: Sequence[int], windows: Windows, rates: Rates) -> ProbeRate:
@@ -231,10 +236,10 @@ def _notes(windows: Windows, rates: Rates, *, at_least: bool) -> list[str]:
 def _profile_rate(one: Countable, window: Windows, busy_ratio: float | None) -> ProbeRate:
     """A profile fires so often on each CPU; a thread sees those of the time that it runs, a command those of all."""
     per_thread = {use.tid: one.hz * use.cpu_s / window.watched_s for use in window.threads() if use.cpu_s > 0}
-    is_machine = window.target.is_machine
-    total_hz = (
-        one.hz * (os.cpu_count() or 1) if is_machine else max(one.hz * (busy_ratio or 0), sum(per_thread.values()))
-    )
+    if window.target.is_machine:
+        total_hz = one.hz * (os.cpu_count() or 1)
+    else:
+        total_hz = max(one.hz * (busy_ratio or 0), sum(per_thread.values()))
     return ProbeRate(
         probe=one.probe,
         events=round(total_hz * window.elapsed_s),

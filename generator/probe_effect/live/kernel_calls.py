@@ -7,9 +7,8 @@ Source of all constants and layouts: include/uapi/linux/bpf.h, Linux 6.18; older
 long as what they do not know is zero (bpf_check_uarg_tail_zero in kernel/bpf/syscall.c). Byte code and layouts are the
 same on all little-endian architectures with 64 bits; only the numbers of the system calls differ.
 
-Source: include/uapi/linux/perf_event.h, struct perf_event_attr up to PERF_ATTR_SIZE_VER1; perf_event_open(2).
-
-Source: perf_event_open(2), PERF_COUNT_SW_TASK_CLOCK; `inherit` follows children, `inherit_thread` threads alone (5.13).
+Source: include/uapi/linux/perf_event.h, struct perf_event_attr up to PERF_ATTR_SIZE_VER1; perf_event_open(2), also for
+PERF_COUNT_SW_TASK_CLOCK. `inherit` follows children, `inherit_thread` threads alone (5.13).
 """
 
 import contextlib
@@ -31,29 +30,19 @@ from probe_effect.model import HostNotReady, series_of
 CALL_NUMBERS = {"x86_64": 321, "aarch64": 280, "riscv64": 280}
 """bpf(2) by architecture: arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h."""
 
-# enum bpf_cmd
-MAP_CREATE, MAP_UPDATE_ELEM, PROG_LOAD = 0, 2, 5
-PROG_TEST_RUN, RAW_TRACEPOINT_OPEN = 10, 17
+# enum bpf_cmd, bpf_map_type, bpf_prog_type, bpf_attach_type
+MAP_CREATE, MAP_UPDATE_ELEM, PROG_LOAD, PROG_TEST_RUN, RAW_TRACEPOINT_OPEN = 0, 2, 5, 10, 17
 MAP_LOOKUP_BATCH, LINK_CREATE, ENABLE_STATS = 24, 28, 32
-
-# enum bpf_map_type
 HASH, ARRAY, PERCPU_HASH = 1, 2, 5
-
-# enum bpf_prog_type
 SOCKET_FILTER, KPROBE, TRACEPOINT, RAW_TRACEPOINT = 1, 2, 5, 17
-
-# enum bpf_attach_type
 PERF_EVENT, KPROBE_MULTI, UPROBE_MULTI = 41, 42, 48
 
 MULTI_RETURN = 1
 """BPF_F_KPROBE_MULTI_RETURN and BPF_F_UPROBE_MULTI_RETURN."""
-
 STATS_RUN_TIME = 0
 """The one member of enum bpf_stats_type, since Linux 5.8."""
-
 MEMORY_MAPPED = 1 << 10
 """BPF_F_MMAPABLE (Linux 5.5)."""
-
 LICENCE = b"GPL\0"
 """Of programs: with another the kernel refuses them the helper that reads its memory."""
 
@@ -153,9 +142,8 @@ def load(kind: int, instructions: bytes, name: str, *, attach_type: int = 0) -> 
             return attempt(log)
         except OSError as again:
             words = bytes(log).split(b"\0", 1)[0].decode(errors="replace").strip().splitlines()
-            raise OSError(
-                again.errno, f"{again.strerror}: {'; '.join(words[-3:])}" if words else again.strerror
-            ) from error
+            message = f"{again.strerror}: {'; '.join(words[-3:])}" if words else again.strerror
+            raise OSError(again.errno, message) from error
 
 
 def link_raw_tracepoint(program_fd: int, name: str) -> int:
@@ -171,12 +159,7 @@ def link_perf_event(program_fd: int, event_fd: int, cookie: int) -> int:
 
 
 def link_uprobes(
-    program_fd: int,
-    path: bytes,
-    places: Sequence[tuple[int, int, int]],
-    *,
-    pid: int = 0,
-    is_return: bool = False,
+    program_fd: int, path: bytes, places: Sequence[tuple[int, int, int]], *, pid: int = 0, is_return: bool = False
 ) -> int:
     """The descriptor of one link to many places of a file (Linux 6.6), detached from all of them when closed.
 
@@ -191,8 +174,7 @@ def link_uprobes(
     )
     counters = address(semaphores) if any(one[1] for one in places) else 0
     pointers = (address(name), address(offsets), counters, address(cookies))
-    numbers = (len(places), MULTI_RETURN if is_return else 0, pid)
-    fields = (program_fd, 0, UPROBE_MULTI, 0, *pointers, *numbers)
+    fields = (program_fd, 0, UPROBE_MULTI, 0, *pointers, len(places), MULTI_RETURN if is_return else 0, pid)
     return command(LINK_CREATE, bytearray(struct.pack("=4I4Q3I4x", *fields)))
 
 
@@ -256,12 +238,9 @@ def open_event(
     """
     size = 72
     fields = (kind, size, config, period, 0, 0, flags, 1, 0, *extension)
-    attributes = bytearray(struct.pack("=2I5Q2I2Q", *fields))
-    memory = (ctypes.c_char * size).from_buffer(attributes)
-    where = (ctypes.c_int(pid), ctypes.c_int(0 if pid == -1 else -1), ctypes.c_int(-1))
-    return system_call(
-        call_number(PERF_EVENT_OPEN_NUMBERS), ctypes.byref(memory), *where, ctypes.c_ulong(CLOSE_ON_EXEC)
-    )
+    attributes = (ctypes.c_char * size).from_buffer(bytearray(struct.pack("=2I5Q2I2Q", *fields)))
+    where = (ctypes.c_int(pid), ctypes.c_int(0 if pid == -1 else -1), ctypes.c_int(-1), ctypes.c_ulong(CLOSE_ON_EXEC))
+    return system_call(call_number(PERF_EVENT_OPEN_NUMBERS), ctypes.byref(attributes), *where)
 
 
 def open_tracepoint(category: str, name: str) -> int:
@@ -363,20 +342,16 @@ def reason(error: OSError) -> str:
     release = os.uname().release
     is_old = series_of(release) < series_of(OLDEST)  # before 5.11 root too may lock little memory, and a map is locked
     if error.errno in {errno.EPERM, errno.EACCES} and not (is_old and os.geteuid() == 0):
-        return _not_permitted()
+        if os.geteuid() != 0:
+            paranoid = read_text(ROOT, PARANOID)
+            level = f", and kernel.perf_event_paranoid is {paranoid}" if paranoid else ""
+            return f"user {os.geteuid()} is not root{level}; run it with sudo"
+        lockdown = read_text(ROOT, LOCKDOWN) or ""
+        if "[none]" not in lockdown and "[" in lockdown:
+            return f"the kernel is locked down (/{LOCKDOWN}: {lockdown}), which forbids BPF that reads the kernel"
+        return "root lacks CAP_SYS_ADMIN, as in a container: start it with `--privileged`, or run it on the host"
     if error.errno == errno.ENOSYS:
         return "it was built without BPF (CONFIG_BPF_SYSCALL)"
     if error.errno in {errno.EMFILE, errno.ENFILE}:
         return "too many files are open: raise `ulimit -n`"
     return f"this is Linux {release}; expected {OLDEST} or newer, with CONFIG_BPF_EVENTS"
-
-
-def _not_permitted() -> str:
-    if os.geteuid() != 0:
-        paranoid = read_text(ROOT, PARANOID)
-        level = f", and kernel.perf_event_paranoid is {paranoid}" if paranoid else ""
-        return f"user {os.geteuid()} is not root{level}; run it with sudo"
-    lockdown = read_text(ROOT, LOCKDOWN) or ""
-    if "[none]" not in lockdown and "[" in lockdown:
-        return f"the kernel is locked down (/{LOCKDOWN}: {lockdown}), which forbids BPF that reads the kernel"
-    return "root lacks CAP_SYS_ADMIN, as in a container: start it with `--privileged`, or run it on the host"

@@ -22,7 +22,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, NamedTuple
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import tracefs_folder
@@ -74,7 +74,14 @@ def holders() -> Holders:
             found.traced[_process(folder.parent / tracer[1])].add(process)
         for descriptor, name in _descriptors(folder):
             if PERF_EVENT in name:
-                _add_perf_event(found, process, descriptor)
+                event = None
+                with contextlib.suppress(OSError):  # it has no program, or one that samples
+                    event = queried(process.pid, descriptor)
+                if event is None:
+                    found.perf_events[process] += 1
+                else:
+                    found.attached.append(event)
+                    found.of_program[event.program].add(process)
             elif LINK in name:
                 with contextlib.suppress(OSError):  # it has ended, is closed to us, or Linux is older
                     found.of_program[_linked(process.pid, descriptor)].add(process)
@@ -90,13 +97,11 @@ def _linked(pid: int, descriptor: int) -> int:
     6.17, kernel/trace/bpf_trace.c) follows the list of cookies of a link that has none; seen on 6.18.15.
     """
     with _copied(pid, descriptor) as link:
-        program: int = struct.unpack_from("=3I", bpf_objects.information(link, INFO_BYTES))[2]
-    return program
+        return int(struct.unpack_from("=3I", bpf_objects.information(link, INFO_BYTES))[2])
 
 
 @contextlib.contextmanager
 def _copied(pid: int, descriptor: int) -> Iterator[int]:
-    """A copy of a process's descriptor. Raises: OSError."""
     process = os.pidfd_open(pid)
     try:
         copy = kernel_calls.system_call(PIDFD_GETFD, ctypes.c_int(process), ctypes.c_int(descriptor), ctypes.c_uint(0))
@@ -131,17 +136,6 @@ def perf_counts(pid: int) -> dict[int, int]:
     return found
 
 
-def _add_perf_event(found: Holders, process: Process, descriptor: int) -> None:
-    attached = None
-    with contextlib.suppress(OSError):  # it has no program, or one that samples
-        attached = queried(process.pid, descriptor)
-    if attached is None:
-        found.perf_events[process] += 1
-    else:
-        found.attached.append(attached)
-        found.of_program[attached.program].add(process)
-
-
 def _process(folder: Path) -> Process:
     return Process(int(folder.name), printable(read_text(folder, "comm") or ""))
 
@@ -167,8 +161,7 @@ WRITTEN = re.compile(r"^(?:entries|overrun|read events): (\d+)", re.MULTILINE)
 TRACERS = {"function": "function-tracer", "function_graph": "function-graph"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SwitchedOn:
+class SwitchedOn(NamedTuple):
     """A tracer, an event or a probe that is on. `events`: how often it fired; None if the kernel does not count it."""
 
     name: str
@@ -176,43 +169,26 @@ class SwitchedOn:
     events: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class TracingInstance:
-    """A part of ftrace, the main one without a name: what is on in it, and how many records all that has written."""
+def switched_on() -> Iterator[tuple[str, Path, list[SwitchedOn]]]:
+    """Each instance of ftrace in which anything is on: its name, its folder, and what is on.
 
-    name: str
-    on: list[SwitchedOn]
-    written: int
-
-
-def switched_on() -> Iterator[TracingInstance]:
-    """The instances of ftrace in which anything is on; none where tracefs is not mounted."""
+    The main instance has no name. None is there where tracefs is not mounted.
+    """
     folder = tracefs_folder(ROOT)
     if folder is None:
         return
     probes = dict(_probes(folder))
-    for name, instance in _instances(folder):
-        if here := list(_on(instance, probes)):
-            stats = (read_text(path, "stats") or "" for path in instance.glob("per_cpu/cpu*"))
-            yield TracingInstance(name, here, sum(int(number) for text in stats for number in WRITTEN.findall(text)))
-
-
-def _instances(folder: Path) -> Iterator[tuple[str, Path]]:
-    yield "", folder
-    try:
-        yield from sorted((path.name, path) for path in (folder / "instances").iterdir() if path.is_dir())
-    except OSError:
-        return
-
-
-def _on(folder: Path, probes: dict[str, tuple[Place, int | None]]) -> Iterator[SwitchedOn]:
-    tracer = read_text(folder, "current_tracer") or NO_TRACER
-    if tracer != NO_TRACER:
-        where = Place(kind=TRACERS.get(tracer, tracer), name=tracer)
-        yield SwitchedOn(name=tracer, place=where, events=None)
-    for event in (read_text(folder, "set_event") or "").split():
-        where, hits = probes[event] if event in probes else (place("tracepoint", event, 0), None)
-        yield SwitchedOn(name=event, place=where, events=hits)
+    instances = [("", folder)]
+    with contextlib.suppress(OSError):
+        instances += sorted((path.name, path) for path in (folder / "instances").iterdir() if path.is_dir())
+    for name, instance in instances:
+        events = (read_text(instance, "set_event") or "").split()
+        on = [SwitchedOn(event, *(probes.get(event) or (place("tracepoint", event, 0), None))) for event in events]
+        tracer = read_text(instance, "current_tracer") or NO_TRACER
+        if tracer != NO_TRACER:
+            on.insert(0, SwitchedOn(tracer, Place(kind=TRACERS.get(tracer, tracer), name=tracer), None))
+        if on:
+            yield name, instance, on
 
 
 def _probes(folder: Path) -> Iterator[tuple[str, tuple[Place, int | None]]]:
@@ -229,7 +205,6 @@ def _probes(folder: Path) -> Iterator[tuple[str, tuple[Place, int | None]]]:
 
 
 def _hits(folder: Path, file: str, column: int) -> dict[str, int]:
-    """How often each event fired, by its name; the file of uprobes has the path before it."""
     lines = (line.split() for line in (read_text(folder, file) or "").splitlines())
     return {words[column]: int(words[column + 1]) for words in lines if len(words) > column + 1}
 
@@ -291,48 +266,41 @@ def tracing_now() -> TracingSnapshot:
     return TracingSnapshot(at_ns, tuple(found))
 
 
-class RunStatistics:
-    """Statistics that are on until `close`. Raises, when it is made: HostNotReady, with what would help."""
+class RunStatistics(contextlib.AbstractContextManager["RunStatistics"]):
+    """Statistics that are on for a `with` block. Raises, when it is made: HostNotReady, with what would help."""
 
     def __init__(self) -> None:
         with explained("asking what is loaded"):
             self.own = own_cost()
             self._statistics = kernel_calls.enable_statistics()
 
-    def look(self) -> TracingSnapshot:
-        """All that traces now. Raises: HostNotReady."""
-        return tracing_now()
+    def __exit__(self, *_: object) -> None:
+        os.close(self._statistics)
+
+    look = staticmethod(tracing_now)
 
     def between(self, first: TracingSnapshot, last: TracingSnapshot) -> list[Active]:
         """What fired between two looks, of all that traced at the last; what is new since the first began at zero."""
         seconds = (last.at_ns - first.at_ns) / 1e9
         before = {one.key: one for one in first.found}
-        return [self._active(before.get(one.key), one, seconds) for one in last.found]
+        found = []
+        for now in last.found:
+            then = before.get(now.key)
+            events_hz = program_s_per_s = None
+            if now.events is not None:
+                events = now.events - (then.events or 0 if then else 0)
+                events_hz = events / seconds
+                if now.program_ns is not None:
+                    spent_ns = now.program_ns - (then.program_ns or 0 if then else 0) - events * self.own.counted_ns
+                    program_s_per_s = max(0.0, spent_ns) / 1e9 / seconds
+            found.append(Active(now, events_hz, program_s_per_s))
+        return found
 
     def added_s_per_s(self, active: Iterable[Active]) -> float | None:
         """The cost of the statistics themselves, in seconds per second; None if it could not be measured."""
         if self.own.added_ns is None:
             return None
         return sum(one.events_hz or 0.0 for one in active if one.loaded.sort == "bpf") * self.own.added_ns / 1e9
-
-    def close(self) -> None:
-        """Restore the statistics' setting."""
-        os.close(self._statistics)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _active(self, before: Loaded | None, now: Loaded, seconds: float) -> Active:
-        if now.events is None:
-            return Active(now, None, None)
-        events = now.events - (before.events or 0 if before else 0)
-        if now.program_ns is None:
-            return Active(now, events / seconds, None)
-        spent_ns = now.program_ns - (before.program_ns or 0 if before else 0) - events * self.own.counted_ns
-        return Active(now, events / seconds, max(0.0, spent_ns) / 1e9 / seconds)
 
 
 def _programs(programs: Iterable[BpfProgram], links: Iterable[Attached], held: Holders) -> Iterator[Loaded]:
@@ -364,25 +332,27 @@ def _programs(programs: Iterable[BpfProgram], links: Iterable[Attached], held: H
 
 def _in_tracefs() -> Iterator[Loaded]:
     """Everything that is on in ftrace. Events without a count of their own are one row, counted by their buffer."""
-    for instance in switched_on():
-        for one in instance.on:
-            if one.events is not None:
-                yield Loaded(
-                    key=("ftrace", instance.name, one.place),
-                    sort="ftrace",
-                    kind=one.place.kind,
-                    name=one.name,
-                    places=(one.place,),
-                    events=one.events,
-                )
-        if places := tuple(one.place for one in instance.on if one.events is None):
+    for instance, folder, on in switched_on():
+        counted = [one for one in on if one.events is not None]
+        for one in counted:
             yield Loaded(
-                key=("buffer", instance.name),
+                key=("ftrace", instance, one.place),
+                sort="ftrace",
+                kind=one.place.kind,
+                name=one.name,
+                places=(one.place,),
+                events=one.events,
+            )
+        if places := tuple(one.place for one in on if one.events is None):
+            stats = (read_text(path, "stats") or "" for path in folder.glob("per_cpu/cpu*"))
+            written = sum(int(number) for text in stats for number in WRITTEN.findall(text))
+            yield Loaded(
+                key=("buffer", instance),
                 sort="ftrace",
                 kind="buffer",
-                name=instance.name or "ftrace",
+                name=instance or "ftrace",
                 places=places,
-                events=instance.written - sum(one.events or 0 for one in instance.on),
+                events=written - sum(one.events or 0 for one in counted),
             )
 
 

@@ -12,9 +12,9 @@ import platform
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 
@@ -75,27 +75,23 @@ def event_costs(countables: Iterable[Countable]) -> tuple[dict[Means, float], fl
 def _measured(kind: CountableProbe, mechanism: str) -> tuple[float, float]:
     """(ns of an event, s taken from others)."""
     try:
-        with _event(kind, mechanism) as (probe, fire), _attached(probe) as attachments:
+        with (
+            _event(kind, mechanism) as (probe, fire),
+            contextlib.closing(Attachments([probe], [os.getpid()], follow=False, pid=os.getpid())) as attachments,
+            contextlib.ExitStack() as undo,
+        ):
             if attachments.refused:
                 return UNKNOWN_NS, 0.0
+            be_prompt(is_prompt=True)
+            undo.callback(be_prompt, is_prompt=False)
             attachments.switch(on=True)
             traced_ns, own = _event_ns(fire)
             attachments.detach()
             added_ns = traced_ns - _event_ns(fire)[0]
-            ran = attachments.runs()[attachments.means[0]]
+            runs, run_ns = attachments.runs()[attachments.means[0]]
     except (OSError, KeyError, HostNotReady):
         return UNKNOWN_NS, 0.0
-    return max(0.0, added_ns - ran.run_ns / ran.runs), max(0, ran.runs - own) * added_ns / 1e9
-
-
-@contextlib.contextmanager
-def _attached(own: Countable) -> Iterator[Attachments]:
-    with contextlib.closing(Attachments([own], [os.getpid()], follow=False, pid=os.getpid())) as attachments:
-        be_prompt(is_prompt=True)
-        try:
-            yield attachments
-        finally:
-            be_prompt(is_prompt=False)
+    return max(0.0, added_ns - run_ns / runs), max(0, runs - own) * added_ns / 1e9
 
 
 @contextlib.contextmanager
@@ -150,13 +146,12 @@ UNSURE_RATIO = 0.3
 """How far an event's cost may be wrong: in programs at work one takes up to so much longer than in a loop."""
 
 
-@dataclass(slots=True)
-class CountedRate:
+class CountedRate(NamedTuple):
     """The rate of a probe and of each thread, and whether counting took so much that they are lower bounds."""
 
     sampled: SampledRate
-    thread_hz: dict[int, float] = field(default_factory=dict)
-    at_least: bool = False
+    thread_hz: dict[int, float]
+    at_least: bool
 
 
 class Rates:
@@ -252,7 +247,6 @@ class Rates:
         return CountedRate(sampled, thread_hz, bool(found) and (at_least or self.is_hardly_seen))
 
     def _strata(self, found: Sequence[tuple[int, int, int, float]]) -> list[Stratum]:
-        """Every window with its events."""
         most = self._most
         events = [0] * len(most)
         without = [0.0] * len(most)

@@ -13,7 +13,7 @@ import re
 import shutil
 import struct
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -45,7 +45,9 @@ EVERY_CALL = "tracepoint:raw_syscalls:sys_enter"
 PARTS = re.compile(r'(?:"[^"]*"|[^:"])+|(?<=:)(?=:)')
 """The parts between colons; colons in quotation marks, as in C++ names, divide nothing."""
 
-D_PLACES: dict[str, str] = beside(__file__, "places")["d"]
+_FACTS: dict[str, Any] = beside(__file__)
+
+D_PLACES: dict[str, str] = _FACTS["d"]
 """Patterns of attach points of D to those of bpftrace."""
 D_USER_STATIC = re.compile(r"(?P<provider>[A-Za-z_]\w*?)(?:\$target|\d+):(?P<file>[^:]*):[^:]*:(?P<name>[\w*-]+)")
 """A process has the providers of all others."""
@@ -61,7 +63,11 @@ def as_bpftrace(attach: str, kind: str, language: Language) -> str | None:
     if language == "strace" or (language == "perf" and kind == "system-call"):
         return EVERY_CALL
     if language == "d":
-        return _of_d(attach)
+        for pattern, place in D_PLACES.items():
+            if found := re.fullmatch(pattern, attach):
+                return found.expand(place)
+        found = D_USER_STATIC.fullmatch(attach)
+        return f"usdt:{found['file']}:{found['provider']}:{found['name'].replace('-', '__')}" if found else None
     if kind in {"software", "hardware"}:
         return f"{kind}:{attach.partition(':')[0]}:"
     return f"tracepoint:{attach}" if kind.startswith(("tracepoint", "raw-tracepoint")) else None
@@ -72,73 +78,9 @@ def parts(attach: str) -> list[str]:
     return [one.group() for one in PARTS.finditer(attach)]
 
 
-def _of_d(attach: str) -> str | None:
-    for pattern, place in D_PLACES.items():
-        if found := re.fullmatch(pattern, attach):
-            return found.expand(place)
-    found = D_USER_STATIC.fullmatch(attach)
-    return f"usdt:{found['file']}:{found['provider']}:{found['name'].replace('-', '__')}" if found else None
-
-
 MOST_SITES = 100_000
 
 NOTES, BASE = ".note.stapsdt", ".stapsdt.base"
-
-
-@dataclass(frozen=True, slots=True)
-class StaticProbe:
-    """One site of a static probe: its offset in the file, the bytes there, and the offset of its semaphore, if any."""
-
-    provider: str
-    name: str
-    offset: int
-    first_bytes: bytes
-    semaphore_offset: int | None
-
-
-def static_probes(path: Path) -> list[StaticProbe]:
-    """All sites in a file, in its order; none if it has none, or is no ELF file."""
-    try:
-        with elf_file(path) as elf:
-            return list(islice(_sites(elf), MOST_SITES))
-    except (OSError, ELFError):
-        return []
-
-
-def _sites(elf: ELFFile) -> Iterator[StaticProbe]:
-    notes, base = elf.get_section_by_name(NOTES), elf.get_section_by_name(BASE)
-    if not isinstance(notes, NoteSection):
-        return
-    word = "Q" if elf.elfclass == 64 else "I"
-    segments = loaded(elf)
-    head = struct.Struct(f"{'<' if elf.little_endian else '>'}3{word}")
-    for note in notes.iter_notes():
-        if note["n_name"] != "stapsdt":
-            continue
-        data: bytes = note["n_descdata"]
-        address, linked_base, semaphore = head.unpack_from(data)
-        provider, name = data[head.size :].split(b"\0")[:2]
-        moved = base["sh_addr"] - linked_base if base is not None else 0  # prelink(8) moves a file's addresses
-        offset = offset_of(address + moved, segments)
-        if offset is None or not (provider + name).decode().isprintable():
-            continue
-        elf.stream.seek(offset)
-        first = elf.stream.read(FIRST_BYTES)
-        count = offset_of(semaphore + moved, segments) if semaphore else None
-        yield StaticProbe(provider.decode(), name.decode(), offset, first, count)
-
-
-_FACTS: dict[str, Any] = beside(__file__)
-NEEDS: dict[str, Need] = _FACTS["needs"]
-"""What the kernel must have for each kind of probe."""
-KERNEL_FUNCTIONS = ("kprobe", "kretprobe", "fentry", "fexit")
-
-AS_TRACEPOINTS: dict[str, str] = _FACTS["software"]
-"""Events that the kernel counts itself to the static probes that fire with them."""
-
-
-class NotHere(ProbeEffectError):
-    """This system does not have a probe; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,11 +99,60 @@ class Place:
     semaphore_offset: int | None = None
 
 
+def static_probes(path: Path) -> list[Place]:
+    """All sites of static probes in a file, in its order; none if it has none, or is no ELF file."""
+    try:
+        with elf_file(path) as elf:
+            return list(islice(_sites(path, elf), MOST_SITES))
+    except (OSError, ELFError):
+        return []
+
+
+def _sites(path: Path, elf: ELFFile) -> Iterator[Place]:
+    notes, base = elf.get_section_by_name(NOTES), elf.get_section_by_name(BASE)
+    if not isinstance(notes, NoteSection):
+        return
+    word = "Q" if elf.elfclass == 64 else "I"
+    segments = loaded(elf)
+    head = struct.Struct(f"{'<' if elf.little_endian else '>'}3{word}")
+    for note in notes.iter_notes():
+        if note["n_name"] != "stapsdt":
+            continue
+        data: bytes = note["n_descdata"]
+        address, linked_base, semaphore = head.unpack_from(data)
+        provider, name = data[head.size :].split(b"\0")[:2]
+        moved = base["sh_addr"] - linked_base if base is not None else 0  # prelink(8) moves a file's addresses
+        offset = offset_of(address + moved, segments)
+        if offset is None or not (provider + name).decode().isprintable():
+            continue
+        elf.stream.seek(offset)
+        yield Place(
+            kind="usdt",
+            name=f"{provider.decode()}:{name.decode()}",
+            path=path,
+            offset=offset,
+            first_bytes=elf.stream.read(FIRST_BYTES),
+            semaphore_offset=offset_of(semaphore + moved, segments) if semaphore else None,
+        )
+
+
+NEEDS: dict[str, Need] = _FACTS["needs"]
+"""What the kernel must have for each kind of probe."""
+KERNEL_FUNCTIONS = ("kprobe", "kretprobe", "fentry", "fexit")
+
+AS_TRACEPOINTS: dict[str, str] = _FACTS["software"]
+"""Events that the kernel counts itself to the static probes that fire with them."""
+
+
+class NotHere(ProbeEffectError):
+    """This system does not have a probe; the message says why."""
+
+
 def places(attach: str, kind: str, root: Path, pid: int | None = None) -> list[Place]:
     """Every place that an attach point matches, by name.
 
     Args:
-        attach: in bpftrace's words (`attach_points.as_bpftrace`), such as `tracepoint:syscalls:sys_enter_*`.
+        attach: in bpftrace's words (`as_bpftrace`), such as `tracepoint:syscalls:sys_enter_*`.
         kind: as `ScriptProbe.kind` has it.
         root: root of the file system, where tracefs is looked for.
         pid: the process in which libraries named without a path are looked for; else the system's own.
@@ -196,8 +187,7 @@ def _tracepoints(attach: str, words: list[str], root: Path) -> list[str]:
         pattern = AS_TRACEPOINTS[words[0]]
     elif attach.startswith("rawtracepoint:"):
         pattern = f"*:{words[-1]}"
-    wanted = _glob(pattern)
-    return sorted(name for name in _available(tracefs_folder(root)) if wanted.fullmatch(name))
+    return _matching(_available(tracefs_folder(root)), pattern)
 
 
 @cache
@@ -214,8 +204,7 @@ def _kernel_functions(pattern: str, root: Path) -> list[str]:
         names = {parts[2] for parts in symbols if parts[1] in "tT"}
     else:
         names = {line.split()[0] for line in text.splitlines() if line}
-    wanted = _glob(pattern)
-    return sorted(name for name in names if wanted.fullmatch(name))
+    return _matching(names, pattern)
 
 
 def _functions(attach: str, kind: str, words: list[str], root: Path, pid: int | None) -> Iterator[Place]:
@@ -223,22 +212,17 @@ def _functions(attach: str, kind: str, words: list[str], root: Path, pid: int | 
     name, _, distance = words[-1].strip('"').partition("+")
     for path in _files(words[0], root, pid):
         if "*" in name:
-            found = matching_functions(path, name)
+            functions = matching_functions(path, name)
         else:
-            one = find_function(path, name)
-            found = {} if one is None else {name: one}
-        if not found and not matching_functions(path, "*"):
+            function = find_function(path, name)
+            functions = {} if function is None else {name: function}
+        if not functions and not matching_functions(path, "*"):
             msg = f"{attach}: {path} has no table of symbols; its package may have one apart (-dbgsym, debuginfo)"
             raise NotHere(msg)
-        for function, at in found.items():
+        for found, at in functions.items():
             inside = int(distance, 0) if distance else 0
-            yield Place(
-                kind=kind,
-                name=function,
-                path=path,
-                offset=at.offset + inside,
-                first_bytes=None if inside else at.first_bytes,
-            )
+            first_bytes = None if inside else at.first_bytes
+            yield Place(kind=kind, name=found, path=path, offset=at.offset + inside, first_bytes=first_bytes)
 
 
 def same_function_elsewhere(place: Place, pid: int) -> list[Path]:
@@ -258,16 +242,7 @@ def _static(words: list[str], root: Path, pid: int | None) -> Iterator[Place]:
     provider, name = (words[1], words[2]) if len(words) > 2 else ("*", words[-1])
     wanted = _glob(f"{provider or '*'}:{name}")
     for path in _files(words[0], root, pid):
-        for one in static_probes(path):
-            if wanted.fullmatch(f"{one.provider}:{one.name}"):
-                yield Place(
-                    kind="usdt",
-                    name=f"{one.provider}:{one.name}",
-                    path=path,
-                    offset=one.offset,
-                    first_bytes=one.first_bytes,
-                    semaphore_offset=one.semaphore_offset,
-                )
+        yield from (site for site in static_probes(path) if wanted.fullmatch(site.name))
 
 
 def _files(named: str, root: Path, pid: int | None) -> list[Path]:
@@ -301,3 +276,8 @@ def _library(stem: str) -> str | None:
 def _glob(pattern: str) -> re.Pattern[str]:
     """The pattern of a wildcard, where `*` matches anything and every other character itself, as in bpftrace."""
     return re.compile(".*".join(map(re.escape, pattern.split("*"))))
+
+
+def _matching(names: Iterable[str], pattern: str) -> list[str]:
+    wanted = _glob(pattern)
+    return sorted(name for name in names if wanted.fullmatch(name))

@@ -56,14 +56,18 @@ class ThreadUse:
 
 
 class TargetProcesses:
-    """The processes of a target while they are counted. Always `end` it: use `contextlib.closing` or `finally`."""
+    """The processes of a target while they are counted. Always `close` it."""
 
     def __init__(self, target: Target) -> None:
         """Start the command, stopped before its first instruction; or look whether the process or the cgroup is there.
 
         Raises: UsageError for a process, a cgroup or a command that is not there; HostNotReady inside a container.
         """
-        _check_namespace()
+        if here := other_pids(ROOT):
+            raise HostNotReady(
+                f"this program is in a process namespace of its own ({here}), and the kernel counts by the ids of the "
+                "first one. Run it on the host, or in a container that shares them (docker run --pid=host)"
+            )
         self.target = target
         self._child = stopped(target.command) if target.command else None
         self.pid = self._child.pid if self._child else target.pid
@@ -92,7 +96,7 @@ class TargetProcesses:
         time.sleep(timeout_s)
         return False
 
-    def end(self) -> None:
+    def close(self) -> None:
         """End the command, and close what was followed."""
         if self._child is not None:
             self._child.send(signal.SIGCONT)  # a stopped program would not hear that it is to end
@@ -102,8 +106,6 @@ class TargetProcesses:
             os.close(self._ends)
             self._ends = -1
 
-    close = end
-
 
 def threads_of(pids: Iterable[int]) -> dict[int, ThreadUse]:
     """Thread id to the thread of these processes, with the CPU time that it used since its start.
@@ -112,7 +114,17 @@ def threads_of(pids: Iterable[int]) -> dict[int, ThreadUse]:
     kernel brings them up to date at each tick, so that they are behind by some ms for a thread that runs. Threads that
     end while we look are left out, and all where the kernel was built without CONFIG_SCHED_INFO.
     """
-    return {one.tid: one for pid in pids for one in _threads(pid)}
+    threads = {}
+    for pid in pids:
+        folders: list[Path] = []
+        with contextlib.suppress(OSError):
+            folders += (ROOT / f"proc/{pid}/task").iterdir()
+        for folder in folders:
+            if (stat := read_text(folder, "schedstat")) is not None:
+                cpu_s, waited_s = (int(word) / 1e9 for word in stat.split()[:2])
+                tid, comm = int(folder.name), printable(read_text(folder, "comm") or "")
+                threads[tid] = ThreadUse(tid=tid, pid=pid, comm=comm, cpu_s=cpu_s, waited_s=waited_s)
+    return threads
 
 
 def used_between(before: dict[int, ThreadUse], after: dict[int, ThreadUse]) -> list[ThreadUse]:
@@ -126,34 +138,12 @@ def used_between(before: dict[int, ThreadUse], after: dict[int, ThreadUse]) -> l
     return sorted(used, key=lambda one: (-one.cpu_s, one.tid))
 
 
-def _threads(pid: int) -> Iterator[ThreadUse]:
-    try:
-        folders = list((ROOT / f"proc/{pid}/task").iterdir())
-    except OSError:
-        return
-    for folder in folders:
-        stat = read_text(folder, "schedstat")
-        if stat is not None:
-            cpu_s, waited_s = (int(word) / 1e9 for word in stat.split()[:2])
-            comm = printable(read_text(folder, "comm") or "")
-            yield ThreadUse(tid=int(folder.name), pid=pid, comm=comm, cpu_s=cpu_s, waited_s=waited_s)
-
-
 def _descendants(pid: int) -> Iterator[int]:
     """Children of all threads of a process, and theirs: proc_pid_tid_children(5)."""
     for file in ROOT.glob(f"proc/{pid}/task/*/children"):
         for child in map(int, (read_text(file.parent, file.name) or "").split()):
             yield child
             yield from _descendants(child)
-
-
-def _check_namespace() -> None:
-    """Raise HostNotReady if the kernel's process ids are not ours."""
-    if here := other_pids(ROOT):
-        raise HostNotReady(
-            f"this program is in a process namespace of its own ({here}), and the kernel counts by the ids of the "
-            "first one. Run it on the host, or in a container that shares them (docker run --pid=host)"
-        )
 
 
 def stopped(command: tuple[str, ...], *, stdout: int = 2, stderr: int = 2) -> Child:
@@ -172,18 +162,14 @@ def stopped(command: tuple[str, ...], *, stdout: int = 2, stderr: int = 2) -> Ch
 
 
 def _end_of(pid: int) -> int:
-    """A descriptor that says when a process ends. Raises: UsageError if there is no such process."""
+    """A descriptor that says when a process ends. Raises: UsageError if there is none, with what has its id inside."""
     try:
         return end_descriptor(pid)
     except (OSError, OverflowError) as error:
-        raise UsageError(_no_process(pid)) from error
-
-
-def _no_process(pid: int) -> str:
-    """The message that there is no such process, with the process that has this id in a container."""
-    others = sorted(outer for outer, inner in _inner_pids() if inner == pid)
-    where = f"; inside a container process {others[0]} is called so: give that one" if others else ""
-    return f"process {pid}: found none, expected the id of a process that runs here, as `ps -e` lists them{where}"
+        others = sorted(outer for outer, inner in _inner_pids() if inner == pid)
+        where = f"; inside a container process {others[0]} is called so: give that one" if others else ""
+        msg = f"process {pid}: found none, expected the id of a process that runs here, as `ps -e` lists them{where}"
+        raise UsageError(msg) from error
 
 
 def _inner_pids() -> Iterator[tuple[int, int]]:

@@ -73,14 +73,6 @@ class Observation:
     cpu_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WindowCost:
-    """CPU time of a window: per second while it counted, and in all while it was attached before and after."""
-
-    ratio: float
-    fixed_s: float
-
-
 class Windows:
     """Counting from its beginning to its end, of probes that are attached already.
 
@@ -114,7 +106,8 @@ class Windows:
         self._at_once_s = at_once_s
         strata = min(MOST_STRATA, max(FEWEST_STRATA, OVERHEAD_RATIO * seconds / overhead_s))
         self._longest_s = seconds / strata
-        self._recent: deque[WindowCost] = deque(maxlen=RECENT)
+        self._recent: deque[tuple[float, float]] = deque(maxlen=RECENT)
+        """CPU time of windows: per second while they counted, and in all while they were attached before and after."""
         self._random = random.Random(SEED)  # noqa: S311 (no secret)
         self._threads: dict[int, ThreadUse] = {}
         self._by_cpu: dict[int, dict[int, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
@@ -123,7 +116,7 @@ class Windows:
 
     def run(self, on_progress: Callable[[float, float], None]) -> None:
         """Count until the time is over or the target has ended."""
-        self._before, self._last = self._look(), self._attachments.read()
+        self._before, self._last = threads_of(self._followed.pids()), self._attachments.read()
         self._looked_s = self._began_s = time.monotonic()
         self._start()
         self._followed.go_on()
@@ -135,8 +128,8 @@ class Windows:
 
     def spent_s(self) -> float:
         """CPU time, s, that counting took until now from the programs that it watches."""
-        runs = self._attachments.runs()
-        return sum(one.run_ns + one.runs * self._cost_ns[means] for means, one in runs.items()) / 1e9
+        ran = self._attachments.runs().items()
+        return sum(run_ns + runs * self._cost_ns[means] for means, (runs, run_ns) in ran) / 1e9
 
     def counts(self, slots: Iterable[int]) -> dict[int, Counter[int]]:
         """Events in all windows together by thread and CPU, of the probe whose counts have these keys."""
@@ -168,13 +161,15 @@ class Windows:
         """Count one window of the next part of the time: all of it, or at a random place in it."""
         begin_s, left_s, spent_s = self.elapsed_s, self._seconds - self.elapsed_s, self.spent_s()
         length_s = min(left_s, self._longest_s, max(FIRST_S, 2 * self._overhead_s, GROWTH_RATIO * begin_s))
-        if spent_s < self._at_once_s:
-            self._whole(begin_s, length_s, self._at_once_s - spent_s)
+        if spent_s < self._at_once_s:  # every moment, or until the budget for that is spent
+            self._start()
+            counted_s, counts, cpu_s = self._count(begin_s + length_s, self._at_once_s - spent_s, stay=True)
+            self._add(counted_s, counted_s, counts, cpu_s)
+            self.elapsed_s = self._ended_s if self.ended else begin_s + counted_s
             return
         spread_s = begin_s * math.log(self._seconds / begin_s) if self._at_once_s and begin_s else left_s
         allowed_ratio = max(0.0, self._budget_s - spent_s) / spread_s
-        ratio = mean(one.ratio for one in self._recent) if self._recent else 0.0
-        fixed_s = mean(one.fixed_s for one in self._recent) if self._recent else 0.0
+        ratio, fixed_s = map(mean, zip(*self._recent, strict=True)) if self._recent else (0.0, 0.0)
         shortest_s = max(LEAST_S, fixed_s / ratio) if ratio else LEAST_S  # as much as attaching and detaching take
         least_s = fixed_s + ratio * shortest_s
         if least_s > allowed_ratio * length_s:
@@ -191,13 +186,6 @@ class Windows:
         else:
             self._stand_for(self._ended_s - begin_s)
         self.elapsed_s = self._ended_s if self.ended else max(self._now_s(), begin_s + length_s)
-
-    def _whole(self, begin_s: float, length_s: float, most_s: float) -> None:
-        """Count every moment of a part of the time, or until it has cost `most_s`."""
-        self._start()
-        counted_s, counts, cpu_s = self._count(begin_s + length_s, most_s, stay=True)
-        self._add(counted_s, counted_s, counts, cpu_s)
-        self.elapsed_s = self._ended_s if self.ended else begin_s + counted_s
 
     def _observe(self, begin_s: float, length_s: float, end_s: float, *, most_s: float, stay: bool) -> None:
         """Count until a moment; if that was cut, count a short window for the rest."""
@@ -249,12 +237,11 @@ class Windows:
         else:
             counted_s, cost_s, detach_cost_s, cpu_now_s = self._detach()
             fixed_s += detach_cost_s
-        self._recent.append(WindowCost(cost_s / counted_s, fixed_s))
+        self._recent.append((cost_s / counted_s, fixed_s))
         cpu_s = None if cpu_now_s is None or cpu_since_s is None else cpu_now_s - cpu_since_s
         return counted_s, self._read(), cpu_s
 
     def _start(self) -> None:
-        """Attach and count, if that is not so already."""
         if not self._is_on:
             be_prompt(is_prompt=True)
             before_s = self.spent_s()
@@ -283,16 +270,15 @@ class Windows:
         return counted_s, off_s - self._before_s, detached_s - off_s, cpu_s
 
     def _read(self) -> dict[tuple[int, int], int]:
-        """The events since the last look."""
         before, self._last = self._last, self._attachments.read()
         found = {}
-        for key, values in self._last.items():
-            if events := sum(values) - sum(before.get(key, ())):
-                found[key] = events
-                slot, thread = key
-                own = self._by_cpu[slot][thread]
-                for cpu, (now, then) in enumerate(zip_longest(values, before.get(key, ()), fillvalue=0)):
-                    own[cpu] += now - then
+        for (slot, thread), values in self._last.items():
+            earlier = before.get((slot, thread), ())
+            if events := sum(values) - sum(earlier):
+                found[slot, thread] = events
+                by_cpu = self._by_cpu[slot][thread]
+                for cpu, (now, then) in enumerate(zip_longest(values, earlier, fillvalue=0)):
+                    by_cpu[cpu] += now - then
         return found
 
     def _now_s(self) -> float:
@@ -310,21 +296,18 @@ class Windows:
         if self._followed.wait(seconds - SHORT_S):
             self.ended, self._ended_s = ENDED, self._now_s()
 
-    def _look(self) -> dict[int, ThreadUse]:
-        return threads_of(self._followed.pids())
-
     def _look_at_threads(self, on_progress: Callable[[float, float], None]) -> None:
         """Some times a second; of the whole machine, where it takes long, at the end only."""
         is_due = time.monotonic() - self._looked_s > LOOK_AT_THREADS_S
         if is_due:
             on_progress(self.elapsed_s, self.spent_s())
         if (is_due and not self.target.is_machine) or self.ended:
-            self._threads |= self._look()
+            self._threads |= threads_of(self._followed.pids())
             self._looked_s = time.monotonic()
 
     def _watch_threads_on(self) -> None:
         """Read the threads' CPU time a last time, after long enough."""
         if self.ended is None:
             self._followed.wait(max(0.0, min(LEAST_LOOK_S, self._seconds) - (time.monotonic() - self._began_s)))
-        self._threads |= self._look() | self._attachments.ended()
+        self._threads |= threads_of(self._followed.pids()) | self._attachments.ended()
         self._looked_s = time.monotonic()

@@ -95,7 +95,7 @@ def present() -> frozenset[TracingKey]:
     """What can be seen in some milliseconds of all that traces, to be compared with a later look."""
     if sys.platform != "linux":
         return frozenset()
-    found: set[TracingKey] = {("ftrace", part.name, one.place) for part in switched_on() for one in part.on}
+    found: set[TracingKey] = {("ftrace", name, one.place) for name, _, on in switched_on() for one in on}
     found |= {("perf", pid) for pid in with_perf_events()}
     with suppress(OSError, HostNotReady):  # closed to us
         found |= {("bpf", one.id) for one in bpf_objects.programs() if one.kind in OF_PROBES}

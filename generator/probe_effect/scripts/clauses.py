@@ -10,43 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from probe_effect.scripts.form import (
-    ALIASES,
-    ATTACH_POINT,
-    BARE,
-    BY_KERNEL_STACK,
-    BY_USER_STACK,
-    D_KINDS,
-    DECLARATIONS,
-    EFFECTS,
-    EXPECTED,
-    FAULTS,
-    FUNCTION_WORDS,
-    HZ,
-    KINDS,
-    MANY,
-    NAMED,
-    PATHS,
-    SYSTEM_CALL_WRAPPERS,
-    TIMERS,
-    TIMES_PER_S,
-    TRACEPOINTS,
-    TYPES,
-    Language,
-    Script,
-    Tokens,
-    after_layout,
-    bracketed,
-    failed,
-    found_at,
-    predicate,
-    token_at,
-)
+from probe_effect.scripts import form
+from probe_effect.scripts.form import Language, Script, Tokens, after_layout, bracketed, failed, found_at, token_at
 from probe_effect.toml import beside
 
-_PIECE = re.compile(ATTACH_POINT)
+_PIECE = re.compile(form.ATTACH_POINT)
 _WORD = re.compile(r"[A-Za-z_]+")
-_NAMED = re.compile(NAMED)
+_NAMED = re.compile(form.NAMED)
 _EMPTY = Tokens("", (), {})
 
 
@@ -93,19 +63,19 @@ def program(text: str) -> ScriptProgram:
     at = after_layout(text, 0)
     while at < len(text):
         word = _word_at(text, at)
-        if word in FUNCTION_WORDS:
+        if word in form.FUNCTION_WORDS:
             name, block, at = _function(text, at)
             functions[name] = block
-        elif word in TYPES or (word == "config" and text.startswith("=", after_layout(text, at + len(word)))):
+        elif word in form.TYPES or (word == "config" and text.startswith("=", after_layout(text, at + len(word)))):
             at = _definition(text, at)
-        elif word in DECLARATIONS and text[at + len(word) : at + len(word) + 1].isspace():
+        elif word in form.DECLARATIONS and text[at + len(word) : at + len(word) + 1].isspace():
             at = _behind_semicolon(text, at)
         else:
             clause, at = _clause(text, at)
             clauses.append(clause)
         at = after_layout(text, at)
     if not clauses:
-        raise failed(text, len(text), *FAULTS["no-probe"])
+        raise failed(text, len(text), *form.FAULTS["no-probe"])
     return ScriptProgram(tuple(clauses), functions)
 
 
@@ -119,7 +89,7 @@ def _definition(text: str, at: int) -> int:
     while (token := token_at(text, at)) and token.text not in {"{", ";"}:
         at = token.end
     if token is None:
-        raise failed(text, len(text), *FAULTS["open-definition"])
+        raise failed(text, len(text), *form.FAULTS["open-definition"])
     if token.text == ";":
         return token.end
     _, at = bracketed(text, token.start)
@@ -136,7 +106,7 @@ def _behind_semicolon(text: str, at: int) -> int:
             return at
         if token.text == "{":
             _, at = bracketed(text, token.start)
-    raise failed(text, len(text), *FAULTS["open-statement"])
+    raise failed(text, len(text), *form.FAULTS["open-statement"])
 
 
 def _function(text: str, at: int) -> tuple[str, Tokens, int]:
@@ -146,25 +116,25 @@ def _function(text: str, at: int) -> tuple[str, Tokens, int]:
     while (token := token_at(text, at)) and token.text != "{":
         at = token.end
     if token is None:
-        raise failed(text, len(text), "the end of the script", f"{EXPECTED['block-of']}“{name}”")
+        raise failed(text, len(text), "the end of the script", f"{form.EXPECTED['block-of']}“{name}”")
     block, at = bracketed(text, token.start)
     return name, block, at
 
 
 def _clause(text: str, at: int) -> tuple[Clause, int]:
     points, at = _attach_points(text, at)
-    condition, condition_start = _EMPTY, None
+    condition, condition_start, block = _EMPTY, None, _EMPTY
     at = after_layout(text, at)
     if text.startswith("/", at):
         condition_start = at
-        condition, at = predicate(text, at)
+        condition, at = form.predicate(text, at)
         at = after_layout(text, at)
     if text.startswith("{", at):
         block, at = bracketed(text, at)
-        return Clause(points, condition, condition_start, block), at
-    if condition_start is None and all(one.text.count(":") == 3 for one in points):
-        return Clause(points, condition, condition_start, _EMPTY), at  # D prints the probe's name then
-    raise failed(text, at, found_at(text, at), EXPECTED["behind-point"])
+    # without a block D prints the probe's name
+    elif condition_start is not None or any(one.text.count(":") != 3 for one in points):
+        raise failed(text, at, found_at(text, at), form.EXPECTED["behind-point"])
+    return Clause(points, condition, condition_start, block), at
 
 
 def _attach_points(text: str, at: int) -> tuple[tuple[AttachPoint, ...], int]:
@@ -182,70 +152,68 @@ def _attach_points(text: str, at: int) -> tuple[tuple[AttachPoint, ...], int]:
 
 def _attach_point(text: str, at: int) -> tuple[str, int]:
     """One attach point, whose quoted parts may have commas and spaces, and where the text behind it starts."""
-    pieces: list[str] = []
     start, provider = at, ""
     while at < len(text):
         if text[at] == '"':
-            token = token_at(text, at)
-            piece = token.text if token else ""
+            piece = token_at(text, at)
+            end = piece.end if piece else at
         elif text[at] == "/":
-            provider = provider or provider_of("".join(pieces))
-            piece = "/" if provider in PATHS else ""
+            provider = provider or provider_of(text[start:at])
+            end = at + (provider in form.PATHS)
         else:
             matched = _PIECE.match(text, at)
-            piece = matched[0] if matched else ""
-        if not piece:
+            end = matched.end() if matched else at
+        if end == at:
             break
-        pieces.append(piece)
-        at += len(piece)
+        at = end
     if start == at:
-        raise failed(text, at, found_at(text, at), EXPECTED["attach-point"])
-    return "".join(pieces), at
+        raise failed(text, at, found_at(text, at), form.EXPECTED["attach-point"])
+    return text[start:at], at
 
 
 def provider_of(attach: str) -> str:
     """The long and current name of an attach point's provider, in small letters; empty if bpftrace has none."""
     word = _NAMED.sub("", attach).split(":", 1)[0]
-    word = ALIASES.get(word, word.lower())
-    return word if word in KINDS and (":" in attach or word in BARE) else ""
+    word = form.ALIASES.get(word, word.lower())
+    return word if word in form.KINDS and (":" in attach or word in form.BARE) else ""
 
 
 def resolved(attach: str) -> str:
     """An attach point of bpftrace with the long and current name of its provider; BEGIN and END stay as written."""
     written = _NAMED.sub("", attach)
     provider = provider_of(attach)
-    return written if provider in {"", *BARE} else f"{provider}:{written.split(':', 1)[1]}"
+    return written if provider in {"", *form.BARE} else f"{provider}:{written.split(':', 1)[1]}"
 
 
 def kind_of(attach: str, language: Language) -> str:
     """The kind of an attach point of a program; `unknown` if its language has no such provider."""
     if language == "d":
-        return next((kind for pattern, kind in D_KINDS if re.search(pattern, attach)), "unknown")
+        return next((kind for pattern, kind in form.D_KINDS if re.search(pattern, attach)), "unknown")
     provider = provider_of(attach)
     if provider != "tracepoint":
-        return KINDS.get(provider, "unknown")
+        return form.KINDS.get(provider, "unknown")
     return tracepoint_kind(attach.split(":", 1)[1])
 
 
 def tracepoint_kind(name: str) -> str:
     """The kind of a tracepoint, by its subsystem and name."""
-    return next((kind for pattern, kind in TRACEPOINTS if re.search(pattern, name)), "tracepoint")
+    return next((kind for pattern, kind in form.TRACEPOINTS if re.search(pattern, name)), "tracepoint")
 
 
 def timer_hz(attach: str) -> float | None:
     """How often a timer fires on each CPU, events per second; None if its attach point does not say."""
-    found = next((match for pattern in TIMERS if (match := re.match(pattern, attach))), None)
+    found = next((match for pattern in form.TIMERS if (match := re.match(pattern, attach))), None)
     if found is None:
         return None
     unit, number = sorted(found.groups(), key=str.isdigit)
-    if unit in HZ:
+    if unit in form.HZ:
         return float(number)
-    return TIMES_PER_S[unit] / float(number) if unit in TIMES_PER_S and int(number) else None
+    return form.TIMES_PER_S[unit] / float(number) if unit in form.TIMES_PER_S and int(number) else None
 
 
 def matches_many(attach: str) -> bool:
     """Whether an attach point may match any number of functions."""
-    return re.search(MANY, attach) is not None
+    return re.search(form.MANY, attach) is not None
 
 
 _CHANGES: dict[str, Any] = beside(__file__, "changed")
@@ -293,7 +261,7 @@ def _moved(
         for point in clause.attach_points:
             written = resolved(point.text)
             for pattern, replacement in places:
-                if found := re.fullmatch(pattern.replace("{calls}", "|".join(SYSTEM_CALL_WRAPPERS)), written):
+                if found := re.fullmatch(pattern.replace("{calls}", "|".join(form.SYSTEM_CALL_WRAPPERS)), written):
                     edits.append(Edit(point.start, point.start + len(point.text), found.expand(replacement)))
                     uses |= uses_arguments(clause)
     if edits:
@@ -322,7 +290,7 @@ def _count_for_lines(clause: Clause) -> Edit | None:
         keys += (
             block.source(first, last - 1)
             for first, last in parts
-            if all(EFFECTS.get(block.word(place)) != "time" for place in range(first, last))
+            if all(form.EFFECTS.get(block.word(place)) != "time" for place in range(first, last))
         )
         at = end + 1 + (block.word(end + 1) == ";")
     key = ", ".join(dict.fromkeys(keys))
@@ -353,7 +321,7 @@ def _of_perf(script: Script) -> Iterator[CheaperScript]:
         yield CheaperScript(_WORDS["perf-stat"], None)
 
 
-_STACKS = {BY_KERNEL_STACK, BY_USER_STACK}
+_STACKS = {form.BY_KERNEL_STACK, form.BY_USER_STACK}
 _FUNCTIONS = {"kprobe", "kretprobe", "fentry", "fexit", "uprobe", "uretprobe", "tracepoint", "tracepoint-entry"}
 _TIMED = {"begin", "end", "interval", "profile"}
 _LINES = {"printf", "time", "print"}

@@ -7,35 +7,12 @@ from typing import cast
 
 from probe_effect.scripts import form
 from probe_effect.scripts.clauses import tracepoint_kind
-from probe_effect.scripts.form import (
-    BEFORE_TOOLS,
-    BY_NAME,
-    CLOCKS,
-    COMMAND_ENDS,
-    COUNT,
-    EXPECTED,
-    FAULTS,
-    LANGUAGES,
-    NAMED,
-    NOTHING,
-    PERF_KINDS,
-    PRINT,
-    SHELL,
-    SOFTWARE,
-    TRACERS,
-    WITH_VALUE,
-    WRAPPERS,
-    Language,
-    Script,
-    ScriptProbe,
-    failed,
-    shortened,
-)
+from probe_effect.scripts.form import Language, Script, ScriptProbe, failed, shortened
 
-_PART = re.compile("|".join(f"({pattern})" for _, pattern in SHELL))
-_SORTS = tuple(name for name, _ in SHELL)
+_PART = re.compile("|".join(f"({pattern})" for _, pattern in form.SHELL))
+_SORTS = tuple(name for name, _ in form.SHELL)
 _ESCAPED = re.compile(r'\\([\\"$`])')
-_SETTING = re.compile(NAMED)
+_SETTING = re.compile(form.NAMED)
 _EVENTS = re.compile(form.EVENTS)
 _REMARK, _NO_COMMAND = re.compile(form.REMARK), re.compile(form.NO_COMMAND)
 
@@ -77,16 +54,22 @@ def command_line(text: str) -> ToolCommand | None:
 
     Raises: ScriptError where a quote is never closed, or `bpftrace` or `dtrace` has no program in its command line.
     """
-    words = _words(text)
+    words = _shell_words(text)
     tool = _command(words).rpartition("/")[2]
-    language = LANGUAGES.get(tool)
+    language = form.LANGUAGES.get(tool)
     if language is None:
         return None
     rest = list(words)
     key = f"{tool} {rest[0]}" if rest else tool
-    options, others = _split(rest, set(WITH_VALUE.get(key, WITH_VALUE[tool])))
+    options, others = _split(rest, set(form.WITH_VALUE.get(key, form.WITH_VALUE[tool])))
     command = ToolCommand(tool, cast("Language", language), options, others)
-    return _carrying(text, command) if tool in {"bpftrace", "dtrace"} else command
+    if tool not in {"bpftrace", "dtrace"}:
+        return command
+    letter = "e" if tool == "bpftrace" else "n"
+    if programs := command.all(letter):
+        return replace(command, program="\n".join(programs))
+    found = f"“{shortened(command.words[0])}”" if command.words else "no program"
+    raise failed(text, 0, found, f"-{letter}{form.EXPECTED['program']}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +101,8 @@ def watched_by_tool(text: str) -> WatchedByTool:
         started = next(iter(traced), None) if traced and command.words[0] != "probe" else None
     elif command.tool == "trace-cmd":
         pid, started = next(iter(command.all("P")), None), None
-    follows = (
-        command.tool == "perf" or command.has("f", "follow-forks") or (command.tool == "trace-cmd" and command.has("c"))
-    )
-    return WatchedByTool(pid, started if pid is None else None, follows)
+    follows = command.has("f", "follow-forks") or (command.tool == "trace-cmd" and command.has("c"))
+    return WatchedByTool(pid, started if pid is None else None, command.tool == "perf" or follows)
 
 
 def command_name(text: str) -> str:
@@ -131,60 +112,48 @@ def command_name(text: str) -> str:
 
     Raises: ScriptError where a quote is never closed.
     """
-    return _command(_words(text)).rpartition("/")[2].removesuffix(".py")
-
-
-def _words(text: str) -> Iterator[str]:
-    shown = _REMARK.sub("", text)
-    return _shell_words("" if _NO_COMMAND.match(shown) else shown)
+    return _command(_shell_words(text)).rpartition("/")[2].removesuffix(".py")
 
 
 def _command(words: Iterator[str]) -> str:
     """The first word that is no part of a command that starts another one, such as sudo with its options."""
     wrapper, left = None, 0
     for one in words:
-        if one in BEFORE_TOOLS or _SETTING.match(one):
+        if one in form.BEFORE_TOOLS or _SETTING.match(one):
             continue
         if wrapper is not None and one.startswith("-"):
             if len(one) == 2 and one[1] in wrapper[0]:
                 next(words, None)
         elif left:
             left -= 1
-        elif one.startswith("#!") or (found := WRAPPERS.get(one.rpartition("/")[2])) is None:
+        elif one.startswith("#!") or (found := form.WRAPPERS.get(one.rpartition("/")[2])) is None:
             return one
         else:
             wrapper, left = found, found[1]
     return ""
 
 
-def _carrying(text: str, command: ToolCommand) -> ToolCommand:
-    """A command with the program that it carries; of several `-n`, all."""
-    programs = command.all("e" if command.tool == "bpftrace" else "n")
-    if programs:
-        return replace(command, program="\n".join(programs))
-    found = f"“{shortened(command.words[0])}”" if command.words else "no program"
-    option = "-e" if command.tool == "bpftrace" else "-n"
-    raise failed(text, 0, found, f"{option}{EXPECTED['program']}")
-
-
 def _shell_words(text: str) -> Iterator[str]:
     """The words up to the first sign that ends a command; quotes are taken off and nothing is expanded."""
+    text = _REMARK.sub("", text)
+    if _NO_COMMAND.match(text):
+        return
     word: str | None = None
     at = 0
     while at < len(text):
         part = _PART.match(text, at)
         if part is None or part.lastindex is None:
-            raise failed(text, at, f"“{text[at]}” that is never closed", EXPECTED["quote"])
+            raise failed(text, at, f"“{text[at]}” that is never closed", form.EXPECTED["quote"])
         sort = _SORTS[part.lastindex - 1]
         at = part.end()
         if sort != "space" and not (sort == "escape" and part[0] == "\\\n"):
             word = (word or "") + _unquoted(sort, part[0])
         elif sort == "space" and word is not None:
-            if word in COMMAND_ENDS:
+            if word in form.COMMAND_ENDS:
                 return
             yield word
             word = None
-    if word is not None and word not in COMMAND_ENDS:
+    if word is not None and word not in form.COMMAND_ENDS:
         yield word
 
 
@@ -239,14 +208,10 @@ def read_command(text: str, command: ToolCommand) -> Script:
 
 def _tracer(command: ToolCommand) -> str:
     """Words behind the subcommand are those of the program that is traced, and decide nothing."""
-    if (
-        command.tool == "strace"
-        and command.has("seccomp-bpf")
-        and command.has("f", "follow-forks")
-        and command.pid is None
-    ):
+    follows = command.has("f", "follow-forks") and command.pid is None
+    if command.tool == "strace" and follows and command.has("seccomp-bpf"):
         return "strace-seccomp"
-    return TRACERS[f"perf {command.words[0]}" if command.tool == "perf" else command.language]
+    return form.TRACERS[f"perf {command.words[0]}" if command.tool == "perf" else command.language]
 
 
 def _written(name: str, value: str | None) -> str:
@@ -260,7 +225,7 @@ def _probe(
     action: str,
     *,
     has_filter: bool = False,
-    unknown: Iterable[str] = (),
+    unknown: Sequence[str] = (),
     hz: float | None = None,
     every: int = 1,
 ) -> ScriptProbe:
@@ -270,7 +235,7 @@ def _probe(
         actions=(action,),
         has_filter=has_filter,
         timing=None,
-        unknown=tuple(shortened(one) for one in unknown),
+        unknown=tuple(map(shortened, unknown)),
         line=1,
         hz=hz,
         every=every,
@@ -278,7 +243,6 @@ def _probe(
 
 
 def _listed(values: Iterable[str]) -> Iterator[str]:
-    """The parts of a list with commas, in groups (braces) or not."""
     return (one for value in values for one in re.sub(r"[{}]", "", value).split(",") if one)
 
 
@@ -291,32 +255,32 @@ def _perf(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     if subcommand in {"record", "top", "stat"}:
         return _perf_events(subcommand, command)
     found = f"“perf {shortened(subcommand)}”"
-    raise failed(text, 0, found, EXPECTED["perf"])
+    raise failed(text, 0, found, form.EXPECTED["perf"])
 
 
 def _perf_events(subcommand: str, command: ToolCommand) -> Iterator[ScriptProbe]:
-    action = COUNT if subcommand == "stat" else _record_action(command)
+    action = form.COUNT if subcommand == "stat" else _record_action(command)
     is_sampled = subcommand != "stat" and not command.has("c", "count")
-    period = 1 if subcommand == "stat" else _period(command)
+    (last,) = command.all("c", "count")[-1:] or ("1",)
+    period = 1 if subcommand == "stat" else max(1, _number(last) or 1)  # of so many events one is recorded
     usual = form.USUAL_EVENTS if subcommand == "stat" else ["cycles"]
     named = (one[0] for value in command.all("e", "event") for one in _EVENTS.finditer(re.sub(r"[{}]", "", value)))
     for event in [one for one in named if one] or usual:
         kind = _perf_kind(event, is_sampled=is_sampled)
         hz = _sampled_hz(command, "F", "freq") if kind == "profile" else None
-        every = 1 if event.partition(":")[0] in CLOCKS else period
+        every = 1 if event.partition(":")[0] in form.CLOCKS else period
         yield _probe(event, kind, action, has_filter=command.has("filter"), hz=hz, every=every)
-
-
-def _period(command: ToolCommand) -> int:
-    """Of how many events one is recorded: the last -c, 1 without it."""
-    (last,) = command.all("c", "count")[-1:] or ("1",)
-    return max(1, int(last[:9])) if last.isascii() and last.isdigit() else 1
 
 
 def _sampled_hz(command: ToolCommand, *names: str) -> float | None:
     """Samples per second, by the option or as usual; None for perf's `-F max`, which is the system's limit."""
     (last,) = command.all(*names)[-1:] or (str(form.USUAL_HZ[command.tool]),)
-    return float(last) if last.isascii() and last.isdigit() and int(last[:9]) else None
+    return float(last) if _number(last) else None
+
+
+def _number(word: str) -> int | None:
+    """The number of an option, of its first nine digits where it has more; None for any other word."""
+    return int(word[:9]) if word.isascii() and word.isdigit() else None
 
 
 def _record_action(command: ToolCommand) -> str:
@@ -325,26 +289,21 @@ def _record_action(command: ToolCommand) -> str:
     if command.has("g", "call-graph"):
         return "record-stack"
     pages = next(iter(command.all("m", "mmap-pages")), "").split(",")[0]
-    return (
-        "record-large-buffer"
-        if pages.isascii() and pages.isdigit() and int(pages[:9]) >= form.LARGE_PAGES
-        else "record"
-    )
+    return "record-large-buffer" if (_number(pages) or 0) >= form.LARGE_PAGES else "record"
 
 
 def _perf_kind(event: str, *, is_sampled: bool) -> str:
-    """The kind of an event as `perf list` and `perf probe` name it."""
     group, _, name = event.partition(":")
     if not name or re.match(form.MODIFIERS, name):
-        if is_sampled and (group in CLOCKS or group not in SOFTWARE):
+        if is_sampled and (group in form.CLOCKS or group not in form.SOFTWARE):
             return "profile"
-        return "software" if group in SOFTWARE else "hardware"
-    kind = next((kind for pattern, kind in PERF_KINDS if re.search(pattern, event)), None)
+        return "software" if group in form.SOFTWARE else "hardware"
+    kind = next((kind for pattern, kind in form.PERF_KINDS if re.search(pattern, event)), None)
     return kind or tracepoint_kind(event)
 
 
 def _perf_trace(command: ToolCommand) -> Iterator[ScriptProbe]:
-    action = BY_NAME if command.has("s", "summary") else PRINT
+    action = form.BY_NAME if command.has("s", "summary") else form.PRINT
     unknown = [_written("F", value) for value in command.all("F", "pf")]
     for event in list(_listed(command.all("e", "event", "expr"))) or ["all"]:
         kind = tracepoint_kind(event) if ":" in event else "system-call"
@@ -357,12 +316,12 @@ def _perf_probe(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     in_file = is_named or begins
     wanted = [*command.all("a", "add"), *(words[1:2] if begins and not is_named else words[:1])]
     if not wanted:
-        raise failed(text, 0, *FAULTS["perf-probe"])
+        raise failed(text, 0, *form.FAULTS["perf-probe"])
     where = "u" if in_file else "k"
     for one in wanted:
         first = one.split(" ", 1)[0]
         name = first.partition("=")[2] or first
-        yield _probe(name, f"{where}{'ret' if name.endswith('%return') else ''}probe", NOTHING)
+        yield _probe(name, f"{where}{'ret' if name.endswith('%return') else ''}probe", form.NOTHING)
 
 
 def _py_spy(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
@@ -370,9 +329,9 @@ def _py_spy(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     subcommand, *traced = command.words or [""]
     is_dump, is_running = subcommand == "dump", command.has("nonblocking")
     if not is_dump and subcommand not in {"record", "top"}:
-        raise failed(text, 0, f"“py-spy {shortened(subcommand)}”", EXPECTED["py-spy"])
+        raise failed(text, 0, f"“py-spy {shortened(subcommand)}”", form.EXPECTED["py-spy"])
     if not traced and command.pid is None:
-        raise failed(text, 0, *FAULTS["py-spy"])
+        raise failed(text, 0, *form.FAULTS["py-spy"])
     how = "-native" if command.has("n", "native") else "-running" if is_running else "-once" if is_dump else ""
     hz = 1.0 if is_dump else _sampled_hz(command, "r", "rate")
     yield _probe("sample", "profile", f"record-stack{how}", hz=hz)
@@ -386,13 +345,13 @@ def _strace(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     ]
     named = [found[1] for found in expressions if found][-1:]  # the last one counts
     if not command.words and command.pid is None:
-        raise failed(text, 0, *FAULTS["strace"])
+        raise failed(text, 0, *form.FAULTS["strace"])
     unknown = [
         _written(name, value)
         for name, value in command.options
         if name in {"k", "stack-trace", "inject", "fault"} or (name == "e" and re.match("(inject|fault)=", value or ""))
     ]
-    action = BY_NAME if command.has("c", "summary-only") and not command.has("C", "summary") else PRINT
+    action = form.BY_NAME if command.has("c", "summary-only") and not command.has("C", "summary") else form.PRINT
     for name in list(_listed(named)) or ["all"]:
         yield _probe(name, "system-call", action, has_filter=command.has("P", "trace-path"), unknown=unknown)
 
@@ -400,7 +359,7 @@ def _strace(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
 def _trace_cmd(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     if not command.words or command.words[0] not in {"record", "start", "stream", "profile", "set"}:
         found = f"“trace-cmd {shortened(command.words[0])}”" if command.words else "no subcommand"
-        raise failed(text, 0, found, EXPECTED["trace-cmd"])
+        raise failed(text, 0, found, form.EXPECTED["trace-cmd"])
     action = "record-stack" if command.has("T") else "record"
     events = command.all("e")
     for event in events:
@@ -412,4 +371,4 @@ def _trace_cmd(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
             kind = form.PLUGINS.get(plugin, "unknown")
             yield _probe(function, kind, action, unknown=[] if plugin in form.PLUGINS else [_written("p", plugin)])
     if not events and not plugins:
-        raise failed(text, 0, *FAULTS["trace-cmd"])
+        raise failed(text, 0, *form.FAULTS["trace-cmd"])

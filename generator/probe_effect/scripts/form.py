@@ -94,68 +94,46 @@ MAX_DEPTH = 100
 MAX_CALLS = 1000
 """The most calls of a script's own functions in one clause: each is read where it is called."""
 
-TOKENS: tuple[tuple[str, str], ...] = tuple(_WORDS["tokens"].items())
-"""In their order: the first that matches is the token. What none matches is a stray sign."""
-
-ATTACH_POINT = r'[^ \t\r\n\f\v{},"/]+'
-"""A piece of an attach point; between such pieces are quoted parts and slashes of paths."""
-
-SHELL: tuple[tuple[str, str], ...] = tuple(_WORDS["shell"].items())
-"""Parts of a word of a command line (POSIX shell, 2.2 Quoting); nothing is expanded."""
-
-KINDS: dict[str, str] = {name: kind for kind, of in _WORDS["providers"].items() for name in of.split()}
-"""Providers of bpftrace to kinds; the tracepoints of system calls have kinds of their own (`TRACEPOINTS`)."""
-
+# What is in tables.toml, which says of each what it is and from where. Of patterns with names the first match decides.
+TOKENS, SHELL, TRACEPOINTS, D_KINDS, PERF_KINDS = (
+    tuple(_WORDS[name].items()) for name in ("tokens", "shell", "tracepoints", "d-kinds", "perf-kinds")
+)
+ATTACH_POINT, NAMED, MANY, NAME_FIELD, D_ONLY, D_TEXT, PLAIN_NAME, REMARK, NO_COMMAND, EVENTS, MODIFIERS, TRACED = (
+    _WORDS["patterns"][name]
+    for name in (
+        *("attach_point", "named", "many", "name_field", "d_only", "d_text"),
+        *("plain_name", "remark", "no_command", "events", "modifiers", "traced"),
+    )
+)
+BARE, NO_EVENTS, PATHS, TYPES, FUNCTION_WORDS, DECLARATIONS, ASSIGNED, BEFORE_TOOLS, COMMAND_ENDS, CLOCKS = (
+    tuple(_WORDS["sets"][name].split())
+    for name in (
+        *("bare", "no_events", "paths", "types", "function_words"),
+        *("declarations", "assigned", "before_tools", "command_ends", "clocks"),
+    )
+)
+SOFTWARE, USUAL_EVENTS, SYSTEM_CALL_WRAPPERS = (
+    tuple(_WORDS[name].split()) for name in ("software", "usual_events", "system_call_wrappers")
+)
+WITH_VALUE, COSTLY = (
+    {tool: words.split() for tool, words in _WORDS[name].items()} for name in ("with_value", "costly")
+)
+TIMERS: tuple[str, ...] = tuple(_WORDS["timers"])
 ALIASES: dict[str, str] = _WORDS["aliases"]
-"""Short and old names of providers, with case."""
+USUAL_HZ: dict[str, int] = _WORDS["usual_hz"]
+KINDS: dict[str, str] = {name: kind for kind, of in _WORDS["providers"].items() for name in of.split()}
+EFFECTS: dict[str, str] = {word: effect for effect, words in _WORDS["effects"].items() for word in words.split()}
+WRAPPERS: dict[str, tuple[str, int]] = {name: (letters, own) for name, (letters, own) in _WORDS["wrappers"].items()}
 
-BARE = ("begin", "end")
-"""Providers that are written without a colon, in capitals or not."""
-
-NO_EVENTS = ("begin", "end", "interval")
-"""Kinds that fire when a script starts and stops, or on a clock of their own, and in no traced thread."""
-
-TYPES, FUNCTION_WORDS = ("struct", "union", "enum"), ("macro", "fn")
-
-DECLARATIONS = tuple("import let inline typedef self this extern".split())
-"""Words that begin a declaration, which is outside clauses and ends with a semicolon; the last five are D's."""
+HZ = ("", "hz")
+"""Units of timers that are rates; every other one is a time, and so many of them are in a second:"""
+TIMES_PER_S: dict[str, float] = _WORDS["times-per-s"] | {name: 1 / one for name, one in _WORDS["seconds"].items()}
 
 DEFINES = (*TYPES, *FUNCTION_WORDS, *DECLARATIONS)
 """Words that a program without an attach point may begin with."""
 
-NAMED = "^[A-Za-z_][A-Za-z0-9_]*="
-"""The name of an attach point, or of a variable that a command line sets."""
-
-PATHS = ("uprobe", "uretprobe", "usdt", "iter")
-"""Providers in whose attach points a slash is part of a path, and opens no predicate."""
-
-TRACEPOINTS: tuple[tuple[str, str], ...] = tuple(_WORDS["tracepoints"].items())
-"""Names of tracepoints to the kinds of the suites; every other one is a `tracepoint`."""
-
-D_KINDS: tuple[tuple[str, str], ...] = tuple(_WORDS["d-kinds"].items())
-"""D's probe descriptions to kinds, the first that matches; on Linux `syscall` has tracepoints, and `fbt` kprobes."""
-
-D_ONLY = r"^(?:dtrace:::|profile:::|tick-|profile-|syscall:|fbt:|rawfbt:|rawtp:|pid[0-9$]|[A-Za-z_][A-Za-z0-9_$]*\*?::)"
-"""Attach points that only D has, where bpftrace's providers have been looked for first."""
-
-D_TEXT = r"^#!.*dtrace|^[ \t]*#pragma[ \t]+D[ \t]|(?:^|[^.>A-Za-z0-9_])(?:self|this)->"
-"""Texts that only D has, in any line."""
-
-MANY = r"[*?]|^(?:syscall|fbt|rawfbt|pid[^:]*):[^:]*::"
-"""Attach points that may match any number of functions: with a wildcard, or of D without the name of a function."""
-
-TIMERS: tuple[str, ...] = tuple(_WORDS["timers"])
-"""Timers of bpftrace (its manual, "profile") and of D ("Profile Provider" in the DTrace guide): a number and a unit."""
-
-HZ = ("", "hz")
-"""Units that are rates; every other one is a time, and so many of them are in a second:"""
-TIMES_PER_S: dict[str, float] = _WORDS["times-per-s"] | {name: 1 / one for name, one in _WORDS["seconds"].items()}
-
-USUAL_HZ: dict[str, int] = _WORDS["usual_hz"]
-"""Tool to how often it samples when nobody says."""
-
-COSTLY = {tool: options.split() for tool, options in _WORDS["costly"].items()}
-"""Tool to its options that change what events cost, or how many there are."""
+LANGUAGES = {tool.program: tool.language for tool in TOOLS.values() if tool.language}
+"""Commands to the language of what follows them."""
 
 TRACERS = {
     command if " " in command else str(tool.language): tool.name for tool in TOOLS.values() for command in tool.commands
@@ -166,77 +144,17 @@ NOTHING, FILTER, PRINT = "nothing", "filter", "print"
 COUNT, BY_NUMBER, BY_NAME, BY_BOTH = "count", "count-by-pid", "count-by-name", "count-by-pid-and-name"
 BY_STRING, BY_KERNEL_STACK, BY_USER_STACK = "count-by-string", "count-by-kernel-stack", "count-by-user-stack"
 HISTOGRAM, HISTOGRAM_OF_TIME, HISTOGRAM_BY_STACKS = "histogram", "histogram-of-time", "histogram-by-two-stacks"
-
+ACTS = {"print": PRINT, "string": BY_STRING, "kernel-stack": BY_KERNEL_STACK, "user-stack": BY_USER_STACK}
+"""Effects that are actions by themselves."""
+KEYED = ("string", "kernel-stack", "user-stack")
+"""Effects that the action of a map's key includes already, if they make that key."""
 DELETE = "delete"
 """Takes a key out of a map, which is taken for an update of that key."""
 
-EFFECTS = {word: effect for effect, words in _WORDS["effects"].items() for word in words.split()}
-"""Word to its effect. A function that is not here is unknown, and named so."""
-
-ACTS = {"print": PRINT, "string": BY_STRING, "kernel-stack": BY_KERNEL_STACK, "user-stack": BY_USER_STACK}
-"""Effects that are actions by themselves."""
-
-KEYED = ("string", "kernel-stack", "user-stack")
-"""Effects that the action of a map's key includes already, if they make that key."""
-
-ASSIGNED = tuple("= += -= *= /= %= &= |= ^= <<= >>= ++ --".split())
-
-NAME_FIELD = "(?:comm|name)$"
-"""Fields of structures, such as `args->comm`, that are likely to be texts; their types are not in the script."""
-
-LANGUAGES = {tool.program: tool.language for tool in TOOLS.values() if tool.language}
-"""Commands to the language of what follows them."""
-
-BEFORE_TOOLS = ("$", "#", "--")
-"""Words that may precede a command, like assignments of variables."""
-
-WRAPPERS: dict[str, tuple[str, int]] = {name: (letters, own) for name, (letters, own) in _WORDS["wrappers"].items()}
-"""Commands that start another one: the letters of their options that take a value, and how many words are theirs."""
-
-PLAIN_NAME = "^[A-Za-z_][A-Za-z0-9_.+-]*$"
-"""A name of a program, and no attach point."""
-
-REMARK = "^(?:#[ \\t][^\\n]*[^\\\\\\n]\\n(?=\\s*\\S))+"
-"""Lines that a shell skips, above a command line."""
-
-NO_COMMAND = "^\\s*(?://|/\\*|#!)"
-"""How a program begins that begins with a remark, or says what runs it."""
-
-COMMAND_ENDS = tuple("| || & && ; > >> < 2> 2>&1 &>".split())
-"""Words of a shell behind which a command has no words of its own."""
-
-WITH_VALUE = {tool: options.split() for tool, options in _WORDS["with_value"].items()}
-"""Tool to its options that take a value."""
-
-SOFTWARE = tuple(_WORDS["software"].split())
-"""Software events."""
-
-MODIFIERS = "^[ukhGHpPSDWeIb]+$"
-"""Letters behind the name of an event of perf."""
-
 LARGE_PAGES = 4096
 """The buffer of the suite's case `record-large-buffer`; perf's own default is far smaller."""
-
-USUAL_EVENTS: tuple[str, ...] = tuple(_WORDS["usual_events"].split())
-"""What `perf stat` counts when nobody says."""
-
-EVENTS = "[^,/]*(?:/[^/]*/[^,]*)?"
-"""One of the events that a list of perf names; between slashes a comma belongs to it."""
-
-TRACED = "^(?:trace=|t=)?([^=]*)$"
-"""Expressions of `strace -e` that name system calls."""
-
 PLUGINS = {"function": "function-tracer", "function_graph": "function-graph"}
 """Tracers of ftrace to kinds."""
-
-PERF_KINDS: tuple[tuple[str, str], ...] = tuple(_WORDS["perf-kinds"].items())
-"""Groups of events that `perf probe` makes (its manual page, PROBE SYNTAX) to kinds; `probes` are somebody's own."""
-
-CLOCKS = ("cpu-clock", "task-clock")
-"""Software events that are samples of time."""
-
-SYSTEM_CALL_WRAPPERS = tuple(_WORDS["system_call_wrappers"].split())
-"""Functions of the C library that make the system call of their own name."""
 
 FAULTS: dict[str, tuple[str, str]] = _WORDS["faults"]
 EXPECTED: dict[str, str] = _WORDS["expected"] | {
@@ -265,7 +183,7 @@ CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 
 class Token(NamedTuple):
-    """A piece of a script: its sort (`tables.TOKENS`), its text, and where it starts."""
+    """A piece of a script: its sort (a name of `TOKENS`), its text, and where it starts."""
 
     sort: str
     text: str
@@ -377,7 +295,7 @@ def bracketed(text: str, at: int) -> tuple[Tokens, int]:
         reading.add(token)
         at = token.end
         if not reading.opened:
-            return reading.tokens(), at
+            return reading.tokens, at
     raise reading.ended()
 
 
@@ -393,7 +311,7 @@ def predicate(text: str, at: int) -> tuple[Tokens, int]:
     while token := token_at(text, at):
         at = token.end
         if not reading.opened and token.text == "/" and text.startswith("{", after_layout(text, at)):
-            return reading.tokens(), at
+            return reading.tokens, at
         if not reading.opened and token.text in {"{", ";"}:
             raise failed(text, token.start, f"“{token.text}”", EXPECTED["predicate-end"])
         reading.add(token)
@@ -403,35 +321,29 @@ def predicate(text: str, at: int) -> tuple[Tokens, int]:
 
 
 class _Reading:
-    """Tokens as they come, and the brackets that are open."""
+    """Tokens as they come, and the places of the brackets that are open."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
         self.read: list[Token] = []
-        self.partner: dict[int, int] = {}
         self.opened: list[int] = []
-
-    def tokens(self) -> Tokens:
-        return Tokens(self.text, self.read, self.partner)
+        self.tokens = Tokens(text, self.read, {})
 
     def add(self, token: Token) -> None:
+        text, found = self.tokens.text, f"“{token.text}”"
         if token.text in CLOSERS:
             if len(self.opened) == MAX_DEPTH:
-                raise failed(self.text, token.start, f"“{token.text}”", EXPECTED["depth"])
+                raise failed(text, token.start, found, EXPECTED["depth"])
             self.opened.append(len(self.read))
         elif token.text in CLOSERS.values():
-            self._close(token)
+            wanted = CLOSERS[self.read[self.opened[-1]].text] if self.opened else EXPECTED["statement"]
+            if wanted != token.text:
+                raise failed(text, token.start, found, f"“{wanted}”")
+            first, last = self.opened.pop(), len(self.read)
+            self.tokens.partner |= {first: last, last: first}
         self.read.append(token)
 
-    def _close(self, token: Token) -> None:
-        wanted = CLOSERS[self.read[self.opened[-1]].text] if self.opened else EXPECTED["statement"]
-        if wanted != token.text:
-            raise failed(self.text, token.start, f"“{token.text}”", f"“{wanted}”")
-        first = self.opened.pop()
-        self.partner[first], self.partner[len(self.read)] = len(self.read), first
-
     def ended(self) -> ScriptError:
-        opener = self.read[self.opened[-1]]
-        line = self.text.count("\n", 0, opener.start) + 1
+        opener, text = self.read[self.opened[-1]], self.tokens.text
+        line = text.count("\n", 0, opener.start) + 1
         expected = EXPECTED["partner"].format(closer=CLOSERS[opener.text], opener=opener.text, line=line)
-        return failed(self.text, len(self.text), "the end of the script", expected)
+        return failed(text, len(text), "the end of the script", expected)

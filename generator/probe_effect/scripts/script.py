@@ -5,36 +5,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from probe_effect.scripts import form
 from probe_effect.scripts.clauses import Clause, ScriptProgram, kind_of, program, provider_of, resolved, timer_hz
 from probe_effect.scripts.commands import command_line, command_name, read_command
 from probe_effect.scripts.form import (
-    ACTS,
-    ASSIGNED,
-    BY_BOTH,
-    BY_KERNEL_STACK,
-    BY_NAME,
-    BY_NUMBER,
-    BY_STRING,
-    BY_USER_STACK,
-    COUNT,
-    D_ONLY,
-    D_TEXT,
-    DEFINES,
-    DELETE,
-    EFFECTS,
-    EXPECTED,
-    FILTER,
-    HISTOGRAM,
-    HISTOGRAM_BY_STACKS,
-    HISTOGRAM_OF_TIME,
-    KEYED,
-    MAX_CALLS,
-    NAME_FIELD,
-    NO_EVENTS,
-    NOTHING,
-    PLAIN_NAME,
-    PRINT,
-    TRACERS,
     Language,
     Script,
     ScriptError,
@@ -47,63 +21,42 @@ from probe_effect.scripts.form import (
 )
 
 _STORES = {"map", "thread-local"}
-_TRAITS = {*KEYED, "name", "time"}
-_NAME_FIELD = re.compile(NAME_FIELD)
+_TRAITS = {*form.KEYED, "name", "time"}
+_NAME_FIELD = re.compile(form.NAME_FIELD)
 
 
-class Doing:
-    """A reader of clauses, one after another; it knows what maps hold from all clauses read before.
+class _Doing:
+    """What clauses do, read one after another; what maps hold is known from all clauses read before.
 
-    Attributes:
-        actions: words of the suites' `action` keys, in the script's order.
-        unknown: parts that no word covers, shortened.
-        stores_time: whether a map takes a time.
-        takes_difference: whether one time is taken from another.
+    `actions`: words of the suites' `action` keys, in the script's order. `unknown`: parts that no word covers,
+    shortened. `stores_time`: whether a map takes a time. `takes_difference`: whether one time is taken from another.
     """
 
     def __init__(self, functions: Mapping[str, Tokens]) -> None:
         self.functions = functions
         self.held: dict[str, set[str]] = {}
         self.inside: set[str] = set()
-        self.start()
 
-    def start(self) -> None:
-        """Forget the previous clause, but not what maps hold."""
+    def read(self, clause: Clause) -> None:
+        """Read a clause, and forget the previous one, but not what maps hold."""
         self.actions: list[str] = []
         self.unknown: list[str] = []
         self.stores_time = self.takes_difference = False
         self.variables: dict[str, set[str]] = {}
         self.seen_time = False
         self.calls = 0
+        for tokens in (clause.predicate, clause.block):
+            _Walk(self, tokens).through(0, len(tokens))
 
     @property
     def timing(self) -> Timing | None:
-        """Which end of a timing pair this clause is: `start`, `end`, or neither."""
         return "end" if self.takes_difference else "start" if self.stores_time else None
-
-    def read(self, tokens: Tokens) -> None:
-        """Read a predicate or a block."""
-        _Walk(self, tokens).through(0, len(tokens))
-
-    def call(self, name: str, tokens: Tokens, at: int) -> None:
-        """Read a function of the script where it is called; a function that calls itself is read once.
-
-        Raises: ScriptError where a clause calls more often than any does, as of macros that call each other twice.
-        """
-        if name not in self.inside:
-            self.calls += 1
-            if self.calls > MAX_CALLS:
-                start = tokens.tokens[at].start
-                raise failed(tokens.text, start, found_at(tokens.text, start), EXPECTED["calls"])
-            self.inside.add(name)
-            self.read(self.functions[name])
-            self.inside.discard(name)
 
 
 class _Walk:
     """A walk over tokens, which looks at each once or twice."""
 
-    def __init__(self, doing: Doing, tokens: Tokens) -> None:
+    def __init__(self, doing: _Doing, tokens: Tokens) -> None:
         self.doing, self.tokens = doing, tokens
 
     def through(self, first: int, end: int, *, key: bool = False) -> None:
@@ -125,13 +78,12 @@ class _Walk:
         """Whether a word is one of D's associative arrays, and takes a value."""
         if self.tokens.sort(at) != "word" or self.tokens.word(at + 1) != "[" or self._is_field(at):
             return False
-        return self.tokens.word(self.tokens.behind_key(at)) in ASSIGNED
+        return self.tokens.word(self.tokens.behind_key(at)) in form.ASSIGNED
 
     def _is_field(self, at: int) -> bool:
         return self.tokens.word(at - 1) in {".", "->"}
 
     def _difference(self, at: int) -> None:
-        """Notice a minus between two times."""
         doing = self.doing
         if self.tokens.word(at) == "-" and doing.seen_time:
             doing.takes_difference |= "time" in self._traits_of(self._operand(at + 1))
@@ -146,11 +98,11 @@ class _Walk:
         tokens, name = self.tokens, self.tokens.word(at)
         behind = tokens.behind_key(at)
         keys = (at + 2, behind - 1) if behind > at + 1 else (at, at)
-        gathers = EFFECTS.get(tokens.word(behind + 1)) if tokens.word(behind) == "=" else None
+        gathers = form.EFFECTS.get(tokens.word(behind + 1)) if tokens.word(behind) == "=" else None
         if gathers in {"aggregation", "histogram"} and tokens.word(behind + 2) == "(":
             self.through(*keys, key=True)
             return self._gather(gathers, keys, behind + 2)
-        written = tokens.word(behind) in ASSIGNED or tokens.word(at - 1) in {"++", "--"}
+        written = tokens.word(behind) in form.ASSIGNED or tokens.word(at - 1) in {"++", "--"}
         if written and not self._releases_time(name, behind):
             self._store(name, keys, behind)
         self.through(*keys, key=written)
@@ -162,9 +114,9 @@ class _Walk:
         self.through(*inner)
         found = self._key_actions(keys)
         if effect == "histogram":
-            what = HISTOGRAM_OF_TIME if "difference" in self._traits(*inner) else HISTOGRAM
-            both = {BY_KERNEL_STACK, BY_USER_STACK} <= set(found)
-            found = [HISTOGRAM_BY_STACKS] if both else [what, *(one for one in found if one != COUNT)]
+            what = form.HISTOGRAM_OF_TIME if "difference" in self._traits(*inner) else form.HISTOGRAM
+            both = {form.BY_KERNEL_STACK, form.BY_USER_STACK} <= set(found)
+            found = [form.HISTOGRAM_BY_STACKS] if both else [what, *(one for one in found if one != form.COUNT)]
         self.doing.actions += found
         return inner[1] + 1
 
@@ -175,7 +127,7 @@ class _Walk:
             doing.held.setdefault(name, set()).update(held)
             doing.stores_time |= "time" in held
         is_thread_local = name.startswith("self->")
-        doing.actions += [BY_NUMBER] if is_thread_local else self._key_actions(keys)
+        doing.actions += [form.BY_NUMBER] if is_thread_local else self._key_actions(keys)
 
     def _releases_time(self, name: str, behind: int) -> bool:
         """Whether a stored time is set to 0, which is how D deletes; the measured timing pairs do it too."""
@@ -183,32 +135,30 @@ class _Walk:
         return words == ("=", "0") and "time" in self.doing.held.get(name, set())
 
     def _key_actions(self, keys: tuple[int, int]) -> list[str]:
-        """The actions that find a map's value by its key."""
         if keys[0] == keys[1]:
-            return [COUNT]
+            return [form.COUNT]
         if self.tokens.word(keys[0]) == "(" and self.tokens.partner[keys[0]] == keys[1] - 1:  # a tuple
             keys = keys[0] + 1, keys[1] - 1
         traits = self._traits(*keys)
-        if stacks := [ACTS[one] for one in ("kernel-stack", "user-stack") if one in traits]:
+        if stacks := [form.ACTS[one] for one in ("kernel-stack", "user-stack") if one in traits]:
             return stacks
         if "string" in traits:
-            return [BY_STRING]
+            return [form.BY_STRING]
         if "name" not in traits:
-            return [BY_NUMBER]
+            return [form.BY_NUMBER]
         parts = self.tokens.parts(*keys)
-        return [BY_NAME] if all("name" in self._traits(*part) for part in parts) else [BY_BOTH]
+        return [form.BY_NAME] if all("name" in self._traits(*part) for part in parts) else [form.BY_BOTH]
 
     def _word(self, at: int, *, key: bool) -> int:
-        """The place behind a word: a built-in value, or a call, whose arguments are read first."""
         tokens, doing = self.tokens, self.doing
         word, is_call = tokens.word(at), tokens.word(at + 1) == "("
         if word == "if" and is_call:
             return self._branches(at)
-        effect = None if self._is_field(at) else EFFECTS.get(word)
+        effect = None if self._is_field(at) else form.EFFECTS.get(word)
         if effect == "type" and is_call:
             return tokens.partner[at + 1] + 1
-        if effect in ACTS and (is_call or effect != "print") and not (key and effect in KEYED):
-            doing.actions.append(ACTS[effect])
+        if effect in form.ACTS and (is_call or effect != "print") and not (key and effect in form.KEYED):
+            doing.actions.append(form.ACTS[effect])
         elif effect == "loop":
             doing.unknown.append(shortened(tokens.source(at, tokens.partner.get(at + 1, at))))
         elif effect == "time":
@@ -244,15 +194,22 @@ class _Walk:
         return end + 1 if end > at else at
 
     def _call(self, at: int, *, is_call: bool) -> None:
-        """Read a call: of a function of the script, or of an unknown one."""
-        name = self.tokens.word(at)
-        if name in self.doing.functions:
-            self.doing.call(name, self.tokens, at)
-        elif is_call and name == DELETE:
-            if "time" not in self.doing.held.get(self.tokens.word(at + 2), set()):  # timing pairs delete theirs
-                self.doing.actions.append(BY_NUMBER)
+        tokens, doing, name = self.tokens, self.doing, self.tokens.word(at)
+        if name in doing.functions:
+            if name not in doing.inside:  # a function that calls itself is read once
+                doing.calls += 1
+                if doing.calls > form.MAX_CALLS:  # as of macros that call each other twice
+                    start = tokens.tokens[at].start
+                    raise failed(tokens.text, start, found_at(tokens.text, start), form.EXPECTED["calls"])
+                doing.inside.add(name)
+                body = doing.functions[name]
+                _Walk(doing, body).through(0, len(body))
+                doing.inside.discard(name)
+        elif is_call and name == form.DELETE:
+            if "time" not in doing.held.get(tokens.word(at + 2), set()):  # timing pairs delete theirs
+                doing.actions.append(form.BY_NUMBER)
         elif is_call:
-            self.doing.unknown.append(shortened(self.tokens.source(at, self.tokens.partner[at + 1])))
+            doing.unknown.append(shortened(tokens.source(at, tokens.partner[at + 1])))
 
     def _right_side(self, first: int) -> set[str]:
         """The traits of an assigned value; a chain of assignments, or a block, has them in its own parts."""
@@ -276,7 +233,7 @@ class _Walk:
             return self.doing.variables.get(word, set())
         if sort in _STORES:
             return self.doing.held.get(word, set())
-        effect = EFFECTS.get(word) if sort == "word" else None
+        effect = form.EFFECTS.get(word) if sort == "word" else None
         if self._is_field(at):
             return {"name"} if _NAME_FIELD.search(word) else set()
         return {effect} & _TRAITS if effect else self.doing.held.get(word, set())
@@ -300,7 +257,7 @@ def is_enclosed(block: Tokens) -> bool:
             at += 1
         elif block.sort(at) == "variable" and block.word(at + 1) == "=":
             end = block.until(at, len(block) - 1, ";")
-            if any(EFFECTS.get(block.word(one)) in ACTS for one in range(at, end)):
+            if any(form.EFFECTS.get(block.word(one)) in form.ACTS for one in range(at, end)):
                 return False
             at = end
         elif block.word(at) == "if" and block.word(at + 1) == "(":
@@ -318,8 +275,8 @@ def is_enclosed(block: Tokens) -> bool:
 
 __all__ = ["Language", "Script", "ScriptError", "ScriptProbe", "Timing", "read_script"]
 
-_PLAIN_NAME = re.compile(PLAIN_NAME)
-_D_TEXT = re.compile(D_TEXT, re.MULTILINE)
+_PLAIN_NAME = re.compile(form.PLAIN_NAME)
+_D_TEXT = re.compile(form.D_TEXT, re.MULTILINE)
 
 
 def read_script(text: str) -> Script:
@@ -334,8 +291,8 @@ def read_script(text: str) -> Script:
     command = command_line(text)
     if command is None:
         name = command_name(text)
-        if _PLAIN_NAME.match(name) and name not in DEFINES and "{" not in text:
-            raise failed(text, max(0, text.find(name)), f"“{shortened(name)}”", EXPECTED["tool"])
+        if _PLAIN_NAME.match(name) and name not in form.DEFINES and "{" not in text:
+            raise failed(text, max(0, text.find(name)), f"“{shortened(name)}”", form.EXPECTED["tool"])
         return _read_program(text, None, None)
     if command.program is not None:
         return _read_program(command.program, command.language, command.pid)
@@ -346,13 +303,13 @@ def _read_program(text: str, language: Language | None, pid: str | None) -> Scri
     whole = program(text)
     language = language or _language(text, whole.clauses)
     lines = [found.start() for found in re.finditer("\n", text)]
-    doing = Doing(whole.functions)
+    doing = _Doing(whole.functions)
     for clause in whole.clauses:  # what maps hold must be known before what is read from them
-        _do(doing, clause)
+        doing.read(clause)
     probes = tuple(one for clause in whole.clauses for one in _probes(doing, clause, language, lines))
     return Script(
         language=language,
-        tracer=TRACERS[language],
+        tracer=form.TRACERS[language],
         text=text,
         probes=probes,
         pid_filter=pid or _pid_of_all(whole, probes),
@@ -360,22 +317,15 @@ def _read_program(text: str, language: Language | None, pid: str | None) -> Scri
 
 
 def _language(text: str, clauses: Sequence[Clause]) -> Language:
-    """The language: D if the text says so or has an attach point that bpftrace lacks; else bpftrace."""
     points = [one.text for clause in clauses for one in clause.attach_points]
-    foreign = any(re.search(D_ONLY, one) and not provider_of(one) for one in points)
+    foreign = any(re.search(form.D_ONLY, one) and not provider_of(one) for one in points)
     return "d" if foreign or any("profile:::" in one for one in points) or _D_TEXT.search(text) else "bpftrace"
 
 
-def _do(doing: Doing, clause: Clause) -> None:
-    doing.start()
-    doing.read(clause.predicate)
-    doing.read(clause.block)
-
-
-def _probes(doing: Doing, clause: Clause, language: Language, lines: Sequence[int]) -> Iterator[ScriptProbe]:
-    _do(doing, clause)
+def _probes(doing: _Doing, clause: Clause, language: Language, lines: Sequence[int]) -> Iterator[ScriptProbe]:
+    doing.read(clause)
     has_filter = clause.predicate_start is not None or is_enclosed(clause.block)
-    default = PRINT if not clause.block else FILTER if has_filter else NOTHING
+    default = form.PRINT if not clause.block else form.FILTER if has_filter else form.NOTHING
     for point in clause.attach_points:
         attach = resolved(point.text) if language == "bpftrace" else point.text
         yield ScriptProbe(
@@ -393,16 +343,14 @@ def _probes(doing: Doing, clause: Clause, language: Language, lines: Sequence[in
 def _pid_of_all(whole: ScriptProgram, probes: Sequence[ScriptProbe]) -> str | None:
     """The process that the predicates of all events name, if all name the same one; else None."""
     kinds = iter(probes)
-    named = set()
+    named: set[str | None] = set()
     for clause in whole.clauses:
-        if not {next(kinds).kind for _ in clause.attach_points} <= {*NO_EVENTS}:
-            named.add(_pid_of(clause.predicate))
+        if {next(kinds).kind for _ in clause.attach_points} <= {*form.NO_EVENTS}:
+            continue
+        words = [one.text for one in clause.predicate.tokens]
+        match words[:3]:
+            case ["pid", "==", value] | [value, "==", "pid"] if words[3:4] in ([], ["&&"]) and "||" not in words:
+                named.add(value)
+            case _:
+                named.add(None)
     return named.pop() if len(named) == 1 else None
-
-
-def _pid_of(predicate: Tokens) -> str | None:
-    words = [one.text for one in predicate.tokens]
-    match words[:3]:
-        case ["pid", "==", value] | [value, "==", "pid"] if words[3:4] in ([], ["&&"]) and "||" not in words:
-            return value
-    return None
