@@ -9,7 +9,7 @@ labels: a still drawing and the live chart are to fill the same box.
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from probe_effect import units
@@ -18,7 +18,6 @@ from probe_effect.site.charts import theme
 from probe_effect.site.charts.svg import in_layouts
 from probe_effect.site.charts.theme import (
     SERIES,
-    STROKE,
     WIDTHS,
     Chart,
     Datum,
@@ -29,9 +28,8 @@ from probe_effect.site.charts.theme import (
     channel,
     channels,
     frame,
-    layers,
+    line_spec,
     looks,
-    named,
     width_px,
 )
 
@@ -57,34 +55,33 @@ def tail_chart(
 ) -> Chart:
     """The chart of `curves`, at most as many as there are series colours, on logarithmic axes; `table` has them all."""
     shown = curves[: len(SERIES)]
-    rows = tuple(_tail_row(curve.label, *point) for curve in shown for point in curve.points if point[0] > 0)
-    seen = dict(zip((one.label for one in shown), looks([one.tracer for one in shown]), strict=True))
-    note = "Further tracers are not drawn; the table has them all." if len(shown) < len(curves) else None
-    specs = in_layouts(lambda layout: _tail_spec(layout, rows, seen), title, sentence)
-    return Chart(name, title, sentence, rows, specs, note, table, page)
-
-
-def _tail_row(label: str, time_ns: int, share: float) -> Datum:
-    return {
-        "series": label,
-        "time_ns": time_ns,
-        "share_ratio": share,
-        "time": units.duration(time_ns),
-        "share": units.percent(share),
-    }
-
-
-def _tail_spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLook]) -> Spec:
-    x = _axis("time_ns", "time of one operation", rows, TIME_LABEL)
-    y = _axis("share_ratio", "share that takes as long or longer", rows, SHARE_LABEL)
-    line = channels({"field": "series", "type": "nominal", "sort": list(seen), "legend": None}, seen)
+    rows = tuple(
+        {
+            "series": curve.label,
+            "time_ns": time_ns,
+            "share_ratio": share,
+            "time": units.duration(time_ns),
+            "share": units.percent(share),
+        }
+        for curve in shown
+        for time_ns, share in curve.points
+        if time_ns > 0
+    )
+    seen = looks({one.label: one.tracer for one in shown})
+    x = _decades("time_ns", "time of one operation", rows, TIME_LABEL)
+    y = _decades("share_ratio", "share that takes as long or longer", rows, SHARE_LABEL)
     tooltip = [{"field": field} for field in ("series", "time", "share")]
-    found = layers("tail", {"x": x, "y": y, **line}, stroke=STROKE[layout], tooltip=tooltip)
-    ends = {str(row["series"]): (float(row["time_ns"] or 0), float(row["share_ratio"] or 0)) for row in rows}
-    return named(layout, TAIL_HEIGHTS[layout], ends, seen, x=x, y=y, own_layers=found, values=rows)
+
+    def spec(layout: Layout) -> Spec:
+        return line_spec(
+            "tail", layout, seen, rows, lines=rows, height_px=TAIL_HEIGHTS[layout], x=x, y=y, tooltip=tooltip
+        )
+
+    note = "Further tracers are not drawn; the table has them all." if len(shown) < len(curves) else None
+    return Chart(name, title, sentence, rows, in_layouts(spec, title, sentence), note, table, page)
 
 
-def _axis(field: str, title: str, rows: Sequence[Datum], label: str) -> Spec:
+def _decades(field: str, title: str, rows: Sequence[Datum], label: str) -> Spec:
     """A logarithmic axis from a power of ten to a power of ten, with a tick at each."""
     values = [float(row[field] or 0) for row in rows]
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
@@ -130,37 +127,33 @@ def times_chart(
     name: str, title: str, sentence: str, points: Sequence[TimePoint], axes: Axes, *, page: str = ""
 ) -> Chart:
     """The chart of `points`, of at most as many series as there are colours; a note says when there are more."""
-    labels = list(dict.fromkeys(one.series for one in points))
-    shown = labels[: len(SERIES)]
-    tracers = {one.series: one.tracer for one in reversed(points)}
-    drawn = [one for one in points if one.series in shown]
-    rows = tuple(_row(one, axes) for one in drawn)
+    tracers = dict.fromkeys(one.series for one in points) | {one.series: one.tracer for one in reversed(points)}
+    labels = list(tracers)[: len(SERIES)]
+    seen = looks({label: tracers[label] for label in labels})
+    drawn = [one for one in points if one.series in seen]
+    rows: list[Datum] = []
+    for one in drawn:
+        seconds = one.time.mapped(lambda ns: ns / units.NS_PER_SECOND)
+        rows.append({"series": one.series, "number": one.at, **interval_json(seconds, axes.quantity, "s")})
     values = [row | dict(zip(axes.columns, one.words, strict=True)) for row, one in zip(rows, drawn, strict=True)]
-    seen = dict(zip(shown, looks([tracers[label] for label in shown]), strict=True))
-    specs = in_layouts(lambda layout: _spec(layout, values, seen, axes), title, sentence)
-    text = TextForm(axes.columns, tuple(one.words for one in points))
-    return Chart(name, title, sentence, rows, specs, theme.left_out(len(labels) - len(shown)), text, page)
+    rising = sorted(values, key=lambda row: float(row["number"] or 0))
 
-
-def _row(one: TimePoint, axes: Axes) -> Datum:
-    seconds = one.time.mapped(lambda ns: ns / units.NS_PER_SECOND)
-    return {"series": one.series, "number": one.at, **interval_json(seconds, axes.quantity, "s")}
-
-
-def _spec(layout: Layout, values: Sequence[Datum], seen: dict[str, TracerLook], axes: Axes) -> Spec:
-    numbers = sorted({float(row["number"] or 0) for row in values})
-    times = [float(row[f"{axes.quantity}_s"] or 0) for row in values]
+    numbers = sorted({float(one.at) for one in drawn})
+    times = [float(row[f"{axes.quantity}_s"] or 0) for row in rows]
     low, high = min(times) / MARGIN, max(times) * MARGIN
     log, own = {"type": "log", "nice": False}, {"values": numbers, "format": ",.0f", "grid": False}
     x = channel("number", axes.number, log | {"domain": [numbers[0] / MARGIN, numbers[-1] * MARGIN]}, own)
     y = channel(f"{axes.quantity}_s", axes.time, log | {"domain": [low, high]}, Y_AXIS)
-    line = channels({"field": "series", "type": "nominal", "sort": list(seen), "legend": None}, seen)
     tooltip = [{"field": "series", "title": "series"}, *({"field": name} for name in axes.columns[1:])]
     words = {"quantity": axes.quantity, "foot": low, "tooltip": tooltip}
-    found = layers("times", {"x": x, "y": y, **line}, **words, stroke=STROKE[layout], dot=DOT[layout])
-    rising = sorted(values, key=lambda row: float(row["number"] or 0))
-    ends = {str(row["series"]): (float(row["number"] or 0), float(row[f"{axes.quantity}_s"] or 0)) for row in rising}
-    return named(layout, HEIGHTS[layout], ends, seen, x=x, y=y, own_layers=found, values=values)
+
+    def spec(layout: Layout) -> Spec:
+        sizes = {"height_px": HEIGHTS[layout], "dot": DOT[layout]}
+        return line_spec("times", layout, seen, values, lines=rising, x=x, y=y, **sizes, **words)
+
+    table = TextForm(axes.columns, tuple(one.words for one in points))
+    note = theme.left_out(len(tracers) - len(labels))
+    return Chart(name, title, sentence, tuple(rows), in_layouts(spec, title, sentence), note, table, page)
 
 
 COLUMNS: dict[Layout, int] = {"wide": 4, "narrow": 2, "card": 4}
@@ -193,6 +186,11 @@ class CountPoint:
     cost: Estimate
     tracer: str | None = None
 
+    @property
+    def text(self) -> str:
+        """The count with its range, as a reader sees it."""
+        return units.spread(self.cost, units.INSTRUCTIONS)
+
 
 def panels_chart(
     name: str,
@@ -207,37 +205,28 @@ def panels_chart(
 ) -> Chart:
     """The chart of `points`, panels in their order; axes have `places` from left to right, the legend has `series`."""
     tracers = {one.series: one.tracer for one in reversed(points)}
-    order = [one for one in series if one in tracers]
-    seen = dict(zip(order, looks([tracers[one] for one in order]), strict=True))
-    every = list(dict.fromkeys(one.panel for one in points))
-    specs = in_layouts(lambda layout: _panels_spec(layout, points, every, places, seen), title, sentence)
+    seen = looks({one: tracers[one] for one in series if one in tracers})
+    specs = in_layouts(lambda layout: _panels_spec(layout, points, places, seen), title, sentence)
     columns = ("Row", "Series", "At", "Added instructions per event")
-    table = tuple((one.panel, one.series, one.at, _written(one)) for one in points)
+    table = tuple((one.panel, one.series, one.at, one.text) for one in points)
     rows = tuple(
         {"label": one.panel, "series": one.series, "at": one.at, **spread_json(one.cost, "cost")} for one in points
     )
     return Chart(name, title, sentence, rows, specs, note, TextForm(columns, table), page)
 
 
-def _written(one: CountPoint) -> str:
-    return units.spread(one.cost, units.INSTRUCTIONS)
-
-
 def _panels_spec(
-    layout: Layout,
-    points: Sequence[CountPoint],
-    panels: Sequence[str],
-    places: Sequence[str],
-    seen: dict[str, TracerLook],
+    layout: Layout, points: Sequence[CountPoint], places: Sequence[str], seen: Mapping[str, TracerLook]
 ) -> Spec:
-    shown = panels[: CARD_PANELS if layout == "card" else None]
+    panels = list(dict.fromkeys(one.panel for one in points))[: CARD_PANELS if layout == "card" else None]
     columns = COLUMNS[layout]
     width = WIDTHS[layout] / columns - GAP
-    rows = -(-len(shown) // columns)
-    corners: Corners = {
-        panel: ((place % columns) * (width + GAP), (place // columns) * HEIGHT) for place, panel in enumerate(shown)
+    rows = -(-len(panels) // columns)
+    # The upper left corner of each panel.
+    corners = {
+        panel: ((place % columns) * (width + GAP), (place // columns) * HEIGHT) for place, panel in enumerate(panels)
     }
-    greatest = {panel: max(one.cost.value for one in points if one.panel == panel) for panel in shown}
+    greatest = {panel: max(one.cost.value for one in points if one.panel == panel) for panel in panels}
     step = (width - 2 * PANEL_MARGIN) / max(len(places) - 1, 1)
     aside = {name: APART * (place - (len(seen) - 1) / 2) for place, name in enumerate(seen)}
     drawn = [
@@ -245,7 +234,7 @@ def _panels_spec(
             "label": one.panel,
             "series": one.series,
             "at": one.at,
-            "cost": _written(one),
+            "cost": one.text,
             "line": f"{one.panel} {one.series}",
             "x": corners[one.panel][0] + PANEL_MARGIN + step * places.index(one.at) + aside[one.series],
             "y": corners[one.panel][1] + BASE - PLOT_HEIGHT * max(one.cost.value, 0) / greatest[one.panel],
@@ -256,24 +245,28 @@ def _panels_spec(
     used = {value["series"] for value in drawn}
     known = {name: one for name, one in seen.items() if name in used}
     across = max(1, int(WIDTHS[layout] / (LEGEND_PX + max(width_px(name, theme.TEXT_SIZE[layout]) for name in known))))
-    x = {"type": "quantitative", "axis": None, "scale": {"domain": [0, WIDTHS[layout]], "nice": False, "zero": False}}
-    y = {"type": "quantitative", "axis": None, "scale": {"domain": [rows * HEIGHT, 0], "nice": False, "zero": False}}
-    zeros = [{"x": left, "x2": left + width, "y": top + BASE} for left, top in corners.values()]
     legend = {"columns": across, "symbolOpacity": 1, "symbolStrokeWidth": 1, "columnPadding": 16}
-    line = channels({"field": "series", "type": "nominal", "legend": legend}, known)
-    texts = _texts(layout, corners, greatest, places, step)
-    sizes = {"text": TEXT_SIZE[layout], "dot": PANEL_DOT[layout]}
-    layers = theme.layers("panels", {"x": x, "y": y, **line}, **texts, **sizes, zeros=zeros)
+    pixels = {"type": "quantitative", "axis": None}
+    x = pixels | {"scale": {"domain": [0, WIDTHS[layout]], "nice": False, "zero": False}}
+    y = pixels | {"scale": {"domain": [rows * HEIGHT, 0], "nice": False, "zero": False}}
+    layers = theme.layers(
+        "panels",
+        {"x": x, "y": y, **channels(known, legend)},
+        **_texts(layout, corners, greatest, places, step),
+        zeros=[{"x": left, "x2": left + width, "y": top + BASE} for left, top in corners.values()],
+        text=TEXT_SIZE[layout],
+        dot=PANEL_DOT[layout],
+    )
     height = rows * HEIGHT + LEGEND_ROW * -(-len(known) // across) + 20
     return frame(layout, height, {"data": {"values": drawn}, "layer": list(layers.values())})
 
 
-Corners = dict[str, tuple[float, float]]
-"""Panel to its upper left corner, in pixels."""
-
-
 def _texts(
-    layout: Layout, corners: Corners, greatest: dict[str, float], places: Sequence[str], step: float
+    layout: Layout,
+    corners: Mapping[str, tuple[float, float]],
+    greatest: Mapping[str, float],
+    places: Sequence[str],
+    step: float,
 ) -> dict[str, list[Spec]]:
     """Titles, greatest values (`tops`) and the names of places (`below`) of all panels."""
     letters = int((WIDTHS[layout] / COLUMNS[layout] - GAP) / (LETTER_WIDTH * TEXT_SIZE[layout] / 11))

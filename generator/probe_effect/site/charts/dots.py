@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from probe_effect import units
 from probe_effect.model import Estimate
@@ -82,10 +83,6 @@ class DotQuantity:
     written: Callable[[Estimate], str]
     reference: float | None = None
 
-    def has_range(self, value: Spec) -> bool:
-        """Whether a value has both ends."""
-        return value[self.columns[1]] is not None
-
 
 NANOSECONDS = DotQuantity(
     "added ns per event", ("cost_ns", "cost_low_ns", "cost_high_ns"), partial(units.interval, scale=units.DURATION)
@@ -114,15 +111,20 @@ def dot_chart(
         series: their order, where it is not that of the dots; those without a value are left out. Series that are no
             tracers have colours and shapes by it.
     """
-    values = [_value(dot, quantity) for dot in dots]
+    written = [quantity.written(dot.cost) for dot in dots]
     rows = tuple(
-        {column: cell for column, cell in value.items() if column not in {TEXT, SHORT_TEXT}} for value in values
+        {"label": dot.label, "series": dot.series, **dict(zip(quantity.columns, dot.cost, strict=True))} for dot in dots
     )
+    values = [row | {TEXT: text, SHORT_TEXT: units.alone(text)} for row, text in zip(rows, written, strict=True)]
     tracers = {dot.series: dot.tracer for dot in reversed(dots)}
-    order = [one for one in dict.fromkeys((*series, *(dot.series for dot in dots))) if one in tracers]
-    seen = dict(zip(order, looks([tracers[one] for one in order]), strict=True))
+    seen = looks({one: tracers[one] for one in (*series, *(dot.series for dot in dots)) if one in tracers})
     specs = in_layouts(lambda layout: _spec(layout, quantity, values, seen), title, sentence)
-    return Chart(name, title, sentence, rows, specs, note, _text_form(quantity, values, order), page)
+    # A table of one series does not name it.
+    columns = {"label": "Row", "series": "Series", TEXT: quantity.title[:1].upper() + quantity.title[1:]}
+    shown = [column for column in columns if column != "series" or len(seen) > 1]
+    cells = tuple(tuple(value[column] for column in shown) for value in values)
+    table = TextForm(tuple(columns[column] for column in shown), cells)
+    return Chart(name, title, sentence, rows, specs, note, table, page)
 
 
 cost_chart = partial(dot_chart, NANOSECONDS)
@@ -130,21 +132,6 @@ cost_chart = partial(dot_chart, NANOSECONDS)
 
 instruction_chart = partial(dot_chart, INSTRUCTIONS)
 """Instructions per event as dots with the range of their runs."""
-
-
-def _value(dot: Dot, quantity: DotQuantity) -> Spec:
-    """A dot as Vega takes it."""
-    ends = dict(zip(quantity.columns, dot.cost, strict=True))
-    text = quantity.written(dot.cost)
-    return {"label": dot.label, "series": dot.series, **ends, TEXT: text, SHORT_TEXT: units.alone(text)}
-
-
-def _text_form(quantity: DotQuantity, values: Sequence[Spec], order: Sequence[str]) -> TextForm:
-    """A row for each dot; without the series where there is but one."""
-    columns = {"label": "Row", "series": "Series", TEXT: quantity.title[:1].upper() + quantity.title[1:]}
-    if len(order) == 1:
-        del columns["series"]
-    return TextForm(tuple(columns.values()), tuple(tuple(value[column] for column in columns) for value in values))
 
 
 def _scale(quantity: DotQuantity, values: Sequence[Spec]) -> Spec:
@@ -179,26 +166,37 @@ def _spec(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], seen: di
     alone = SHORT_TEXT if layout == "narrow" else TEXT
     beside = "series" if is_named else alone if is_single else None
     scale = _scale(quantity, every)
-    columns = 1 if layout == "narrow" or max(map(len, seen)) > LONG_LABEL else 2
-    columns = 0 if is_named or is_alone else columns
-    legend_height = sum(_height(folded(name, LEGEND_WIDTH[layout])) for name in seen) // columns if columns else 0
-    rows = _rows(layout, quantity, every, scale, CARD_HEIGHT - 2 * legend_height)
-    drawn = [value for row in rows for value in row.values]
     names = {name: folded(name, LEGEND_WIDTH[layout]) for name in seen}
-    drawn = [value | {"series": names[value["series"]]} for value in drawn]
+    legend, legend_height = None, 0
+    if not is_named and not is_alone:
+        columns = 1 if layout == "narrow" or max(map(len, seen)) > LONG_LABEL else 2
+        size = 160 if layout == "card" else 100
+        legend = {"columns": columns, "symbolStrokeWidth": 1, "symbolSize": size, "labelExpr": LINES}
+        # Each name is as high as its lines, with a gap to the next.
+        heights = (LANE_HEIGHT["wide"] * (text.count("\n") + 1) + 6 for text in names.values())
+        legend_height = sum(heights) // columns
+    rows = _rows(layout, quantity, every, scale, CARD_HEIGHT - 2 * legend_height)
+    drawn = [value | {"series": names[value["series"]]} for row in rows for value in row.values]
     axis = _axis(scale, layout, ",~r" if quantity.reference is not None else ",.0f")
     x = {"type": "quantitative", "scale": scale, "title": quantity.title, "axis": axis}
-    y = _along_rows(layout, rows)
-    look = _coloured(layout, columns, {names[name]: one for name, one in seen.items()})
-    edges = [{"at": row.bottom} for row in rows[:-1]]
+    encoded = {"x": x, "y": _along_rows(layout, rows)}
     value, low, high = quantity.columns
-    words = {"value": value, "low": low, "high": high, "edges": edges, "reference": quantity.reference}
-    sizes = {"dot": DOT[layout], "text": theme.TEXT_SIZE[layout]}
-    layers = theme.layers("dots", {"x": x, "y": y, **look}, **words, **sizes, beside=beside)
+    layers = theme.layers(
+        "dots",
+        encoded | channels({names[name]: one for name, one in seen.items()}, legend),
+        value=value,
+        low=low,
+        high=high,
+        edges=[{"at": row.bottom} for row in rows[:-1]],
+        reference=quantity.reference,
+        dot=DOT[layout],
+        text=theme.TEXT_SIZE[layout],
+        beside=beside,
+    )
     shown = {
         "edges": not is_single,
         "reference": quantity.reference is not None,
-        "ranges": any(map(quantity.has_range, drawn)),
+        "ranges": any(value[low] is not None for value in drawn),
         "beside": beside is not None,
     }
     texts = {"name": ROWS, "value": {str(row.middle): row.label.split("\n") for row in rows}}
@@ -207,8 +205,7 @@ def _spec(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], seen: di
     return theme.frame(layout, FURNITURE_HEIGHT + rows[-1].bottom + legend_height, body)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     """A folded label with its dots, each in its lane: places `at`, `middle`, `bottom` are pixels from the top."""
 
     label: str
@@ -219,23 +216,25 @@ class _Row:
 
 def _rows(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], scale: Spec, card_px: int) -> list[_Row]:
     """The rows, one below the other, with a lane for each of their dots; a card has those that it has room for."""
-    line, found, top = LANE_HEIGHT[layout], list[_Row](), 0
+    line, rows, top = LANE_HEIGHT[layout], list[_Row](), 0
     for label in dict.fromkeys(value["label"] for value in every):
         text, own = folded(label, LABEL_WIDTH[layout]), [value for value in every if value["label"] == label]
         height = max(len(own), text.count("\n") + 1) * line + ROW_GAP
-        if layout == "card" and found and top + height > card_px:
+        if layout == "card" and rows and top + height > card_px:
             break
         middle = top + height // 2
         first = middle - (len(own) - 1) * line / 2
         own.sort(key=lambda value: value[quantity.columns[0]])
-        said = (value | _said(value, quantity, scale, layout) for value in own)
-        placed = [value | {"at": first + lane * line} for lane, value in enumerate(said)]
+        placed = [
+            value | _beside(value, quantity, scale, layout) | {"at": first + lane * line}
+            for lane, value in enumerate(own)
+        ]
         top += height
-        found.append(_Row(text, placed, middle, top))
-    return found
+        rows.append(_Row(text, placed, middle, top))
+    return rows
 
 
-def _said(value: Spec, quantity: DotQuantity, scale: Spec, layout: Layout) -> Spec:
+def _beside(value: Spec, quantity: DotQuantity, scale: Spec, layout: Layout) -> Spec:
     """Where the words of a dot are: behind it and its range, or before them in the right part, with more room there."""
     ends = [value[column] for column in quantity.columns if value[column] is not None]
     on_axis = map(math.log if scale.get("type") == "log" else float, (*scale["domain"], min(ends), max(ends)))
@@ -245,11 +244,6 @@ def _said(value: Spec, quantity: DotQuantity, scale: Spec, layout: Layout) -> Sp
     if is_behind:
         return {"side": "left", "said_at": max(ends), "apart": apart}
     return {"side": "right", "said_at": min(ends), "apart": -apart}
-
-
-def _height(label: str) -> int:
-    """Pixels that a folded name takes in the legend, with the gap to the next."""
-    return LANE_HEIGHT["wide"] * (label.count("\n") + 1) + 6
 
 
 def _along_rows(layout: Layout, rows: Sequence[_Row]) -> Spec:
@@ -265,10 +259,3 @@ def _along_rows(layout: Layout, rows: Sequence[_Row]) -> Spec:
     }
     scale = {"domain": [0, rows[-1].bottom], "reverse": True, "nice": False, "zero": False}
     return {"field": "at", "type": "quantitative", "scale": scale, "title": None, "axis": axis}
-
-
-def _coloured(layout: Layout, columns: int, seen: dict[str, TracerLook]) -> Spec:
-    """The channels that distinguish series, with one legend for both where it has columns."""
-    size = 160 if layout == "card" else 100
-    legend = {"columns": columns, "symbolStrokeWidth": 1, "symbolSize": size, "labelExpr": LINES}
-    return channels({"field": "series", "type": "nominal", "legend": legend if columns else None}, seen)

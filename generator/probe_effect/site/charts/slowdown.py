@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from probe_effect import units
 from probe_effect.model import Estimate, interval_json
@@ -23,8 +22,8 @@ from probe_effect.site.charts.theme import (
     channels,
     frame,
     layers,
+    line_spec,
     looks,
-    named,
 )
 
 ROW_HEIGHT: dict[Layout, int] = {"wide": 30, "narrow": 40, "card": 0}
@@ -56,34 +55,32 @@ class LadderRung:
 
 def ladder_chart(name: str, title: str, sentence: str, rungs: Sequence[LadderRung]) -> Chart:
     """The chart of `rungs` in their order, with a colour for each of up to two groups."""
-    rows = tuple(_row(one) for one in rungs)
-    specs = in_layouts(lambda layout: _ladder_spec(layout, rungs), title, sentence)
+    rows: list[Spec] = []
+    for one in rungs:
+        _, least, greatest = one.span or (None, None, None)
+        ends = interval_json(one.cost, "time", "ns") | {"least_ns": least, "greatest_ns": greatest}
+        rows.append({"rung": one.words, "of": one.group, "bound": one.is_bound, **ends})
+    values = [row | {"text": one.text} for row, one in zip(rows, rungs, strict=True)]
+    specs = in_layouts(lambda layout: _ladder_spec(layout, rungs, values), title, sentence)
     table = TextForm(("Rung", "Of", "Time"), tuple((one.words, one.group, one.text) for one in rungs))
-    return Chart(name, title, sentence, rows, specs, table=table, page="/ladder/")
+    return Chart(name, title, sentence, tuple(rows), specs, table=table, page="/ladder/")
 
 
-def _row(one: LadderRung) -> Spec:
-    words = {"rung": one.words, "of": one.group, "bound": one.is_bound}
-    _, least, greatest = one.span or (None, None, None)
-    return words | interval_json(one.cost, "time", "ns") | {"least_ns": least, "greatest_ns": greatest}
-
-
-def _ladder_spec(layout: Layout, rungs: Sequence[LadderRung]) -> Spec:
+def _ladder_spec(layout: Layout, rungs: Sequence[LadderRung], values: Sequence[Spec]) -> Spec:
     ends = [math.log10(end) for one in rungs for end in (one.cost.value, *(one.span or ()))]
     low, high = math.floor(min(ends)), math.ceil(max(ends))
     ticks = [10.0**power for power in range(low, high + 1)]
     scale = {"type": "log", "domain": [ticks[0], ticks[-1]], "nice": False}
     x = {"type": "quantitative", "scale": scale, "axis": {"values": ticks, "labelExpr": TICK, "title": None}}
-    axis, is_narrow = {"labelLimit": 0, "ticks": False, "domain": False, "labelColor": INK}, layout == "narrow"
-    y: Spec = {"field": "rung", "type": "nominal", "sort": [one.words for one in rungs], "title": None}
-    y["axis"] = None if is_narrow else axis
+    is_narrow = layout == "narrow"
+    axis = None if is_narrow else {"labelLimit": 0, "ticks": False, "domain": False, "labelColor": INK}
+    y = {"field": "rung", "type": "nominal", "sort": [one.words for one in rungs], "title": None, "axis": axis}
     middle = 10 ** (low + MIDDLE * (high - low))
-    layers = theme.layers("ladder", {"x": x, "y": y}, first=SERIES[0], second=SERIES[1], middle=middle)
+    drawn = layers("ladder", {"x": x, "y": y}, first=SERIES[0], second=SERIES[1], middle=middle)
     if not is_narrow:
-        del layers["words"]
-    values = [_row(one) | {"text": one.text} for one in rungs]
+        del drawn["words"]
     height = FURNITURE_HEIGHT + ROW_HEIGHT[layout] * len(rungs)
-    return frame(layout, height, {"data": {"values": values}, "layer": list(layers.values())})
+    return frame(layout, height, {"data": {"values": values}, "layer": list(drawn.values())})
 
 
 RATES = [mantissa * 10.0**exponent for exponent in range(2, 7) for mantissa in (1, 2, 5)] + [1e7]
@@ -135,64 +132,60 @@ def slowdown_chart(
 ) -> Chart:
     """The chart of `lines`, at most as many as there are series colours; a note says when there are more."""
     shown = lines[: len(SERIES)]
-    labels = [line.label for line in shown]
-    values = [
+    seen = looks({line.label: line.tracer for line in shown})
+    labels = list(seen)
+    drawn = [
         _value(MeasuredSlowdown(line.label, rate, slowdown_at(line.cost, rate)), LINE)
         for line in shown
         for rate in RATES
     ]
-    values += [_value(point, MEASURED) for point in points if point.label in labels]
-    rows = tuple({name: value for name, value in one.items() if name not in TEXTS} for one in values)
-    note = theme.left_out(len(lines) - len(shown))
-    seen = dict(zip(labels, looks([line.tracer for line in shown]), strict=True))
-    specs = in_layouts(lambda layout: _spec(layout, values, seen), title, sentence)
-    return Chart(name, title, sentence, rows, specs, note, _text_form(values, labels), page)
-
-
-def _text_form(values: Sequence[Datum], labels: Sequence[str]) -> TextForm:
-    """A row for each rate, of the line and of what was measured; a column for each series."""
-    found: dict[tuple[Any, Any], dict[str, Any]] = {}
-    for value in sorted(values, key=lambda one: (one["from"] != LINE, one["rate_hz"])):
-        found.setdefault((value["rate"], value["from"]), {})[str(value["series"])] = value["slowdown"]
-    rows = ((rate, made, *(cells.get(label, "") for label in labels)) for (rate, made), cells in found.items())
-    return TextForm(("Events", "From", *labels), tuple(rows))
-
-
-def _value(point: MeasuredSlowdown, made: str) -> Datum:
-    return {
-        "series": point.label,
-        "from": made,
-        "rate_hz": point.rate_hz,
-        **interval_json(point.slowdown, "slowdown", "ratio"),
-        "rate": units.rate(point.rate_hz),
-        "slowdown": units.interval(point.slowdown, units.SHARE),
-    }
-
-
-def _spec(layout: Layout, values: Sequence[Datum], seen: dict[str, TracerLook]) -> Spec:
-    line = channels({"field": "series", "type": "nominal", "sort": list(seen), "legend": None}, seen)
-    lasting = {str(one["series"]): float(one["slowdown_ratio"] or 0) for one in values if one["from"] == LINE}
-    y = _slowdowns(layout, max(lasting.values()))
-    low, high = y["scale"]["domain"]
-    ends = {name: (RATES[-1], min(max(ratio, low), high)) for name, ratio in lasting.items()}
-    fields = {"series": "probe", "rate": "events", "slowdown": "slowdown"}
+    measured = [_value(point, MEASURED) for point in points if point.label in seen]
+    values = drawn + measured
+    highest = max(float(value["slowdown_ratio"] or 0) for value in drawn if value["rate_hz"] == RATES[-1])
     words = {
         "line": LINE,
         "measured": MEASURED,
         "foot": SLOWDOWNS[0],
         "thresholds": [{"threshold_ratio": ratio} for ratio in WORDS],
-        "tooltip": [{"field": field, "title": title} for field, title in fields.items()],
+        "tooltip": [
+            {"field": "series", "title": "probe"},
+            {"field": "rate", "title": "events"},
+            {"field": "slowdown", "title": "slowdown"},
+        ],
     }
-    x = theme.channel(
-        "rate_hz",
-        "events per second in one busy thread",
-        {"type": "log", "domain": [RATES[0], RATES[-1]]},
-        {"values": [10**n for n in DECADES[layout]], "labelExpr": "format(datum.value, '~s')", "grid": False},
-    )
-    found = theme.layers("slowdown", {"x": x, "y": y, **line}, **words, stroke=theme.STROKE[layout])
-    if all(value["from"] == LINE for value in values):
-        del found["intervals"], found["dots"]
-    return named(layout, HEIGHTS[layout], ends, seen, x=x, y=y, own_layers=found, values=values)
+    without = () if measured else ("intervals", "dots")
+
+    def spec(layout: Layout) -> Spec:
+        log = {"type": "log", "domain": [RATES[0], RATES[-1]]}
+        axis = {"values": [10**n for n in DECADES[layout]], "labelExpr": "format(datum.value, '~s')", "grid": False}
+        x = channel("rate_hz", "events per second in one busy thread", log, axis)
+        places = {"x": x, "y": _slowdowns(layout, highest), "height_px": HEIGHTS[layout]}
+        return line_spec("slowdown", layout, seen, values, lines=drawn, without=without, **places, **words)
+
+    rows = tuple({name: value for name, value in one.items() if name not in TEXTS} for one in values)
+    note, specs = theme.left_out(len(lines) - len(shown)), in_layouts(spec, title, sentence)
+    return Chart(name, title, sentence, rows, specs, note, _text_form(values, labels), page)
+
+
+def _text_form(values: Sequence[Datum], labels: Sequence[str]) -> TextForm:
+    """A row for each rate, of the line and of what was measured; a column for each series."""
+    by_rate: dict[tuple[str, str], dict[str, str]] = {}
+    for value in sorted(values, key=lambda one: (one["from"] != LINE, one["rate_hz"])):
+        row = by_rate.setdefault((str(value["rate"]), str(value["from"])), {})
+        row[str(value["series"])] = str(value["slowdown"])
+    rows = ((rate, origin, *(cells.get(label, "") for label in labels)) for (rate, origin), cells in by_rate.items())
+    return TextForm(("Events", "From", *labels), tuple(rows))
+
+
+def _value(point: MeasuredSlowdown, origin: str) -> Datum:
+    return {
+        "series": point.label,
+        "from": origin,
+        "rate_hz": point.rate_hz,
+        **interval_json(point.slowdown, "slowdown", "ratio"),
+        "rate": units.rate(point.rate_hz),
+        "slowdown": units.interval(point.slowdown, units.SHARE),
+    }
 
 
 def _slowdowns(layout: Layout, highest: float) -> Spec:
@@ -207,7 +200,7 @@ def _slowdowns(layout: Layout, highest: float) -> Spec:
         "labelOverlap": False,
     }
     scale = {"type": "log", "domain": [SLOWDOWNS[0], top], "nice": False}
-    return theme.channel("slowdown_ratio", "slowdown", scale, axis)
+    return channel("slowdown_ratio", "slowdown", scale, axis)
 
 
 FOOT = 1e-4
@@ -243,19 +236,25 @@ def predicted_chart(
     name: str, title: str, sentence: str, pairs: Sequence[PredictedPair], *, near_ratio: float, page: str = ""
 ) -> Chart:
     """The chart of `pairs`, with the line where both agree; near it is what differs by that share of a prediction."""
-    rows = tuple(map(_pair_row, pairs))
-    families = sorted({one.family for one in pairs})
-    seen = dict(zip(families, looks([None] * len(families)), strict=True))
+    rows = tuple(
+        {
+            "program": one.label,
+            "series": one.series,
+            "family": one.family,
+            **interval_json(one.predicted, "predicted", "ratio"),
+            **interval_json(one.measured, "measured", "ratio"),
+            "told": one.is_told,
+        }
+        for one in pairs
+    )
+    seen = looks(dict.fromkeys(sorted({one.family for one in pairs})))
     specs = in_layouts(lambda layout: _pairs_spec(layout, rows, seen, near_ratio), title, sentence)
-    head = ("Program", "Probe", "Predicted", "Measured")
-    words = [[units.interval(each, units.SHARE) for each in (one.predicted, one.measured)] for one in pairs]
-    text = TextForm(head, tuple((one.label, one.series, *both) for one, both in zip(pairs, words, strict=True)))
-    return Chart(name, title, sentence, rows, specs, table=text, page=page)
-
-
-def _pair_row(one: PredictedPair) -> Datum:
-    ends = interval_json(one.predicted, "predicted", "ratio") | interval_json(one.measured, "measured", "ratio")
-    return {"program": one.label, "series": one.series, "family": one.family, **ends, "told": one.is_told}
+    cells = [
+        (one.label, one.series, units.interval(one.predicted, units.SHARE), units.interval(one.measured, units.SHARE))
+        for one in pairs
+    ]
+    table = TextForm(("Program", "Probe", "Predicted", "Measured"), tuple(cells))
+    return Chart(name, title, sentence, rows, specs, table=table, page=page)
 
 
 def _ends(rows: Sequence[Datum]) -> tuple[float, float]:
@@ -289,9 +288,9 @@ def _pairs_spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLoo
     fields = [field for field in rows[0] if field.endswith("_ratio")]
     inside = [{"calculate": f"min(max(datum.{one}, {foot}), {most})", "as": one} for one in fields]
     legend = {"columns": LEGEND_COLUMNS[layout], "symbolStrokeWidth": 1, "symbolOpacity": 1, "columnPadding": 24}
-    family = {"field": "family", "type": "nominal", "sort": list(seen), "legend": legend}
+    family = channels(seen, legend, field="family", sort=list(seen))
     ends = [{"at": at, "low": at * (1 - near_ratio), "high": at * (1 + near_ratio)} for at in (FOOT, most)]
-    found = layers("predicted", {"x": x, "y": y, **channels(family, seen)}, ends=ends, hidden=HIDDEN, dot=DOT[layout])
+    found = layers("predicted", {"x": x, "y": y, **family}, ends=ends, hidden=HIDDEN, dot=DOT[layout])
     hidden = sum(not row["told"] for row in rows)
     wish = {"input": "checkbox", "name": f"show the {hidden} without a clear slowdown too (hollow: beyond an axis)"}
     return frame(
