@@ -30,9 +30,9 @@ from probe_effect.numbers.reading import is_kept
 from probe_effect.site.advising import ADVISING, FIRST, advise_files
 from probe_effect.site.charts.draw import badge, draw_all, is_drawn, live_script, site_card
 from probe_effect.site.charts.theme import LOOKS, Chart, look
-from probe_effect.site.costs import cost_files
+from probe_effect.site.costs import cost_files, quoted
 from probe_effect.site.explore import FORM, MATRIX, explore_files, matrix_file
-from probe_effect.site.facts import quoted, verdicts
+from probe_effect.site.facts import verdicts
 from probe_effect.site.figures import (
     machine_cards,
     write_diagrams,

@@ -9,7 +9,7 @@ another machine (site/assets/js/whose.js).
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ from probe_effect.numbers.names import tool_of, tool_with_version
 from probe_effect.numbers.shown import facts_of_submission
 from probe_effect.numbers.submission import Submission
 from probe_effect.scripts.form import KINDS, TRACEPOINTS
-from probe_effect.site.measured_facts import Fact
+from probe_effect.site.facts import Fact, asked_for, facts, written
 from probe_effect.site.pages import addresses, links
 from probe_effect.site.pages.parts import Part, Pieces, Table, fragment, of_data, source_label
 from probe_effect.site.pages.text import link, listed, safe, say, together
@@ -316,3 +316,22 @@ def head(quantity: str) -> str:
     if (form := HEADS.get(name + at)) is None:
         raise ProbeEffectError(f"site/tables.toml: {quantity} is no quantity; there are {', '.join(HEADS)}")
     return form.format(detail)
+
+
+def quoted(
+    catalogue: Catalogue, project: Path, fragments: Iterable[str] = ()
+) -> tuple[dict[str, Fact], dict[str, str]]:
+    """What the pages of a checkout quote, with their `fragments`: key to fact, and file name to named table."""
+    asked = asked_for([*written(project / "content"), *fragments])
+    found = facts(catalogue, asked)
+    tables = NamedTables(catalogue, found)
+    named = dict(tables.write(project / "site" / "tables.toml"))
+    kept = {key: found[key] | _in_units(found[key], names) for key, names in asked.items() if key in found}
+    return {"machine": found["machine"]} | kept | tables.facts if "machine" in found else kept, named
+
+
+def _in_units(fact: Fact, wanted: Iterable[str]) -> Fact:
+    """The text of a fact in other units, by their names."""
+    text = fact["text"]
+    of = text.writing.scale.units if isinstance(text, units.Quantity) else ()
+    return {one.name: str(text.to(one)) for one in of if one.name in wanted and isinstance(text, units.Quantity)}
