@@ -16,10 +16,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed, wait
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from probe_effect.checks.run import check_contents
 from probe_effect.compare.subjects import subjects
@@ -51,7 +51,6 @@ from probe_effect.store.transcripts import ROOT_NEED, Recorded, Transcript
 
 FEWEST_CHARTS = 16
 """Fewer are drawn sooner than processes are started."""
-
 
 SAFE_PATH = "PYTHONSAFEPATH"
 
@@ -102,8 +101,7 @@ SHARDS_PER_WORKER = 3
 """So that no worker waits long for the last, and the progress shows; each shard reads all suites again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shard:
+class Shard(NamedTuple):
     """The `number`th of `of` shards, from 1; a machine belongs to one, by its name, whatever else there is."""
 
     number: int
@@ -137,16 +135,14 @@ def make_shards(data: DataFolder, workers: int | None = None) -> Iterator[str]:
 
     Nothing is done where nothing can be kept, or little is to be done.
     """
-    count = workers or cpus()
-    folders = data.submissions()
+    count, folders = workers or cpus(), data.submissions()
     new = sum(not is_kept(files, data.kept) for files in folders)
     if data.kept.folder is None or count < 2 or new < FEWEST:
         return
     yield f"numbers of {new} submissions, {count} at a time"
-    shards = [Shard(number, count * SHARDS_PER_WORKER) for number in range(1, count * SHARDS_PER_WORKER + 1)]
+    of, done = count * SHARDS_PER_WORKER, 0
     with processes(count) as pool:
-        waiting = [pool.submit(make_shard, data, shard) for shard in shards]
-        done = 0
+        waiting = [pool.submit(make_shard, data, Shard(number, of)) for number in range(1, of + 1)]
         for finished in as_completed(waiting):
             before, done = done, done + finished.result()
             if done * 10 // len(folders) > before * 10 // len(folders):
@@ -207,22 +203,25 @@ def _write_pages(catalogue: Catalogue, work: Path, project: Path) -> None:
     write(work / ADDRESSES, "".join(f"{address}\n" for address in addresses))
     fragments = site.fragment_files(catalogue)
     found, tables = quoted(catalogue, project, fragments.values())
-    write(assets / "facts.json", json.dumps(found, ensure_ascii=False))
     for name, text in (fragments | tables).items():
         write(assets / "fragments" / name, text)
-    examples = {name: asdict(found) for name, found in site.citations(catalogue).items()}
-    write(assets / "citations.json", json.dumps(examples, ensure_ascii=False))
-    write(assets / "labels.json", json.dumps(labels(catalogue), ensure_ascii=False))
-    write(assets / "transcripts.json", json.dumps(transcript_values(catalogue), ensure_ascii=False))
-    references = [one.model_dump() for one in catalogue.references]
-    write(assets / "references.json", json.dumps(references, ensure_ascii=False))
-    write(assets / "claims.json", json.dumps(verdicts(catalogue), ensure_ascii=False))
+    read_by_layouts = {
+        "facts": found,
+        "citations": {name: asdict(citation) for name, citation in site.citations(catalogue).items()},
+        "labels": labels(catalogue),
+        "transcripts": transcript_values(catalogue),
+        "references": [one.model_dump() for one in catalogue.references],
+        "claims": verdicts(catalogue),
+    }
+    for name, values in read_by_layouts.items():
+        write(assets / f"{name}.json", json.dumps(values, ensure_ascii=False))
     for one in verdicts(catalogue):
         write(static / "claims" / f"{one['id']}.svg", badge([(one["id"], one["verdict"])]))
     for name, text in script_data(catalogue):
         write((assets if name in OF_LAYOUTS else static) / "data" / name, text)
+    looks = json.dumps(tracer_looks(catalogue))
     for kind in (assets, static):
-        write(kind / "data" / "tracer-looks.json", json.dumps(tracer_looks(catalogue)))
+        write(kind / "data" / "tracer-looks.json", looks)
 
 
 def script_data(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
@@ -262,17 +261,13 @@ def _copy_data(catalogue: Catalogue, work: Path) -> None:
 
 def labels(catalogue: Catalogue) -> dict[str, dict[str, dict[str, str]]]:
     """For suites and sources each id to its `text`, `href` and, of sources, `title`: `labels.json`."""
+    suites = (one.suite for one in catalogue.suites)
+    sources = ((one.id, one.document) for one in catalogue.sources)
     return {
-        "suites": {
-            one.suite.id: {"text": one.suite.title, "href": addresses.suite(one.suite.id)} for one in catalogue.suites
-        },
+        "suites": {suite.id: {"text": suite.title, "href": addresses.suite(suite.id)} for suite in suites},
         "sources": {
-            one.id: {
-                "text": parts.source_label(one.document),
-                "href": addresses.figure(one.id),
-                "title": one.document.title,
-            }
-            for one in catalogue.sources
+            name: {"text": parts.source_label(source), "href": addresses.figure(name), "title": source.title}
+            for name, source in sources
         },
     }
 
@@ -295,14 +290,14 @@ def tracer_looks(catalogue: Catalogue) -> dict[str, dict[str, object]]:
 def transcript_values(catalogue: Catalogue) -> list[dict[str, Any]]:
     """Every recorded transcript, by chapter: `transcripts.json`; `chapter` is the stem of its file."""
     return [
-        {"chapter": one.chapter, **_values(one.transcript, one.recorded, catalogue)}
+        {"chapter": one.chapter, **_transcript(one.transcript, one.recorded, catalogue)}
         for one in catalogue.transcripts
         if one.recorded is not None
     ]
 
 
-def _values(one: Transcript, recorded: Recorded, catalogue: Catalogue) -> dict[str, Any]:
-    known = next((found for found in catalogue.timed if found.machine == recorded.machine), None)
+def _transcript(one: Transcript, recorded: Recorded, catalogue: Catalogue) -> dict[str, Any]:
+    run = next((run for run in catalogue.timed if run.machine == recorded.machine), None)
     return {
         "id": one.id,
         "asks": one.asks,
@@ -311,8 +306,8 @@ def _values(one: Transcript, recorded: Recorded, catalogue: Catalogue) -> dict[s
         "is_root": ROOT_NEED in one.needs,
         "output": "\n".join(recorded.output),
         "exit_status": recorded.exit_status,
-        "machine": names.machine_name(known) if known else recorded.machine,
-        "href": addresses.machine(recorded.machine) if known else "",
+        "machine": names.machine_name(run) if run else recorded.machine,
+        "href": addresses.machine(recorded.machine) if run else "",
         "kernel": recorded.kernel,
         "versions": [names.tool(command, version) for command, version in recorded.versions.items()],
         "date": names.date_words(recorded.date),

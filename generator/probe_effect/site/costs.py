@@ -27,15 +27,14 @@ from probe_effect.model import Estimate, ProbeEffectError
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import once
-from probe_effect.numbers.names import tool_of, tool_with_version
+from probe_effect.numbers.names import tool_of
 from probe_effect.numbers.shown import facts_of_submission
-from probe_effect.numbers.submission import Submission
 from probe_effect.scripts.form import KINDS, TRACEPOINTS
 from probe_effect.site.facts import Fact, asked_for, facts, written
 from probe_effect.site.pages import addresses, links
 from probe_effect.site.pages.parts import Part, Pieces, Table, fragment, of_data, source_label
 from probe_effect.site.pages.text import link, listed, safe, say, together
-from probe_effect.site.script_values import Values, ends, script_json
+from probe_effect.site.script_values import Values, script_json, short
 from probe_effect.toml import beside
 
 FORMAT = 1
@@ -61,13 +60,12 @@ def file_name(kind: str) -> str:
 
 def scopes(catalogue: Catalogue) -> dict[str, tuple[str, Scope]]:
     """The name of each file to what it is of, in words, and its scope: kinds of machines, then each machine."""
-    found, newest = evidence(catalogue), dict[str, Submission]()
-    for submission in catalogue.numbers.submissions:
-        newest.setdefault(submission.machine, submission)
-    facts = {machine: facts_of_submission(newest[machine]) for machine in found.machines}
-    kinds = {one.kind: whose(found, replace(one, machine="", name="")) for one in facts.values()}
+    known = evidence(catalogue)
+    newest = {one.machine: one for one in reversed(catalogue.numbers.submissions)}
+    facts_of = {machine: facts_of_submission(newest[machine]) for machine in known.machines}
+    kinds = {one.kind: whose(known, replace(one, machine="", name="")) for one in facts_of.values()}
     made = {file_name(kind): (f"any {kind}", scope) for kind, scope in kinds.items()}
-    return made | {one: (names.machine_name(newest[one]), whose(found, facts[one], one)) for one in facts}
+    return made | {one: (names.machine_name(newest[one]), whose(known, facts_of[one], one)) for one in facts_of}
 
 
 @once
@@ -85,22 +83,21 @@ def cost_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
 
 def scope_values(catalogue: Catalogue, name: str, words: str, scope: Scope) -> Values:
     """The tables of all tracers in a scope. Rows have the places of notes and machines in their lists."""
-    found, notes, machines = evidence(catalogue), dict[str, int](), dict[str, int]()
-    tracers = dict.fromkeys([*found.tracers, STOPS, *(tool_of(tracer) for _, tracer, _ in found.printed)])
-    made = {
-        tracer: values
-        for tracer in tracers
-        if (values := table_values(CostTable(found, scope, tracer), _kinds(catalogue), notes, machines))["rows"]
-    }
-    head = {"format": FORMAT, "version": catalogue.version, "scope": {"id": name, "name": words}, "unit": "ns an event"}
-    sets = [one.split() for one in machines]
-    return {**head, "columns": COLUMNS, "machines": sets, "notes": list(notes), "tracers": made}
-
-
-def _kinds(catalogue: Catalogue) -> Collection[str]:
-    """The kinds of probes that scripts and standard tools have."""
+    known, notes, machines = evidence(catalogue), dict[str, int](), dict[str, int]()
     standard = (probe.kind for package in catalogue.tools for tool in package.tools for probe in tool.probes)
-    return dict.fromkeys((*PROBE_KINDS, *standard, *(case.probe for case in catalogue.cases() if case.action)))
+    kinds = dict.fromkeys((*PROBE_KINDS, *standard, *(case.probe for case in catalogue.cases() if case.action)))
+    tracers = dict.fromkeys([*known.tracers, STOPS, *(tool_of(tracer) for _, tracer, _ in known.printed)])
+    tables = {tracer: table_values(CostTable(known, scope, tracer), kinds, notes, machines) for tracer in tracers}
+    return {
+        "format": FORMAT,
+        "version": catalogue.version,
+        "scope": {"id": name, "name": words},
+        "unit": "ns an event",
+        "columns": COLUMNS,
+        "machines": [one.split() for one in machines],
+        "notes": list(notes),
+        "tracers": {tracer: table for tracer, table in tables.items() if table["rows"]},
+    }
 
 
 def table_values(table: CostTable, kinds: Collection[str], notes: dict[str, int], machines: dict[str, int]) -> Values:
@@ -113,9 +110,12 @@ def table_values(table: CostTable, kinds: Collection[str], notes: dict[str, int]
             known = {action: _row(row, notes, machines) for action, row in own.items() if row is not None}
             if known:
                 rows[f"{kind} {mechanism}" if mechanism else kind] = known
+    # With its version where it is one machine's, else by its name.
+    own_costs = machine_costs(table.found, table.scope.own[0], table.tracer).costs if table.scope.own else {}
+    newest = next(iter(own_costs.values()), None)
     highest = table.highest
     return {
-        "tool": _tool(table),
+        "tool": names.tool_with_version(newest) if newest else names.tracer_name(table.tracer),
         "does_anyway": sorted(own_actions(table.tracer)),
         "stops": table.tracer == STOPS,
         "adds": {action: _ends(added) for action in actions if (added := table.adds(action)) is not None},
@@ -126,14 +126,14 @@ def table_values(table: CostTable, kinds: Collection[str], notes: dict[str, int]
 
 def _row(row: CostRow, notes: dict[str, int], machines: dict[str, int]) -> list[Any]:
     """The places of `COLUMNS`, without what is missing at the end."""
-    note, whose_range = note_of(row), " ".join(row.machines)
+    note, whose_range, path = note_of(row), " ".join(row.machines), row.path
     made = [
         *_ends(row.cost),
         row.basis,
         machines.setdefault(whose_range, len(machines)),
         None if note is None else notes.setdefault(note, len(notes)),
         row.hardware.text if row.hardware else None,
-        [*_ends(row.path.cost), row.path.calls_per_event] if row.path else None,
+        [*_ends(path.cost), path.calls_per_event] if path else None,
     ]
     while made[-1] is None:
         made.pop()
@@ -141,13 +141,7 @@ def _row(row: CostRow, notes: dict[str, int], machines: dict[str, int]) -> list[
 
 
 def _ends(cost: Estimate) -> list[float | None]:
-    return ends(cost, DIGITS) or []
-
-
-def _tool(table: CostTable) -> str:
-    """The tracer with its version where it is one machine's; else by its name."""
-    known = machine_costs(table.found, table.scope.own[0], table.tracer).costs if table.scope.own else {}
-    return names.tool_with_version(next(iter(known.values()))) if known else names.tracer_name(table.tracer)
+    return [short(end, DIGITS) for end in cost]
 
 
 HEADS: Mapping[str, str] = beside(__file__, "cost_tables")["quantities"]
@@ -184,7 +178,7 @@ class NamedTables:
         """The tables of the data in `catalogue`, whose facts are `found`."""
         self.catalogue, self.found = catalogue, found
         oldest_first = sorted(catalogue.timed, key=lambda one: one.started)
-        self.tools = {one.tracer: tool_with_version(one) for run in oldest_first for one in run.numbers}
+        self.tools = {one.tracer: names.tool_with_version(one) for run in oldest_first for one in run.numbers}
         self.facts: dict[str, Fact] = {}
 
     def write(self, path: Path) -> Iterator[tuple[str, str]]:

@@ -86,24 +86,19 @@ def written_files() -> dict[str, str]:
 
 def table_schema(columns: Iterable[Column]) -> dict[str, Any]:
     """A Frictionless Table Schema of the columns; an empty cell is a missing value."""
-    return {"fields": [_field(column) for column in columns], "missingValues": [""]}
-
-
-def _field(column: Column) -> dict[str, Any]:
-    limits: dict[str, Any] = {"required": True} if column.required else {}
-    if column.choices:
-        limits["enum"] = list(column.choices)
-    if column.pattern:
-        limits["pattern"] = column.pattern
-    if column.kind != "string" and column.minimum is not None:
-        limits["minimum"] = column.minimum
-    field: dict[str, Any] = {"name": column.name, "type": column.kind, "description": column.text}
-    return field | ({"constraints": limits} if limits else {})
-
-
-def dictionary_readme() -> str:
-    """The dictionary: what lies where, what every column and key means, and every rule; all in words of our own."""
-    return fragment(_readme())
+    fields: list[dict[str, Any]] = []
+    for column in columns:
+        is_number = column.kind != "string"
+        limits = {
+            "required": column.required or None,
+            "enum": list(column.choices) or None,
+            "pattern": column.pattern or None,
+            "minimum": column.minimum if is_number else None,
+        }
+        constraints = {name: limit for name, limit in limits.items() if limit is not None}
+        fields.append({"name": column.name, "type": column.kind, "description": column.text})
+        fields[-1] |= {"constraints": constraints} if constraints else {}
+    return {"fields": fields, "missingValues": [""]}
 
 
 PARTS_OF: dict[str, dict[str, str]] = {
@@ -124,14 +119,24 @@ PARTS_OF: dict[str, dict[str, str]] = {
 """File to what its parts are called, each with the name of their model."""
 
 
-def _readme() -> Iterator[Part]:
+def dictionary_readme() -> str:
+    """The dictionary: what lies where, what every column and key means, and every rule; all in words of our own."""
+    return fragment(_dictionary())
+
+
+def _dictionary() -> Iterator[Part]:
     yield safe("<!-- Made by `probe-effect dictionary --write` from the schema in the code. Do not edit. -->")
     yield Heading("The data", 1)
     yield _table(("Path", "What it is"), ((f"`{path}`", said) for path, said in WORDS["repository"].items()))
     yield safe("A missing value is an empty cell or null, never 0. The data is licensed under CC BY 4.0.")
     for name, columns in TABLES.items():
         yield Heading(safe(name))
-        yield _table(("Column", "Kind", "Meaning"), map(_column, columns))
+        rows = []
+        for one in columns:
+            need = ", required" if one.required else ", may be absent" if one.may_be_absent else ""
+            choices = f" One of `{'`, `'.join(one.choices)}`." if one.choices else ""
+            rows.append((f"`{one.name}`", one.kind + need, one.text + choices))
+        yield _table(("Column", "Kind", "Meaning"), rows)
     yield Heading("machine.json")
     yield _keys(document_keys())
     yield Heading("source.toml")
@@ -154,12 +159,6 @@ def _readme() -> Iterator[Part]:
     yield Heading("Of every file", 3)
     yield safe("`<file>` is `samples`, `machine`, `figures`, `source`, `suite`, ..")
     yield _table(("Rule", "What it demands"), ((f"`<file>/{name}`", text) for name, text in FORM_RULES.items()))
-
-
-def _column(one: Column) -> tuple[str, ...]:
-    kind = ", required" if one.required else ", may be absent" if one.may_be_absent else ""
-    choices = f" One of `{'`, `'.join(one.choices)}`." if one.choices else ""
-    return f"`{one.name}`", one.kind + kind, one.text + choices
 
 
 def _keys(keys: Mapping[str, str]) -> Table:
@@ -196,14 +195,14 @@ def write_runs(name: str, catalogue: Catalogue, path: Path) -> DataTable:
     """
     title, columns = RUNS[name]
     fields = (*RUN_FIELDS, *fields_of(columns))
-    in_order = sorted(catalogue.active, key=lambda one: one.id)
-    files = ((one, file) for one in in_order if (file := getattr(one.files, name)).exists())
     schema, count = _schema(fields, title, catalogue.version), 0
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         waiting: list[pa.Table] = []
-        for submission, file in files:
-            waiting.append(_rows(submission, file, columns, schema))
-            count += waiting[-1].num_rows
+        for submission in sorted(catalogue.active, key=lambda one: one.id):
+            file = getattr(submission.files, name)
+            if file.exists():
+                waiting.append(_rows(submission, file, columns, schema))
+                count += waiting[-1].num_rows
             if sum(table.num_rows for table in waiting) >= ROWS_OF_A_GROUP:
                 writer.write_table(pa.concat_tables(waiting))
                 waiting = []
@@ -221,8 +220,9 @@ def write_parquet(table: DataTable, path: Path, version: str) -> None:
 
 
 def _schema(fields: Iterable[Field], title: str, version: str) -> pa.Schema:
+    described = {field: {"description": field.text} | ({"unit": field.unit} if field.unit else {}) for field in fields}
     return pa.schema(
-        [pa.field(field.name, TYPES[field.kind], metadata=_metadata(field)) for field in fields],
+        [pa.field(field.name, TYPES[field.kind], metadata=metadata) for field, metadata in described.items()],
         metadata={"title": title, "data_version": version, "licence": LICENCE["url"], "creator": LICENCE["creator"]},
     )
 
@@ -241,10 +241,6 @@ def _rows(one: Submission, file: Path, columns: Sequence[Column], schema: pa.Sch
     place = {"submission": one.id, "machine": one.machine, "suite": one.suite, "metric": one.metric}
     shared = [pa.array([place[field.name]] * rows.num_rows, type=pa.string()) for field in RUN_FIELDS]
     return pa.Table.from_arrays([*shared, *rows.columns], schema=schema)
-
-
-def _metadata(field: Field) -> dict[str, str]:
-    return {"description": field.text} | ({"unit": field.unit} if field.unit else {})
 
 
 ZIP, SUMS = "probe-effect.zip", "SHA256SUMS"
@@ -329,9 +325,10 @@ def write_archive(tables: Iterable[str], data: Path) -> None:
 def write_sums(tables: Iterable[str], static: Path) -> None:
     """Write the sums of the zip, what is in it, and data files beside pages, for `sha256sum --check` in `/data/`."""
     data = static / "data"
-    files = [data / ZIP, *_data_files(tables, data)]
-    lines = [f"{sha256(path)}  {path.relative_to(data).as_posix()}\n" for path in files]
-    lines += [f"{sha256(path)}  ../{path.relative_to(static).as_posix()}\n" for path in _beside_pages(static)]
+    names = {f"{name}.{ending}" for name in TITLES for ending in ("csv", "json")}
+    beside_pages = (path for path in _files(static) if path.name in names and data not in path.parents)
+    lines = [f"{sha256(path)}  {path.relative_to(data)}\n" for path in (data / ZIP, *_data_files(tables, data))]
+    lines += [f"{sha256(path)}  ../{path.relative_to(static)}\n" for path in beside_pages]
     write(data / SUMS, "".join(lines))
 
 
@@ -344,12 +341,6 @@ def _data_files(tables: Iterable[str], data: Path) -> list[Path]:
 
 def _files(folder: Path) -> list[Path]:
     return sorted((path for path in folder.rglob("*") if path.is_file()), key=lambda path: path.as_posix())
-
-
-def _beside_pages(static: Path) -> Iterator[Path]:
-    """The data files beside pages and charts."""
-    names = {f"{name}.{ending}" for name in TITLES for ending in ("csv", "json")}
-    return (path for path in _files(static) if path.name in names and static / "data" not in path.parents)
 
 
 PROFILES = "https://datapackage.org/profiles/2.0"
@@ -394,11 +385,9 @@ def _raw(catalogue: Catalogue, data: Path) -> Iterator[Resource]:
         title = f"Suite {one.suite} on {names.machine_name(one)}"
         for own in one.files.content:
             if own.name in TABLES:
-                path = data / "results" / one.id / own.name
-                yield _csv(f"{own.stem}-{one.id.replace('/', '-')}", title, path, data)
+                yield _csv(f"{own.stem}-{one.id.replace('/', '-')}", title, data / "results" / one.id / own.name, data)
     for source in catalogue.sources:
-        document = source.document
-        path = data / "published" / source.id / "figures.csv"
+        document, path = source.document, data / "published" / source.id / "figures.csv"
         origin = [{"title": f"{document.author}: {document.title}"}]
         yield _csv(f"figures-{source.id}", document.title, path, data) | {"sources": origin}
 

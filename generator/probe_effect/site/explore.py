@@ -7,7 +7,6 @@ from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
 from probe_effect import units
 from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
@@ -59,7 +58,7 @@ def explore_files(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> 
         yield f"explore/{one.name}.json", script_json({"machine": one.name, "numbers": _numbers(one)})
 
 
-def _form(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[str, Any]:
+def _form(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Values:
     tracers = sorted({number.tracer for one in machines for number in one.numbers.values()})
     # Suites with the cases and levels that have a number, the first suite first.
     levels: dict[str, set[str]] = defaultdict(set)
@@ -114,7 +113,7 @@ def _usual(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[st
     return found
 
 
-def _numbers(machine: MeasuredMachine) -> list[dict[str, Any]]:
+def _numbers(machine: MeasuredMachine) -> list[Values]:
     """The current costs of a machine, each with what a row of the table needs."""
     # Number's id to its place among the tracers that have its case and level there; counts have none.
     groups = grouped_by(machine.numbers.values(), lambda one: (one.case, one.level))
@@ -148,13 +147,10 @@ PER = {"raw-tracepoint": "per call"}
 def matrix_file(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Iterator[tuple[str, str]]:
     """File name below `/data/` and its JSON: what costs each colour is for, and the matrices of times and counts."""
     kinds = grouped_by(offered(machines, catalogue), lambda one: one.architecture if one.metric != "time" else "")
-    found = [_matrix(catalogue, kind, some) for kind, some in kinds.items()]
-    yield MATRIX, script_json({"steps": _steps(), "matrices": found})
-
-
-def _steps() -> list[str]:
-    between = (f"{units.count(low)} to {units.count(high)}" for low, high in pairwise(STEPS))
-    return [f"below {units.count(STEPS[0])}", *between, f"{units.count(STEPS[-1])} or more"]
+    between = [f"{units.count(low)} to {units.count(high)}" for low, high in pairwise(STEPS)]
+    steps = [f"below {units.count(STEPS[0])}", *between, f"{units.count(STEPS[-1])} or more"]
+    matrices = [_matrix(catalogue, kind, some) for kind, some in kinds.items()]
+    yield MATRIX, script_json({"steps": steps, "matrices": matrices})
 
 
 def _matrix(catalogue: Catalogue, architecture: str, machines: Sequence[MeasuredMachine]) -> Values:
@@ -179,23 +175,21 @@ def _table(catalogue: Catalogue, columns: Sequence[str], numbers: Sequence[Numbe
     """The rows of one tracer, suite by suite; a cell is None where nothing was measured."""
     cells = {(one.case, one.submission.machine): _cell(one) for one in numbers}
     measured = {case for case, _ in cells}
-    suites = [
-        {
-            "title": folder.suite.title,
-            "rows": [
-                {
-                    "title": _title(catalogue, case),
-                    "href": addresses.case(case.id),
-                    "cells": [cells.get((case.id, column)) for column in columns],
-                }
-                for case in folder.suite.cases
-                if case.id in measured
-            ],
-        }
-        for folder in first_suite_first(catalogue)
-    ]
+    suites = []
+    for folder in first_suite_first(catalogue):
+        rows = [
+            {
+                "title": _title(catalogue, case),
+                "href": addresses.case(case.id),
+                "cells": [cells.get((case.id, column)) for column in columns],
+            }
+            for case in folder.suite.cases
+            if case.id in measured
+        ]
+        if rows:
+            suites.append({"title": folder.suite.title, "rows": rows})
     tools = dict.fromkeys(names.tool_with_version(one) for one in numbers)
-    return {"id": numbers[0].tracer, "tool": ", ".join(tools), "suites": [one for one in suites if one["rows"]]}
+    return {"id": numbers[0].tracer, "tool": ", ".join(tools), "suites": suites}
 
 
 def _title(catalogue: Catalogue, case: Case) -> str:

@@ -8,7 +8,6 @@ import json
 import shutil
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import itemgetter
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -30,7 +29,6 @@ from probe_effect.site.files import (
     LICENCE,
     WORDS,
     DataTable,
-    Field,
     copy,
     csv_text,
     forms,
@@ -56,7 +54,7 @@ MOST_ENTRIES = 100
 
 
 class FeedItem(NamedTuple):
-    """An entry of a feed: `name` is what its id is made from, and `path` the page where it leads."""
+    """An entry of a feed: `name` is what its id is made from, `path` the page where it leads."""
 
     name: str
     title: str
@@ -101,8 +99,7 @@ def series_feed(catalogue: Catalogue) -> str:
 
 
 def _atom(edition: Edition, title: str, name: uuid.UUID, pages: tuple[str, str], items: Sequence[FeedItem]) -> str:
-    """A feed by what it has, its id, its page and its own address."""
-    found = items[:MOST_ENTRIES]
+    newest = items[:MOST_ENTRIES]
     # `plain`: without the characters that XML cannot hold.
     templates = Environment(
         loader=PackageLoader("probe_effect", "site"),
@@ -115,10 +112,10 @@ def _atom(edition: Edition, title: str, name: uuid.UUID, pages: tuple[str, str],
     return templates.get_template("feed.xml.j2").render(
         title=title,
         id=name.urn,
-        updated=max((item.moment for item in found), default="1970-01-01T00:00:00Z"),
+        updated=max((item.moment for item in newest), default="1970-01-01T00:00:00Z"),
         author=AUTHORS,
         pages=[_link(edition, path) for path in pages],
-        entries=[(item, uuid.uuid5(name, item.name).urn, _link(edition, item.path)) for item in found],
+        entries=[(item, uuid.uuid5(name, item.name).urn, _link(edition, item.path)) for item in newest],
     )
 
 
@@ -140,7 +137,12 @@ def make_release(data: DataFolder, catalogue: Catalogue, version: str, date: str
 
     Raises: UsageError when `version` is none, or was released before.
     """
-    folder = _free_folder(data, version)
+    folder = data.root / "releases" / version
+    if not VERSION.fullmatch(version):
+        msg = f"{version}: is not a version. Expected year and month, such as 2026.11, or 2026.11.2 for a second one."
+        raise UsageError(msg)
+    if folder.exists():
+        raise UsageError(f"{data.relative(folder)}: was released before, and a release stays. Give the next version.")
     files = tuple(
         ReleasedFile(path=name, bytes=path.stat().st_size, sha256=sha256(path)) for name, path in data_files(data)
     )
@@ -151,14 +153,12 @@ def make_release(data: DataFolder, catalogue: Catalogue, version: str, date: str
     tables = whole_tables(rows(catalogue))
     texts = {name: csv_text(tables[name.removesuffix(".csv")]) for name in TABLES}
     texts[MANIFEST] = json.dumps(manifest.model_dump(), indent=1) + "\n"
-    beside = {name: text.encode() for name, text in texts.items()}
-    for name, content in beside.items():
-        write(release.folder / name, content)
+    for name, text in texts.items():
+        write(release.folder / name, text)
     top = release.archive.stem
-    names = [*(one.path for one in release.document.files), *EXPLAINING]
-    paths = {f"{top}/data/{name}": data.root / name for name in names}
-    inside = {name: path for name, path in paths.items() if path.is_file()}
-    write_zip(release.archive, inside | {f"{top}/{name}": content for name, content in beside.items()})
+    paths = {f"{top}/data/{name}": data.root / name for name in (*(one.path for one in files), *EXPLAINING)}
+    inside: dict[str, bytes | Path] = {name: path for name, path in paths.items() if path.is_file()}
+    write_zip(release.archive, inside | {f"{top}/{name}": text.encode() for name, text in texts.items()})
     lines = (f"{sha256(release.folder / name)}  {name}\n" for name in release.names if name != SUMS)
     write(release.folder / SUMS, "".join(lines))
     release.folder.rename(folder)
@@ -170,16 +170,6 @@ def copy_releases(catalogue: Catalogue, target: Path) -> None:
     for release in catalogue.releases:
         for name in release.names:
             copy(release.folder / name, target / release.version / name)
-
-
-def _free_folder(data: DataFolder, version: str) -> Path:
-    folder = data.root / "releases" / version
-    if not VERSION.fullmatch(version):
-        msg = f"{version}: is not a version. Expected year and month, such as 2026.11, or 2026.11.2 for a second one."
-        raise UsageError(msg)
-    if folder.exists():
-        raise UsageError(f"{data.relative(folder)}: was released before, and a release stays. Give the next version.")
-    return folder
 
 
 MOST_ROWS = 20
@@ -213,13 +203,10 @@ def write_data_section(catalogue: Catalogue, work: Path) -> None:
 
 def _downloads(tables: Mapping[str, DataTable], data: Path) -> Table:
     """A row for each thing to download: what it is, its rows, and its file in each form with the size of it."""
-    found: list[tuple[str, int | None, list[Path]]] = [("Everything", None, [data / ZIP])]
-    found += [(table.title, table.size, forms(name, data)) for name, table in tables.items()]
-    found += [(what, None, [data / name]) for name, what in WORDS["further"].items()]
-    rows = [
-        (title, "" if size is None else units.count(size), listed(_file(path) for path in paths))
-        for title, size, paths in found
-    ]
+    files = [("Everything", "", [data / ZIP])]
+    files += [(one.title, units.count(one.count or len(one.rows)), forms(name, data)) for name, one in tables.items()]
+    files += [(what, "", [data / name]) for name, what in WORDS["further"].items()]
+    rows = [(title, size, listed(map(_file, paths))) for title, size, paths in files]
     return Table([column("file-what"), column("rows"), column("files")], rows)
 
 
@@ -233,19 +220,11 @@ def rule_parts() -> Iterator[Part]:
     for of, group in ALL_RULES.items():
         yield Heading(f"Of {of}", 3)
         has_places = of not in {"a published source", "the files of a data folder"}
-        yield Table(
-            heads,
-            [
-                (Link(one.id, f"#=rule.{one.id}") if has_places else one.id, *map(_bare, (one.text, one.good, one.bad)))
-                for one in group
-            ],
-        )
+        names = [Link(one.id, f"#=rule.{one.id}") if has_places else one.id for one in group]
+        words = [[text.replace("`", "") for text in (one.text, one.good, one.bad)] for one in group]
+        yield Table(heads, [(name, *texts) for name, texts in zip(names, words, strict=True)])
     yield Heading("Of every file", 3)
-    yield Table(heads[:2], [(name, _bare(text)) for name, text in FORM_RULES.items()])
-
-
-def _bare(text: str) -> str:
-    return text.replace("`", "")
+    yield Table(heads[:2], [(name, text.replace("`", "")) for name, text in FORM_RULES.items()])
 
 
 def _answer(data: Path) -> Part:
@@ -260,15 +239,13 @@ def _answer(data: Path) -> Part:
             costs.setdefault((row["tier"], row["tracer"]), []).append(row["cost_ns"])
     if not costs:
         return "Nothing that it asks for has been measured yet."
-    rows = sorted(
-        ((tier, median(found), tracer, found) for (tier, tracer), found in costs.items()), key=itemgetter(0, 1, 2)
-    )
     heads = [column("kind", "Tier"), column("tracer"), *map(of_data, ("Machines", "Least", "Median", "Greatest"))]
+    ordered = sorted((tier, median(some), tracer, some) for (tier, tracer), some in costs.items())[:MOST_ROWS]
     return Table(
         heads,
         [
-            (tier, tracer, units.count(len(found)), *map(units.duration, (min(found), middle, max(found))))
-            for tier, middle, tracer, found in rows[:MOST_ROWS]
+            (tier, tracer, units.count(len(some)), *map(units.duration, (min(some), middle, max(some))))
+            for tier, middle, tracer, some in ordered
         ],
     )
 
@@ -280,6 +257,8 @@ def dataset(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -
     """
     whole = (path for name in tables for path in forms(name, data))
     days = sorted(one.date for one in catalogue.active)
+    fields = (field for name in ("costs", "counts") for field in tables[name].fields)
+    quantities = {field.name: (field.unit, field.text) for field in fields if field.unit}
     described = {
         "@type": "Dataset",
         "name": WORDS["title"],
@@ -291,7 +270,10 @@ def dataset(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -
         "temporalCoverage": f"{days[0]}/{days[-1]}" if days else "",
         "keywords": WORDS["keywords"],
         "measurementTechnique": WORDS["technique"],
-        "variableMeasured": _variables(field for name in ("costs", "counts") for field in tables[name].fields),
+        "variableMeasured": [
+            {"@type": "PropertyValue", "name": name, "unitText": unit, "description": text}
+            for name, (unit, text) in quantities.items()
+        ],
         "isAccessibleForFree": True,
         "distribution": [
             {
@@ -306,12 +288,3 @@ def dataset(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -
         ],
     }
     return json.dumps({key: value for key, value in described.items() if value != ""}, ensure_ascii=False)
-
-
-def _variables(fields: Iterable[Field]) -> list[dict[str, str]]:
-    """Each quantity that has a unit, once."""
-    found = {field.name: field for field in fields if field.unit}
-    return [
-        {"@type": "PropertyValue", "name": name, "unitText": field.unit or "", "description": field.text}
-        for name, field in found.items()
-    ]
