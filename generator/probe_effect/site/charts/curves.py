@@ -11,6 +11,7 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from probe_effect import units
 from probe_effect.model import Estimate, interval_json, spread_json
@@ -25,7 +26,6 @@ from probe_effect.site.charts.theme import (
     Spec,
     TextForm,
     TracerLook,
-    channel,
     channels,
     frame,
     line_spec,
@@ -34,11 +34,6 @@ from probe_effect.site.charts.theme import (
 )
 
 TAIL_HEIGHTS: dict[Layout, int] = {"wide": 430, "narrow": 400, "card": 0}
-TIME_LABEL = (
-    "datum.value < 1e3 ? datum.value + ' ns' : datum.value < 1e6 ? datum.value / 1e3 + ' µs' : "
-    "datum.value < 1e9 ? datum.value / 1e6 + ' ms' : datum.value / 1e9 + ' s'"
-)
-SHARE_LABEL = "format(datum.value * 100, '~r') + ' %'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,38 +63,33 @@ def tail_chart(
         if time_ns > 0
     )
     seen = looks({one.label: one.tracer for one in shown})
-    x = _decades("time_ns", "time of one operation", rows, TIME_LABEL)
-    y = _decades("share_ratio", "share that takes as long or longer", rows, SHARE_LABEL)
-    tooltip = [{"field": field} for field in ("series", "time", "share")]
-
-    def spec(layout: Layout) -> Spec:
-        return line_spec(
-            "tail", layout, seen, rows, lines=rows, height_px=TAIL_HEIGHTS[layout], x=x, y=y, tooltip=tooltip
-        )
-
+    times, shares = (_decades([float(row[field] or 0) for row in rows]) for field in ("time_ns", "share_ratio"))
+    spec = partial(
+        line_spec,
+        "tail",
+        seen,
+        rows,
+        lines=rows,
+        sizes=lambda layout: {"height_px": TAIL_HEIGHTS[layout]},
+        times=[times[0], times[-1]],
+        time_ticks=times,
+        shares=[shares[0], shares[-1]],
+        share_ticks=shares,
+    )
     note = "Further tracers are not drawn; the table has them all." if len(shown) < len(curves) else None
     return Chart(name, title, sentence, rows, in_layouts(spec, title, sentence), note, table, page)
 
 
-def _decades(field: str, title: str, rows: Sequence[Datum], label: str) -> Spec:
-    """A logarithmic axis from a power of ten to a power of ten, with a tick at each."""
-    values = [float(row[field] or 0) for row in rows]
+def _decades(values: Sequence[float]) -> list[float]:
+    """The powers of ten around some values, at least two."""
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
-    ticks = [10.0**power for power in range(low, max(high, low + 1) + 1)]
-    log = {"type": "log", "domain": [ticks[0], ticks[-1]]}
-    return channel(field, title, log, {"values": ticks, "labelExpr": label})
+    return [10.0**power for power in range(low, max(high, low + 1) + 1)]
 
 
 HEIGHTS: dict[Layout, int] = {"wide": 450, "narrow": 430, "card": 0}
 DOT: dict[Layout, int] = {"wide": 70, "narrow": 70, "card": 200}
 MARGIN = 1.3
 """Room beyond the least and the greatest, as a ratio."""
-
-TICK = (
-    "datum.value < 1e-3 ? format(datum.value * 1e6, '~r') + ' µs' : "
-    "datum.value < 1 ? format(datum.value * 1e3, '~r') + ' ms' : format(datum.value, '~r') + ' s'"
-)
-Y_AXIS = {"values": [10.0**n for n in range(-6, 4)], "labelExpr": TICK}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,21 +126,24 @@ def times_chart(
         seconds = one.time.mapped(lambda ns: ns / units.NS_PER_SECOND)
         rows.append({"series": one.series, "number": one.at, **interval_json(seconds, axes.quantity, "s")})
     values = [row | dict(zip(axes.columns, one.words, strict=True)) for row, one in zip(rows, drawn, strict=True)]
-    rising = sorted(values, key=lambda row: float(row["number"] or 0))
-
     numbers = sorted({float(one.at) for one in drawn})
     times = [float(row[f"{axes.quantity}_s"] or 0) for row in rows]
-    low, high = min(times) / MARGIN, max(times) * MARGIN
-    log, own = {"type": "log", "nice": False}, {"values": numbers, "format": ",.0f", "grid": False}
-    x = channel("number", axes.number, log | {"domain": [numbers[0] / MARGIN, numbers[-1] * MARGIN]}, own)
-    y = channel(f"{axes.quantity}_s", axes.time, log | {"domain": [low, high]}, Y_AXIS)
-    tooltip = [{"field": "series", "title": "series"}, *({"field": name} for name in axes.columns[1:])]
-    words = {"quantity": axes.quantity, "foot": low, "tooltip": tooltip}
-
-    def spec(layout: Layout) -> Spec:
-        sizes = {"height_px": HEIGHTS[layout], "dot": DOT[layout]}
-        return line_spec("times", layout, seen, values, lines=rising, x=x, y=y, **sizes, **words)
-
+    spec = partial(
+        line_spec,
+        "times",
+        seen,
+        values,
+        lines=sorted(values, key=lambda row: float(row["number"] or 0)),
+        sizes=lambda layout: {"height_px": HEIGHTS[layout], "dot": DOT[layout]},
+        quantity=axes.quantity,
+        number=axes.number,
+        time=axes.time,
+        numbers=[numbers[0] / MARGIN, numbers[-1] * MARGIN],
+        ticks=numbers,
+        foot=min(times) / MARGIN,
+        head=max(times) * MARGIN,
+        tooltip=[{"field": "series", "title": "series"}, *({"field": name} for name in axes.columns[1:])],
+    )
     table = TextForm(axes.columns, tuple(one.words for one in points))
     note = theme.left_out(len(tracers) - len(labels))
     return Chart(name, title, sentence, tuple(rows), in_layouts(spec, title, sentence), note, table, page)
@@ -246,12 +239,11 @@ def _panels_spec(
     known = {name: one for name, one in seen.items() if name in used}
     across = max(1, int(WIDTHS[layout] / (LEGEND_PX + max(width_px(name, theme.TEXT_SIZE[layout]) for name in known))))
     legend = {"columns": across, "symbolOpacity": 1, "symbolStrokeWidth": 1, "columnPadding": 16}
-    pixels = {"type": "quantitative", "axis": None}
-    x = pixels | {"scale": {"domain": [0, WIDTHS[layout]], "nice": False, "zero": False}}
-    y = pixels | {"scale": {"domain": [rows * HEIGHT, 0], "nice": False, "zero": False}}
     layers = theme.layers(
         "panels",
-        {"x": x, "y": y, **channels(known, legend)},
+        channels(known, legend),
+        width=WIDTHS[layout],
+        height=rows * HEIGHT,
         **_texts(layout, corners, greatest, places, step),
         zeros=[{"x": left, "x2": left + width, "y": top + BASE} for left, top in corners.values()],
         text=TEXT_SIZE[layout],

@@ -56,8 +56,6 @@ TEXT, SHORT_TEXT = "cost", "value"
 """Where a dot has its value as a reader sees it, and without its range; the table has the numbers."""
 
 LINES = "split(datum.label, '\\n')"
-ROWS = "rows"
-"""The parameter with the lines of each row's label, by its place on the axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +176,17 @@ def _spec(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], seen: di
     rows = _rows(layout, quantity, every, scale, CARD_HEIGHT - 2 * legend_height)
     drawn = [value | {"series": names[value["series"]]} for row in rows for value in row.values]
     axis = _axis(scale, layout, ",~r" if quantity.reference is not None else ",.0f")
-    x = {"type": "quantitative", "scale": scale, "title": quantity.title, "axis": axis}
-    encoded = {"x": x, "y": _along_rows(layout, rows)}
     value, low, high = quantity.columns
     layers = theme.layers(
         "dots",
-        encoded | channels({names[name]: one for name, one in seen.items()}, legend),
+        channels({names[name]: one for name, one in seen.items()}, legend),
+        scale=scale,
+        title=quantity.title,
+        axis=axis,
+        height=rows[-1].bottom,
+        middles=[row.middle for row in rows],
+        lane=LANE_HEIGHT[layout],
+        half_lane=LANE_HEIGHT[layout] / 2,
         value=value,
         low=low,
         high=high,
@@ -199,7 +202,8 @@ def _spec(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], seen: di
         "ranges": any(value[low] is not None for value in drawn),
         "beside": beside is not None,
     }
-    texts = {"name": ROWS, "value": {str(row.middle): row.label.split("\n") for row in rows}}
+    # The lines of each row's label, by its place on the axis.
+    texts = {"name": "rows", "value": {str(row.middle): row.label.split("\n") for row in rows}}
     some = [one for name, one in layers.items() if shown.get(name, True)]
     body = {"params": [texts], "data": {"values": drawn}, "layer": some}
     return theme.frame(layout, FURNITURE_HEIGHT + rows[-1].bottom + legend_height, body)
@@ -244,18 +248,3 @@ def _beside(value: Spec, quantity: DotQuantity, scale: Spec, layout: Layout) -> 
     if is_behind:
         return {"side": "left", "said_at": max(ends), "apart": apart}
     return {"side": "right", "said_at": min(ends), "apart": -apart}
-
-
-def _along_rows(layout: Layout, rows: Sequence[_Row]) -> Spec:
-    """The vertical channel, whose axis has the labels of rows: from a parameter, so that a label is never code."""
-    axis = {
-        "values": [row.middle for row in rows],
-        "labelExpr": f"{ROWS}[datum.value]",
-        "labelLimit": 0,
-        "labelLineHeight": LANE_HEIGHT[layout],
-        "labelOffset": {"expr": f"(1 - length({ROWS}[datum.value])) * {LANE_HEIGHT[layout] / 2}"},
-        "labelOverlap": False,
-        "grid": False,
-    }
-    scale = {"domain": [0, rows[-1].bottom], "reverse": True, "nice": False, "zero": False}
-    return {"field": "at", "type": "quantitative", "scale": scale, "title": None, "axis": axis}

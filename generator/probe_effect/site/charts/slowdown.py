@@ -3,6 +3,8 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from probe_effect import units
 from probe_effect.model import Estimate, interval_json
@@ -18,22 +20,18 @@ from probe_effect.site.charts.theme import (
     Spec,
     TextForm,
     TracerLook,
-    channel,
     channels,
     frame,
     layers,
     line_spec,
     looks,
+    read,
 )
 
 ROW_HEIGHT: dict[Layout, int] = {"wide": 30, "narrow": 40, "card": 0}
 FURNITURE_HEIGHT = 90
 """Axis and legend."""
 
-TICK = (
-    "round(log(datum.value) / LN10) % 3 ? '' : "
-    "datum.value < 1e3 ? '1 ns' : datum.value < 1e6 ? '1 µs' : datum.value < 1e9 ? '1 ms' : '1 s'"
-)
 MIDDLE = 0.55
 """The share of the axis up to which a value is written at the right of its rung."""
 
@@ -70,13 +68,18 @@ def _ladder_spec(layout: Layout, rungs: Sequence[LadderRung], values: Sequence[S
     ends = [math.log10(end) for one in rungs for end in (one.cost.value, *(one.span or ()))]
     low, high = math.floor(min(ends)), math.ceil(max(ends))
     ticks = [10.0**power for power in range(low, high + 1)]
-    scale = {"type": "log", "domain": [ticks[0], ticks[-1]], "nice": False}
-    x = {"type": "quantitative", "scale": scale, "axis": {"values": ticks, "labelExpr": TICK, "title": None}}
     is_narrow = layout == "narrow"
-    axis = None if is_narrow else {"labelLimit": 0, "ticks": False, "domain": False, "labelColor": INK}
-    y = {"field": "rung", "type": "nominal", "sort": [one.words for one in rungs], "title": None, "axis": axis}
-    middle = 10 ** (low + MIDDLE * (high - low))
-    drawn = layers("ladder", {"x": x, "y": y}, first=SERIES[0], second=SERIES[1], middle=middle)
+    drawn = layers(
+        "ladder",
+        {},
+        times=[ticks[0], ticks[-1]],
+        ticks=ticks,
+        rungs=[one.words for one in rungs],
+        axis=None if is_narrow else {"labelLimit": 0, "ticks": False, "domain": False, "labelColor": INK},
+        first=SERIES[0],
+        second=SERIES[1],
+        middle=10 ** (low + MIDDLE * (high - low)),
+    )
     if not is_narrow:
         del drawn["words"]
     height = FURNITURE_HEIGHT + ROW_HEIGHT[layout] * len(rungs)
@@ -142,26 +145,30 @@ def slowdown_chart(
     measured = [_value(point, MEASURED) for point in points if point.label in seen]
     values = drawn + measured
     highest = max(float(value["slowdown_ratio"] or 0) for value in drawn if value["rate_hz"] == RATES[-1])
-    words = {
-        "line": LINE,
-        "measured": MEASURED,
-        "foot": SLOWDOWNS[0],
-        "thresholds": [{"threshold_ratio": ratio} for ratio in WORDS],
-        "tooltip": [
-            {"field": "series", "title": "probe"},
-            {"field": "rate", "title": "events"},
-            {"field": "slowdown", "title": "slowdown"},
-        ],
-    }
-    without = () if measured else ("intervals", "dots")
+    top = 10.0 ** math.ceil(math.log10(max(highest, SLOWDOWNS[1])))
+    decades = {10.0**power for power in range(-4, round(math.log10(top)) + 1)} - {TEN_PERCENT}
 
-    def spec(layout: Layout) -> Spec:
-        log = {"type": "log", "domain": [RATES[0], RATES[-1]]}
-        axis = {"values": [10**n for n in DECADES[layout]], "labelExpr": "format(datum.value, '~s')", "grid": False}
-        x = channel("rate_hz", "events per second in one busy thread", log, axis)
-        places = {"x": x, "y": _slowdowns(layout, highest), "height_px": HEIGHTS[layout]}
-        return line_spec("slowdown", layout, seen, values, lines=drawn, without=without, **places, **words)
+    def sizes(layout: Layout) -> dict[str, Any]:
+        break_ = "', '" if layout == "narrow" else " "
+        said = (f"datum.value == {ratio:g} ? ['{ratio * 100:g} %{break_}{word}'] : " for ratio, word in WORDS.items())
+        return {"height_px": HEIGHTS[layout], "decades": [10**n for n in DECADES[layout]], "words": "".join(said)}
 
+    spec = partial(
+        line_spec,
+        "slowdown",
+        seen,
+        values,
+        lines=drawn,
+        sizes=sizes,
+        without=() if measured else ("intervals", "dots"),
+        line=LINE,
+        measured=MEASURED,
+        thresholds=[{"threshold_ratio": ratio} for ratio in WORDS],
+        rates=[RATES[0], RATES[-1]],
+        foot=SLOWDOWNS[0],
+        head=top,
+        ticks=sorted(decades | WORDS.keys()),
+    )
     rows = tuple({name: value for name, value in one.items() if name not in TEXTS} for one in values)
     note, specs = theme.left_out(len(lines) - len(shown)), in_layouts(spec, title, sentence)
     return Chart(name, title, sentence, rows, specs, note, _text_form(values, labels), page)
@@ -186,21 +193,6 @@ def _value(point: MeasuredSlowdown, origin: str) -> Datum:
         "rate": units.rate(point.rate_hz),
         "slowdown": units.interval(point.slowdown, units.SHARE),
     }
-
-
-def _slowdowns(layout: Layout, highest: float) -> Spec:
-    """The vertical channel, high enough for every line's end; thresholds have their words in place of a decade."""
-    top = 10.0 ** math.ceil(math.log10(max(highest, SLOWDOWNS[1])))
-    decades = [10.0**power for power in range(-4, round(math.log10(top)) + 1)]
-    break_ = "', '" if layout == "narrow" else " "
-    said = (f"datum.value == {ratio:g} ? ['{ratio * 100:g} %{break_}{word}'] : " for ratio, word in WORDS.items())
-    axis = {
-        "values": sorted({one for one in decades if one != TEN_PERCENT} | WORDS.keys()),
-        "labelExpr": "".join(said) + "format(datum.value * 100, ',~r') + ' %'",
-        "labelOverlap": False,
-    }
-    scale = {"type": "log", "domain": [SLOWDOWNS[0], top], "nice": False}
-    return channel("slowdown_ratio", "slowdown", scale, axis)
 
 
 FOOT = 1e-4
@@ -265,32 +257,20 @@ def _ends(rows: Sequence[Datum]) -> tuple[float, float]:
     return least, min(one for one in ROUND if one > max(*values, least))
 
 
-def _axis(name: str, title: str, least: float, most: float) -> Spec:
-    every, told = ([tick for tick in ROUND[::3] if low <= tick <= most] for low in (FOOT, least))
-    log = {"type": "log", "domainMin": {"expr": f"{HIDDEN} ? {FOOT} : {least}"}, "domainMax": most}
-    label = {"labelExpr": "format(datum.value * 100, ',~r') + ' %'", "labelOverlap": "greedy"}
-    return channel(f"{name}_ratio", title, log, {"values": {"expr": f"{HIDDEN} ? {every} : {told}"}, **label})
-
-
-def _said(name: str) -> Spec:
-    """The field with a slowdown in words, for the tooltip."""
-    value, low, high = (f"format(datum.{name}{end}_ratio * 100, ',.2~r')" for end in ("", "_low", "_high"))
-    return {"calculate": f"{value} + ' % (' + {low} + ' to ' + {high} + ')'", "as": name}
-
-
 def _pairs_spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLook], near_ratio: float) -> Spec:
     least, most = _ends(rows)
-    x = _axis("predicted", "slowdown predicted by rate x cost", least, most)
-    y = _axis("measured", "slowdown measured", least, most)
-    foot = f"({HIDDEN} ? {FOOT} : {least})"
-    # A logarithmic axis can show neither 0 nor less: a dot whose value is beyond stands at the foot, hollow.
-    beyond = {"calculate": f"min(datum.predicted_ratio, datum.measured_ratio) < {foot}", "as": "beyond"}
-    fields = [field for field in rows[0] if field.endswith("_ratio")]
-    inside = [{"calculate": f"min(max(datum.{one}, {foot}), {most})", "as": one} for one in fields]
     legend = {"columns": LEGEND_COLUMNS[layout], "symbolStrokeWidth": 1, "symbolOpacity": 1, "columnPadding": 24}
-    family = channels(seen, legend, field="family", sort=list(seen))
-    ends = [{"at": at, "low": at * (1 - near_ratio), "high": at * (1 + near_ratio)} for at in (FOOT, most)]
-    found = layers("predicted", {"x": x, "y": y, **family}, ends=ends, hidden=HIDDEN, dot=DOT[layout])
+    words = {
+        "hidden": HIDDEN,
+        "foot": FOOT,
+        "least": least,
+        "most": most,
+        "every": [tick for tick in ROUND[::3] if FOOT <= tick <= most],
+        "told": [tick for tick in ROUND[::3] if least <= tick <= most],
+        "ends": [{"at": at, "low": at * (1 - near_ratio), "high": at * (1 + near_ratio)} for at in (FOOT, most)],
+        "dot": DOT[layout],
+    }
+    drawn = layers("predicted", channels(seen, legend, field="family", sort=list(seen)), **words)
     hidden = sum(not row["told"] for row in rows)
     wish = {"input": "checkbox", "name": f"show the {hidden} without a clear slowdown too (hollow: beyond an axis)"}
     return frame(
@@ -299,7 +279,7 @@ def _pairs_spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLoo
         {
             "params": [{"name": HIDDEN, "value": False, **({"bind": wish} if hidden else {})}],
             "data": {"values": list(rows)},
-            "transform": [_said("predicted"), _said("measured"), beyond, *inside],
-            "layer": list(found.values()),
+            **read("predicted", **words)["spec"],
+            "layer": list(drawn.values()),
         },
     )

@@ -10,7 +10,7 @@ Tools of one family share a colour, and versions of one tool do; shape and dash 
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain
@@ -103,13 +103,21 @@ def _filled(part: Any, words: Mapping[str, object]) -> Any:  # noqa: ANN401 (wha
     return words[part[1:]] if part[1:] in words else Template(part).substitute(words)
 
 
+def read(name: str, **words: object) -> dict[str, Spec]:
+    """The parts of a file by their names, with `words`: its `axes`, what the whole `spec` has, and its layers."""
+    parts: dict[str, Spec] = _filled(_read(name), WORDS | words)
+    return parts
+
+
 def layers(name: str, channels: Mapping[str, Spec], **words: object) -> dict[str, Spec]:
-    """The layers of a file by their names, with `words`; what they encode also has what `channels` say of it."""
-    filled: dict[str, Spec] = _filled(_read(name), WORDS | words)
-    for layer in filled.values():
+    """The layers of a file by their names, with `words`; what they encode also has what axes and `channels` have."""
+    parts = read(name, **words)
+    shared = parts.pop("axes", {}) | channels
+    parts.pop("spec", None)
+    for layer in parts.values():
         own = layer["encoding"]
-        layer["encoding"] = own | {one: channels[one] | own[one] for one in own if one in channels}
-    return filled
+        layer["encoding"] = own | {one: shared[one] | own[one] for one in own if one in shared}
+    return parts
 
 
 def config(layout: Layout = "wide") -> Spec:
@@ -140,11 +148,6 @@ def frame(layout: Layout, height: int, body: Spec) -> Spec:
         "config": config(layout),
         **body,
     }
-
-
-def channel(field: str, title: str, scale: Spec, axis: Spec) -> Spec:
-    """A quantity along an axis of Vega-Lite."""
-    return {"field": field, "type": "quantitative", "scale": scale, "axis": axis, "title": title}
 
 
 OTHER = 0
@@ -231,14 +234,12 @@ FURNITURE_PX: dict[Layout, int] = {"wide": 60, "narrow": 60, "card": 380}
 
 def line_spec(
     file: str,
-    layout: Layout,
     seen: Mapping[str, TracerLook],
     values: Sequence[Datum],
+    layout: Layout,
     *,
     lines: Sequence[Datum],
-    height_px: int,
-    x: Spec,
-    y: Spec,
+    sizes: Callable[[Layout], Mapping[str, Any]],
     without: Sequence[str] = (),
     **words: object,
 ) -> Spec:
@@ -248,10 +249,14 @@ def line_spec(
 
     Args:
         lines: the rows that the lines are drawn of, in their order.
+        sizes: what words of the file are in a layout, and the `height_px` that the drawing has at least.
         without: the layers that are not drawn.
     """
-    encoded = {"x": x, "y": y, **channels(seen, sort=list(seen))}
-    drawn = layers(file, encoded, stroke=STROKE[layout], **words)
+    own = sizes(layout)
+    words |= {"stroke": STROKE[layout], **own}
+    axes = read(file, **words)["axes"]
+    drawn = layers(file, channels(seen, sort=list(seen)), **words)
+    x, y = axes["x"], axes["y"]
     low, high = y["scale"]["domain"]
     ends = {
         str(row["series"]): (float(row[x["field"]] or 0), min(max(float(row[y["field"]] or 0), low), high))
@@ -260,7 +265,7 @@ def line_spec(
     line_px = LEADING * TEXT_SIZE[layout]
     names = {name: folded(name, NAME_WIDTH[layout]) for name in sorted(ends, key=lambda name: -ends[name][1])}
     heights = [line_px * (text.count("\n") + 1) + GAP_PX for text in names.values()]
-    whole_px = CARD_HEIGHT if layout == "card" else max(height_px, round(sum(heights)) + FURNITURE_PX[layout])
+    whole_px = CARD_HEIGHT if layout == "card" else max(own["height_px"], round(sum(heights)) + FURNITURE_PX[layout])
     room_px = whole_px - FURNITURE_PX[layout]
     least, greatest = math.log(low), math.log(high)
     wanted = [(greatest - math.log(ends[name][1])) / (greatest - least) * room_px for name in names]
@@ -280,7 +285,7 @@ def line_spec(
         for (name, text), place, size in zip(names.items(), dodged(wanted, heights, room_px), heights, strict=True)
     ]
     places = {"stroke": STROKE_PX, "gap": STROKE_PX + GAP_PX, "text": TEXT_SIZE[layout], "leading": line_px}
-    named = layers("names", {"x": x, "y": y, **channels(seen)}, names=placed, **places)
+    named = layers("names", {**axes, **channels(seen)}, names=placed, **places)
     shown = [layer for name, layer in drawn.items() if name not in without]
     return frame(layout, whole_px, {"data": {"values": list(values)}, "layer": [*shown, *named.values()]})
 
