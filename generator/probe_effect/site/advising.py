@@ -46,16 +46,13 @@ from probe_effect.tools import known_tool
 
 ADVISING = "advise.json"
 
-FIRST = "first-answer.json"
-"""What the layout prints of the forms before their scripts run; nobody loads it."""
-
+FIRST = "first-answer.json"  # what the layout prints of the forms before their scripts run; nobody loads it
 SAID = """slows unclear unknown one threshold no-threshold counted hot band bands no-interval costs cost-together limits
 no-limits up-to least on-machines over-machines range hardware-row switches switches-unknown filtered
 as-printed not-bounded printed-alone""".split()
 """Keys of the words that the page has in common with `predict` and `advise`."""
 
-ADVISE_WORDS = beside(__file__)
-"""The words that only these forms have."""
+ADVISE_WORDS = beside(__file__)  # the words that only these forms have
 
 
 def advise_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
@@ -182,8 +179,7 @@ def programs_said(some: Sequence[Number], rate_hz: float | None) -> str:
     return said
 
 
-ADVISED = "Print every file that is opened"
-"""The question whose script is in the field of `/advise/` at first."""
+ADVISED = "Print every file that is opened"  # the question whose script is in the field of `/advise/` at first
 
 
 def first_answers(found: Evidence, home: Facts, data: Mapping[str, Any]) -> Values:

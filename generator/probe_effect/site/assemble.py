@@ -49,9 +49,7 @@ from probe_effect.store.places import DataFolder, SubmissionFolder, own_headers
 from probe_effect.store.suite_file import workload_source
 from probe_effect.store.transcripts import ROOT_NEED, Recorded, Transcript
 
-FEWEST_CHARTS = 16
-"""Fewer are drawn sooner than processes are started."""
-
+FEWEST_CHARTS = 16  # fewer are drawn sooner than processes are started
 SAFE_PATH = "PYTHONSAFEPATH"
 
 
@@ -94,9 +92,7 @@ def drawing(charts: Iterable[Chart], cache: Kept) -> Iterator[None]:
             pool.shutdown(cancel_futures=True)
 
 
-FEWEST = 8
-"""Fewer new submissions are made sooner than a process is started."""
-
+FEWEST = 8  # fewer new submissions are made sooner than a process is started
 SHARDS_PER_WORKER = 3
 """So that no worker waits long for the last, and the progress shows; each shard reads all suites again."""
 
@@ -152,9 +148,7 @@ def make_shards(data: DataFolder, workers: int | None = None) -> Iterator[str]:
 FOLDERS = ("static", "assets", "content")
 """The parts of the work folder, rebuilt from nothing each time; what others refer to comes first."""
 
-ADDRESSES = "addresses.txt"
-"""In the work folder: where each page is to be that comes from data."""
-
+ADDRESSES = "addresses.txt"  # in the work folder: where each page is to be that comes from data
 LIST = "machines.json"
 """All machines, which a page loads when its reader asks for one that the form does not offer from the start."""
 

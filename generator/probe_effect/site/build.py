@@ -24,8 +24,7 @@ from probe_effect.store.kept import code_version
 from probe_effect.store.places import DataFolder
 from probe_effect.store.release_file import data_version, folders_digest
 
-UNUSED_KINDS = ("taxonomy", "term", "RSS")
-"""Pages that Hugo makes for a blog; the feed of changes is the generator's."""
+UNUSED_KINDS = ("taxonomy", "term", "RSS")  # pages that Hugo makes for a blog; the feed of changes is the generator's
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +156,7 @@ def _exchange(first: Path, second: Path) -> bool:
     return status == 0
 
 
-AT_FDCWD, RENAME_EXCHANGE = -100, 2
-"""Constants of include/uapi/linux/fcntl.h and fs.h."""
+AT_FDCWD, RENAME_EXCHANGE = -100, 2  # constants of include/uapi/linux/fcntl.h and fs.h
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,8 +244,7 @@ def assemble_work(places: BuildPlaces, options: SiteOptions) -> Iterator[str]:
     yield from assemble(catalogue, places.work, places.data.kept, places.project)
 
 
-RECORD = "made-of.txt"
-"""In the work folder: the digest of what the site beside it was made of."""
+RECORD = "made-of.txt"  # in the work folder: the digest of what the site beside it was made of
 
 
 def digest(places: BuildPlaces, options: SiteOptions) -> str:
@@ -266,12 +263,8 @@ def digest(places: BuildPlaces, options: SiteOptions) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-WORD_CHARACTERS = "-_:"
-"""Parts of words here: `sys_enter_read`, `raw_syscalls:sys_enter`, `trace-cmd`."""
-
-UNUSED = ("*-ui.css", "*-ui.js", "pagefind-highlight.js")
-"""Pagefind's own pages; ours is `site/assets/js/search.js`."""
-
+WORD_CHARACTERS = "-_:"  # parts of words here: `sys_enter_read`, `raw_syscalls:sys_enter`, `trace-cmd`
+UNUSED = ("*-ui.css", "*-ui.js", "pagefind-highlight.js")  # Pagefind's own pages; ours is `site/assets/js/search.js`
 ALONE = frozenset({"charts", "results", "pagefind"})
 """Folders with a page for each figure and number: many and alike, and not searched (layouts/baseof.html)."""
 

@@ -37,18 +37,12 @@ from probe_effect.site.pages.text import link, listed, safe, say, together
 from probe_effect.site.script_values import Values, script_json, short
 from probe_effect.toml import beside
 
-FORMAT = 1
-"""The version of the form of these files: it rises where something is taken away or means something else."""
-
-DIGITS = 6
-"""More than an answer is written with."""
-
+FORMAT = 1  # the version of the form of these files: it rises where something is taken away or means something else
+DIGITS = 6  # more than an answer is written with
 COLUMNS = ("value_ns", "low_ns", "high_ns", "basis", "machines", "note", "without_hypervisor", "calls")
 """What each place of a row is; those at the end are left out where nothing is known."""
 
-USER_PROBES = ("uprobe", "uretprobe")
-"""Types of probe whose cost depends on the instruction that they replace."""
-
+USER_PROBES = ("uprobe", "uretprobe")  # types of probe whose cost depends on the instruction that they replace
 MECHANISMS = ("emulated", "stepped", "called")
 PROBE_KINDS = tuple(dict.fromkeys((*KINDS.values(), *(kind for _, kind in TRACEPOINTS), "system-call")))
 
@@ -300,8 +294,7 @@ class NamedTables:
         )
 
 
-NAMES = {"case": "Probe", "level": "Level", "tracer": "Tracer"}
-"""The columns that name a row, in their order."""
+NAMES = {"case": "Probe", "level": "Level", "tracer": "Tracer"}  # the columns that name a row, in their order
 
 
 def head(quantity: str) -> str:

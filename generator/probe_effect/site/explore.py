@@ -140,8 +140,7 @@ MATRIX = "matrix.json"
 STEPS = (30, 100, 300, 1_000, 3_000, 10_000)
 """The cost at which each colour but the first begins, in ns or in instructions: about half a power of ten apart."""
 
-PER = {"raw-tracepoint": "per call"}
-"""Type of probe to what is its event, where its name does not say so."""
+PER = {"raw-tracepoint": "per call"}  # type of probe to what is its event, where its name does not say so
 
 
 def matrix_file(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Iterator[tuple[str, str]]:

@@ -107,9 +107,7 @@ NUMBER = re.compile(r'\{\{<\s*number\s+"([^"]+)"(?:\s+"?([^\s">]+)"?)?\s*>\}\}')
 ASKED = re.compile(r'\{\{<\s*question\s+"([^"]+)"(?:\s+"?(\w+)"?)?\s*>\}\}')
 """A question that a page asks, with its form."""
 
-AWAITED = re.compile(r"\{\{<\s*(?:un)?known\s+([^>]+?)\s*>\}\}")
-"""Keys that a page waits for."""
-
+AWAITED = re.compile(r"\{\{<\s*(?:un)?known\s+([^>]+?)\s*>\}\}")  # keys that a page waits for
 UNITS = {one.name for scale in (units.DURATION, units.RATE) for one in scale.units}
 
 
@@ -402,8 +400,7 @@ def _of_one_machine(catalogue: Catalogue, key: str) -> str:
     return key
 
 
-Figures = Mapping[str, tuple[PublishedSource, Figure]]
-"""The key of a published figure, to its source and itself."""
+Figures = Mapping[str, tuple[PublishedSource, Figure]]  # the key of a published figure, to its source and itself
 
 
 def _figures(catalogue: Catalogue) -> Iterator[tuple[str, tuple[PublishedSource, Figure]]]:

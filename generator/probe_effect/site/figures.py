@@ -28,8 +28,7 @@ from probe_effect.store.tables import csv_line
 WHOSE = "Costs are those of {machine}."
 ESTIMATED = f"{MARK} marks what was estimated from counted instructions."
 
-Drawing = dict[str, Any]
-"""A document of `site/diagrams/`, or one of its parts."""
+Drawing = dict[str, Any]  # a document of `site/diagrams/`, or one of its parts
 
 
 def write_diagrams(catalogue: Catalogue, work: Path, folder: Path) -> None:
@@ -121,8 +120,7 @@ def _costs(known: Evidence, machine: str, asked: Sequence[str]) -> dict[str, Dra
     return costs
 
 
-EMBEDDED_WORDS_PX = 150
-"""Height of the words around the drawing, in the page that others embed."""
+EMBEDDED_WORDS_PX = 150  # height of the words around the drawing, in the page that others embed
 
 
 def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path) -> None:

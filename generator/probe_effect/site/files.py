@@ -30,9 +30,7 @@ from probe_effect.store.beside_files import FIGURE_COLUMNS
 from probe_effect.store.tables import FORMULA_START, Column, csv_line
 from probe_effect.toml import beside
 
-FIXED_TIME = (1980, 1, 1, 0, 0, 0)
-"""The time of every file in a zip: the earliest that the format has."""
-
+FIXED_TIME = (1980, 1, 1, 0, 0, 0)  # the time of every file in a zip: the earliest that the format has
 READABLE = 0o644 << 16
 
 
@@ -80,12 +78,8 @@ def mirror(fresh: Path, target: Path) -> None:
 WORDS: dict[str, Any] = beside(__file__, "words")
 LICENCE: dict[str, str] = WORDS["licence"]
 
-FORMS = ("csv", "json", "parquet")
-"""The endings that a whole table may have."""
-
-FieldType = Literal["integer", "number", "string", "boolean", "date"]
-"""As Table Schema calls them."""
-
+FORMS = ("csv", "json", "parquet")  # the endings that a whole table may have
+FieldType = Literal["integer", "number", "string", "boolean", "date"]  # as Table Schema calls them
 CellValue = int | float | str | bool | None
 
 
@@ -230,8 +224,7 @@ COST_FIELDS = _fields("place", "time", "events", "trust_in_time")
 COUNT_FIELDS = _fields("place", "count", "events", "trust_in_count")
 FIGURE_FIELDS = (*_fields("source"), *fields_of(FIGURE_COLUMNS), *_fields("recomputed"))
 CLAIMS = _fields("claim")
-RUN_FIELDS = _fields("run")
-"""Before the columns of each row of the files of submissions."""
+RUN_FIELDS = _fields("run")  # before the columns of each row of the files of submissions
 
 
 def number_rows(submissions: Iterable[Submission], numbers: Numbers) -> Iterator[TableRow]:
@@ -304,9 +297,7 @@ def figure_rows(sources: Iterable[PublishedSource]) -> Iterator[TableRow]:
             yield row
 
 
-Tables = dict[str, DataTable]
-"""File name without its ending, to the table in it."""
-
+Tables = dict[str, DataTable]  # file name without its ending, to the table in it
 TITLES = {"data": "This page's numbers", "counts": "Its instructions", "published": "Its published figures"}
 """The title that a page gives each of its tables."""
 

@@ -49,8 +49,7 @@ from probe_effect.store.release_file import MANIFEST, SUMS, TABLES, VERSION, Man
 
 NAMESPACE = uuid.uuid5(uuid.NAMESPACE_OID, "probe-effect/data/changes")
 SERIES_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_OID, "probe-effect/kernels/series")
-MOST_ENTRIES = 100
-"""A feed is read for what is new; the page has all."""
+MOST_ENTRIES = 100  # a feed is read for what is new; the page has all
 
 
 class FeedItem(NamedTuple):
@@ -172,9 +171,7 @@ def copy_releases(catalogue: Catalogue, target: Path) -> None:
             copy(release.folder / name, target / release.version / name)
 
 
-MOST_ROWS = 20
-"""The limit of `QUERY`."""
-
+MOST_ROWS = 20  # the limit of `QUERY`
 QUERY = WORDS["query"]
 """What one tracepoint costs with each tracer, over all machines of a tier: names of files are relative to `/data/`."""
 

@@ -30,14 +30,9 @@ from probe_effect.store.kept import NOWHERE, code_version
 from probe_effect.store.machine_file import is_hosted
 from probe_effect.store.tables import FORMULA_START
 
-Values = dict[str, Any]
-"""An object of JSON."""
-
-DIGITS = 7
-"""The digits of each number: more than any interval supports, so that it is written as on every other page."""
-
-CITED_TITLE, CITED_ADDRESS = "@title@", "@address@"
-"""The places that the page fills in a citation of the reader's view."""
+Values = dict[str, Any]  # an object of JSON
+DIGITS = 7  # the digits of each number: more than any interval supports, so that it is written as on every other page
+CITED_TITLE, CITED_ADDRESS = "@title@", "@address@"  # the places that the page fills in a citation of the reader's view
 
 
 def script_json(found: object) -> str:

@@ -88,8 +88,7 @@ def _decades(values: Sequence[float]) -> list[float]:
 
 HEIGHTS: dict[Layout, int] = {"wide": 450, "narrow": 430, "card": 0}
 DOT: dict[Layout, int] = {"wide": 70, "narrow": 70, "card": 200}
-MARGIN = 1.3
-"""Room beyond the least and the greatest, as a ratio."""
+MARGIN = 1.3  # room beyond the least and the greatest, as a ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,15 +149,11 @@ def times_chart(
 
 
 COLUMNS: dict[Layout, int] = {"wide": 4, "narrow": 2, "card": 4}
-CARD_PANELS = 8
-"""Of a card, at most: more could not be read."""
-
+CARD_PANELS = 8  # of a card, at most: more could not be read
 HEIGHT, PLOT_HEIGHT = 152, 62
 """The heights of a panel and of the lines in it, in pixels; title and greatest value are above, the places below."""
 
-GAP, PANEL_MARGIN = 18, 16
-"""Between panels, and between the edge of a panel and its outermost dots."""
-
+GAP, PANEL_MARGIN = 18, 16  # between panels, and between the edge of a panel and its outermost dots
 TITLE_LINES, LINE_HEIGHT, LETTER_WIDTH = 2, 14, 6.1
 BASE = TITLE_LINES * LINE_HEIGHT + LINE_HEIGHT + 11 + PLOT_HEIGHT
 """The distance from the top of a panel to its line of 0, in pixels."""

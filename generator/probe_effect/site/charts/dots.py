@@ -27,21 +27,13 @@ LEGEND_WIDTH: dict[Layout, int] = {"wide": 70, "narrow": 30, "card": 40}
 """Characters in a line of a label; longer labels go on in a further line, because a cut one names nothing."""
 
 TICKS: dict[Layout, int] = {"wide": 6, "narrow": 3, "card": 5}
-DOT: dict[Layout, int] = {"wide": 60, "narrow": 60, "card": 160}
-"""Area of a dot in square pixels."""
-
-CARD_HEIGHT = 290
-"""What rows and legend of a card may take: more could not be read."""
-
-FURNITURE_HEIGHT = 66
-"""The axis with its title, in pixels."""
-
+DOT: dict[Layout, int] = {"wide": 60, "narrow": 60, "card": 160}  # area of a dot in square pixels
+CARD_HEIGHT = 290  # what rows and legend of a card may take: more could not be read
+FURNITURE_HEIGHT = 66  # the axis with its title, in pixels
 RIGHT_PART: dict[Layout, float] = {"wide": 0.75, "narrow": 0.55, "card": 0.7}
 """Where words are before their dot, because there is no room behind it: from this share of the axis on."""
 
-LONG_LABEL = 36
-"""Characters from which two legend entries do not fit side by side."""
-
+LONG_LABEL = 36  # characters from which two legend entries do not fit side by side
 FEW_SERIES = 2
 SHORT_NAME: dict[Layout, int] = {"wide": 20, "narrow": 16, "card": 20}
 """More series than that have their names beside the dots, if none is longer than so many characters."""
@@ -49,9 +41,7 @@ SHORT_NAME: dict[Layout, int] = {"wide": 20, "narrow": 16, "card": 20}
 FEW_DECADES, MANY_DECADES = 2e2, 2e4
 """Spans of a logarithmic axis, as ratios, up to which more than the powers of ten fit on it."""
 
-WIDE_RANGE = 30
-"""From this ratio of largest to smallest, a linear axis would hide the small ones."""
-
+WIDE_RANGE = 30  # from this ratio of largest to smallest, a linear axis would hide the small ones
 TEXT, SHORT_TEXT = "cost", "value"
 """Where a dot has its value as a reader sees it, and without its range; the table has the numbers."""
 
@@ -125,11 +115,8 @@ def dot_chart(
     return Chart(name, title, sentence, rows, specs, note, table, page)
 
 
-cost_chart = partial(dot_chart, NANOSECONDS)
-"""Costs as dots with their intervals, ns per event."""
-
-instruction_chart = partial(dot_chart, INSTRUCTIONS)
-"""Instructions per event as dots with the range of their runs."""
+cost_chart = partial(dot_chart, NANOSECONDS)  # costs as dots with their intervals, ns per event
+instruction_chart = partial(dot_chart, INSTRUCTIONS)  # instructions per event as dots with the range of their runs
 
 
 def _scale(quantity: DotQuantity, values: Sequence[Spec]) -> Spec:

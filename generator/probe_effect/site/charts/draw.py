@@ -23,13 +23,10 @@ HEADER, PALETTE, PIXELS, END = b"IHDR", b"PLTE", b"IDAT", b"IEND"
 FRAME = struct.Struct(">I4s")
 SUM = struct.Struct(">I")
 
-RGBA, INDEXED = [8, 6, 0, 0, 0], (8, 3, 0, 0, 0)
-"""Bits of a sample, colour type, compression, filters, interlacing."""
-
+RGBA, INDEXED = [8, 6, 0, 0, 0], (8, 3, 0, 0, 0)  # bits of a sample, colour type, compression, filters, interlacing
 FILTER_SUB, OPAQUE, MOST_COLOURS = 1, 255, 256
 
-LEVEL = 6
-"""9 takes five times as long for a hundredth of the bytes."""
+LEVEL = 6  # 9 takes five times as long for a hundredth of the bytes
 
 
 def packed(picture: bytes) -> bytes:
@@ -169,16 +166,13 @@ def live_script(cache: Kept) -> str:
     return cache.made(bundle, *_made_from("script", "")).decode()
 
 
-SIZE, PAD = 13, 8
-"""Of letters, and beside words; px."""
-
+SIZE, PAD = 13, 8  # of letters, and beside words; px
 EM_THOUSANDTHS: list[int] = beside(__file__, "badge")["em_thousandths"]
 
 WIDEST, SPARE = 900, 1.02
 """The width of any other character; and how much wider than the typeface a stand-in for it may be."""
 
-MOST = 2
-"""Costs that it has room for."""
+MOST = 2  # costs that it has room for
 
 
 def badge(costs: Sequence[tuple[str, str]]) -> str:
@@ -201,12 +195,8 @@ def _width_px(text: str) -> float:
 QUESTION = "What does looking cost?"
 ANSWER = "The overhead of tracing tools, measured, with the raw data of every run."
 
-ROOM = WIDTHS["card"] - 2 * PADDING["card"]
-"""px for a line of text; what is longer is cut, and a sign says so."""
-
-LARGE, SMALL = (-0.6, 3.2), (-0.5, 8.5)
-"""The picture's height in steps of the sign: from its foot to its head."""
-
+ROOM = WIDTHS["card"] - 2 * PADDING["card"]  # px for a line of text; what is longer is cut, and a sign says so
+LARGE, SMALL = (-0.6, 3.2), (-0.5, 8.5)  # the picture's height in steps of the sign: from its foot to its head
 ASKED = "What one traced event costs:"
 MAX_TITLE, MAX_COSTS = 62, 3
 

@@ -29,11 +29,8 @@ from probe_effect.site.charts.theme import (
 )
 
 ROW_HEIGHT: dict[Layout, int] = {"wide": 30, "narrow": 40, "card": 0}
-FURNITURE_HEIGHT = 90
-"""Axis and legend."""
-
-MIDDLE = 0.55
-"""The share of the axis up to which a value is written at the right of its rung."""
+FURNITURE_HEIGHT = 90  # axis and legend
+MIDDLE = 0.55  # the share of the axis up to which a value is written at the right of its rung
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +86,10 @@ def _ladder_spec(layout: Layout, rungs: Sequence[LadderRung], values: Sequence[S
 RATES = [mantissa * 10.0**exponent for exponent in range(2, 7) for mantissa in (1, 2, 5)] + [1e7]
 """From 100/s, where nothing costs anything, to 10 M/s, which no probe reaches."""
 
-LINE, MEASURED = "rate x cost", "measured"
-"""Where a value is from."""
-TEXTS = ("rate", "slowdown")
-"""The fields that a reader sees at a point; the table has the numbers."""
-
+LINE, MEASURED = "rate x cost", "measured"  # where a value is from
+TEXTS = ("rate", "slowdown")  # the fields that a reader sees at a point; the table has the numbers
 SLOWDOWNS = (1e-4, 10.0)
-TEN_PERCENT = 0.1
-"""A decade without a label: it is too near to two thresholds."""
+TEN_PERCENT = 0.1  # a decade without a label: it is too near to two thresholds
 HEIGHTS: dict[Layout, int] = {"wide": 430, "narrow": 400, "card": 0}
 
 DECADES: dict[Layout, range] = {"wide": range(2, 8), "narrow": range(2, 8, 2), "card": range(2, 8)}
@@ -195,9 +188,7 @@ def _value(point: MeasuredSlowdown, origin: str) -> Datum:
     }
 
 
-FOOT = 1e-4
-"""The least slowdown, as a ratio, that an axis can show; what is less, or none at all, is at its foot."""
-
+FOOT = 1e-4  # the least slowdown, as a ratio, that an axis can show; what is less, or none at all, is at its foot
 ROUND = tuple(float(f"{digit}e{power}") for power in range(-4, 7) for digit in (1, 2, 5))
 """Slowdowns at which an axis may end; every third is a power of ten."""
 

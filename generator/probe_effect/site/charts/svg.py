@@ -24,9 +24,7 @@ from probe_effect.site.charts.theme import CARD_HEIGHT, INK, LAYOUTS, MUTED, WID
 SVG = "http://www.w3.org/2000/svg"
 ET.register_namespace("", SVG)
 
-LINES = re.compile(r"M[-\d.,L]+Z?")
-"""A path of straight lines, in the numbers of Vega."""
-
+LINES = re.compile(r"M[-\d.,L]+Z?")  # a path of straight lines, in the numbers of Vega
 Point = tuple[float, float]
 
 
@@ -111,8 +109,7 @@ def drawing(name: str, **values: object) -> str:
     return _templates().get_template(f"{name}.svg.j2").render(**values)
 
 
-LETTER_WIDTH = 6.0
-"""The mean width of a letter, in pixels."""
+LETTER_WIDTH = 6.0  # the mean width of a letter, in pixels
 
 
 def diagram(document: Mapping[str, Any]) -> str:
@@ -121,9 +118,7 @@ def diagram(document: Mapping[str, Any]) -> str:
     return drawing("diagram", WIDTH=theme.WIDTHS["wide"], columns=document.get("columns"), **parts)
 
 
-DIGITS = 1
-"""The decimals of a coordinate: a tenth of a pixel."""
-
+DIGITS = 1  # the decimals of a coordinate: a tenth of a pixel
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 GEOMETRY = {"d", "transform", "x", "y", "x1", "x2", "y1", "y2", "width", "height"}
 DEFAULTS = {"opacity": "1", "fill-opacity": "1", "stroke-opacity": "1", "stroke-width": "1", "text-anchor": "start"}

@@ -150,8 +150,7 @@ def frame(layout: Layout, height: int, body: Spec) -> Spec:
     }
 
 
-OTHER = 0
-"""The series number of what is no tracer beside tracers: grey."""
+OTHER = 0  # the series number of what is no tracer beside tracers: grey
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,12 +221,8 @@ def looks(series: Mapping[str, str | None]) -> dict[str, TracerLook]:
     return {name: given[name] for name in series}
 
 
-NAME_WIDTH: dict[Layout, int] = {"wide": 26, "narrow": 17, "card": 40}
-"""Characters of a name in one line."""
-
-STROKE_PX, GAP_PX = 14, 4
-"""The stroke beside the axes that leads to a name, and what is between the two."""
-
+NAME_WIDTH: dict[Layout, int] = {"wide": 26, "narrow": 17, "card": 40}  # characters of a name in one line
+STROKE_PX, GAP_PX = 14, 4  # the stroke beside the axes that leads to a name, and what is between the two
 FURNITURE_PX: dict[Layout, int] = {"wide": 60, "narrow": 60, "card": 380}
 """What the axis below, and the words of a card, take of the height."""
 
