@@ -102,6 +102,7 @@ def table_schema(columns: Iterable[Column]) -> dict[str, Any]:
 
 
 PARTS_OF: dict[str, dict[str, str]] = {
+    "source.toml": {"Each `[[findings]]`:": "Finding", "Each `[[repeated]]`:": "Repetition"},
     "changes.toml": {"Each `[[changes]]`; append one, and never change an old one.": "Change"},
     "manifest.json of a release": {"": "Manifest"},
     "tools/<package>.toml": {
@@ -139,14 +140,10 @@ def _dictionary() -> Iterator[Part]:
         yield _table(("Column", "Kind", "Meaning"), rows)
     yield Heading("machine.json")
     yield _keys(document_keys())
-    yield Heading("source.toml")
-    yield _keys(document_keys(SourceFile))
-    yield safe("Each `[[findings]]`:")
-    yield _keys(KEYS["Finding"])
-    yield safe("Each `[[repeated]]`:")
-    yield _keys(KEYS["Repetition"])
     for name, models in PARTS_OF.items():
         yield Heading(safe(name))
+        if name == "source.toml":
+            yield _keys(document_keys(SourceFile))
         for said, model in models.items():
             yield safe(said)
             yield _keys(KEYS[model])
