@@ -1,46 +1,7 @@
 """What hand-written pages quote: every number by key, in `facts.json`, and the verdict of our numbers on claims.
 
-Of times; `<one>` is `<tracer>.<case>[@<level>]`:
-
-- `<one>.<cost|cost-interval|fastest|slowdown|threshold-1|threshold-5|threshold-30|loss|start|stop>`.
-- `<one>.<cost-per-iteration|cost-per-system-call>` in place of its cost, where the tool acts on every system call of
-  the loop, shown or not: its event is an iteration of several.
-- `<one>.untraced-rate`: how often the untraced program does what is traced; `<one>.traced-rate`: the highest rate of
-  events while traced, which it says.
-- `<tracer>.<case>.slowdown@<1k|10k|100k|1M>`: slowdown of a busy thread at that rate of events.
-- `<tracer>.<case>.threads-<n>`: the cost with so many threads that fire the probe, over that with one.
-- `<one>.[untraced-]<tail-50|tail-90|tail-99|tail-99.9|longest>`: so many per cent of the operations take no longer,
-  where each was timed by itself; *untraced* is of the same blocks.
-- `<tracer>.<case>.rates-held`: at how many of the rates that were measured rate x cost agrees with the slowdown, of a
-  suite that varies the rate; `<tracer>.<case>.lowest-rate` and `.highest-rate`: between which.
-- `<tracer>.<case>.per-frame`: what each frame of the stack adds to a sample.
-- `<one>/<one>`: the ratio of two costs of one submission, of an event both or of an iteration, where a page asks;
-  `<one>/less/<one>`: their difference. `<source>.<figure>/less/<one>`: what a published cost has more.
-- `<one>.<quantity>/with/<one>[/with/<one>]`: for a sentence that compares them, where a page asks: of the first
-  machine, the home machine before others, that has all of them.
-- `<machine>/<run>/<one>.<cost|cost-interval|..|start|stop|tail-50|..>`: of that run, current or not, where a page asks.
-- `<one>.machine`: the machine that its quantities are of, which may be another than the home machine.
-- `<one>.mechanism`: how a user probe fires there, by the first instruction: emulated, stepped or called.
-- `question/<id>`: the answer of all machines to a question of `costs.questions`, with its range; `question/<id>/range`
-  is the range alone, and `question/<id>/<rate>` what a busy thread loses at that rate, of `SAMPLES_HZ`.
-- `<baseline|noise-floor>.<suite>`: of the run that is shown of that suite.
-- `machine`: the home machine.
-
-Of counts, published figures and the data:
-
-- `instructions.<kernel series>.<tracer>.<case>[@<level>]`: instructions per event, counted in an emulated machine of
-  x86-64, as pages show them; `instructions.arm64.<..>` on arm64.
-- `instructions.<point release>.<..>`: the same of one release, `6.12.43`, of those of the series over releases too.
-- `instructions.one-cpu.<..>` and `instructions.arm64.one-cpu.<..>`: those counted where the tracer shares the only CPU.
-- `<source>.<figure>`: a published figure as printed, or derived from such; `<source>.<figure>.recomputed`: what its
-  formula gives.
-- `count.<machines|submissions|rows|suites|cases|tracers|kernels|sources|figures>`: how much data there is;
-  `count.kinds`: which kinds of machines were timed, and how many CPUs they have.
-- `<key>/<key>`: the ratio of two figures of one source, or of two counts, where a page asks for it.
-- `instructions.<..>/part/<purpose>`: the share of a count that functions of one purpose execute, of a name in
-  `purposes.toml` with dashes (`kprobe-and-ftrace`); where the events were recorded, and a page asks for it.
-
-Which machine a number comes from is decided in `numbers.shown`; the title names the machine and the day.
+The keys are in site/README.md. Which machine a number comes from is decided in `numbers.shown`; the title names the
+machine and the day.
 """
 
 import re
