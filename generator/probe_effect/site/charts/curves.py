@@ -33,8 +33,6 @@ from probe_effect.site.charts.theme import (
     width_px,
 )
 
-TAIL_HEIGHTS: dict[Layout, int] = {"wide": 430, "narrow": 400, "card": 0}
-
 
 @dataclass(frozen=True, slots=True)
 class Curve:
@@ -70,7 +68,6 @@ def tail_chart(
         seen,
         rows,
         lines=rows,
-        sizes=lambda layout: {"height_px": TAIL_HEIGHTS[layout]},
         times=[times[0], times[-1]],
         time_ticks=times,
         shares=[shares[0], shares[-1]],
@@ -86,8 +83,6 @@ def _decades(values: Sequence[float]) -> list[float]:
     return [10.0**power for power in range(low, max(high, low + 1) + 1)]
 
 
-HEIGHTS: dict[Layout, int] = {"wide": 450, "narrow": 430, "card": 0}
-DOT: dict[Layout, int] = {"wide": 70, "narrow": 70, "card": 200}
 MARGIN = 1.3  # room beyond the least and the greatest, as a ratio
 
 
@@ -133,7 +128,6 @@ def times_chart(
         seen,
         values,
         lines=sorted(values, key=lambda row: float(row["number"] or 0)),
-        sizes=lambda layout: {"height_px": HEIGHTS[layout], "dot": DOT[layout]},
         quantity=axes.quantity,
         number=axes.number,
         time=axes.time,
@@ -148,7 +142,6 @@ def times_chart(
     return Chart(name, title, sentence, tuple(rows), in_layouts(spec, title, sentence), note, table, page)
 
 
-COLUMNS: dict[Layout, int] = {"wide": 4, "narrow": 2, "card": 4}
 CARD_PANELS = 8  # of a card, at most: more could not be read
 HEIGHT, PLOT_HEIGHT = 152, 62
 """The heights of a panel and of the lines in it, in pixels; title and greatest value are above, the places below."""
@@ -158,8 +151,6 @@ TITLE_LINES, LINE_HEIGHT, LETTER_WIDTH = 2, 14, 6.1
 BASE = TITLE_LINES * LINE_HEIGHT + LINE_HEIGHT + 11 + PLOT_HEIGHT
 """The distance from the top of a panel to its line of 0, in pixels."""
 
-TEXT_SIZE: dict[Layout, int] = {"wide": 11, "narrow": 11, "card": 17}
-PANEL_DOT: dict[Layout, int] = {"wide": 40, "narrow": 36, "card": 90}
 LEGEND_ROW, LEGEND_PX, APART = 20, 46, 3
 """The height of a row of the legend; what an entry has beside its name; and how far two series are apart, in pixels."""
 
@@ -207,7 +198,8 @@ def _panels_spec(
     layout: Layout, points: Sequence[CountPoint], places: Sequence[str], seen: Mapping[str, TracerLook]
 ) -> Spec:
     panels = list(dict.fromkeys(one.panel for one in points))[: CARD_PANELS if layout == "card" else None]
-    columns = COLUMNS[layout]
+    sizes = theme.sizes("panels", layout)
+    columns = sizes["columns"]
     width = WIDTHS[layout] / columns - GAP
     rows = -(-len(panels) // columns)
     # The upper left corner of each panel.
@@ -215,7 +207,7 @@ def _panels_spec(
         panel: ((place % columns) * (width + GAP), (place // columns) * HEIGHT) for place, panel in enumerate(panels)
     }
     greatest = {panel: max(one.cost.value for one in points if one.panel == panel) for panel in panels}
-    step = (width - 2 * PANEL_MARGIN) / max(len(places) - 1, 1)
+    step = _step(width, places)
     aside = {name: APART * (place - (len(seen) - 1) / 2) for place, name in enumerate(seen)}
     drawn = [
         {
@@ -236,27 +228,26 @@ def _panels_spec(
     legend = {"columns": across, "symbolOpacity": 1, "symbolStrokeWidth": 1, "columnPadding": 16}
     layers = theme.layers(
         "panels",
+        layout,
         channels(known, legend),
         width=WIDTHS[layout],
         height=rows * HEIGHT,
-        **_texts(layout, corners, greatest, places, step),
+        **_texts(corners, greatest, places, width, sizes["text"]),
         zeros=[{"x": left, "x2": left + width, "y": top + BASE} for left, top in corners.values()],
-        text=TEXT_SIZE[layout],
-        dot=PANEL_DOT[layout],
     )
     height = rows * HEIGHT + LEGEND_ROW * -(-len(known) // across) + 20
     return frame(layout, height, {"data": {"values": drawn}, "layer": list(layers.values())})
 
 
 def _texts(
-    layout: Layout,
     corners: Mapping[str, tuple[float, float]],
     greatest: Mapping[str, float],
     places: Sequence[str],
-    step: float,
+    width: float,
+    size: float,
 ) -> dict[str, list[Spec]]:
     """Titles, greatest values (`tops`) and the names of places (`below`) of all panels."""
-    letters = int((WIDTHS[layout] / COLUMNS[layout] - GAP) / (LETTER_WIDTH * TEXT_SIZE[layout] / 11))
+    letters, step = int(width / (LETTER_WIDTH * size / 11)), _step(width, places)
     titles, tops, below = [], [], []
     for panel, (left, top) in corners.items():
         folded = textwrap.wrap(panel, letters, max_lines=TITLE_LINES, placeholder=" …") or [panel]
@@ -265,16 +256,21 @@ def _texts(
         tops.append({"x": left, "y": top + BASE - PLOT_HEIGHT - 7, "text": units.count(greatest[panel])})
         below += [
             {"x": left + PANEL_MARGIN + step * place, "y": top + BASE + LINE_HEIGHT, "text": text}
-            for place, text in _apart(places, step, layout)
+            for place, text in _apart(places, step, size)
         ]
     return {"titles": titles, "tops": tops, "below": below}
 
 
-def _apart(places: Sequence[str], step: float, layout: Layout) -> list[tuple[int, str]]:
+def _step(width: float, places: Sequence[str]) -> float:
+    """How far two places are from each other in a panel, in pixels."""
+    return (width - 2 * PANEL_MARGIN) / max(len(places) - 1, 1)
+
+
+def _apart(places: Sequence[str], step: float, size: float) -> list[tuple[int, str]]:
     """The places whose names do not touch each other: the last one, and each before it for which there is room."""
     kept: list[tuple[int, str]] = []
     for place, text in reversed(list(enumerate(places))):
-        widths = [width_px(name, TEXT_SIZE[layout]) for name in (text, kept[-1][1] if kept else "")]
+        widths = [width_px(name, size) for name in (text, kept[-1][1] if kept else "")]
         if not kept or step * (kept[-1][0] - place) >= sum(widths) / 2 + APART:
             kept.append((place, text))
     return kept[::-1]

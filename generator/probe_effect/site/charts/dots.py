@@ -6,7 +6,7 @@ has its name beside it. A dot that is alone in its row has its value there.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -17,27 +17,12 @@ from probe_effect.site.charts import theme
 from probe_effect.site.charts.svg import in_layouts
 from probe_effect.site.charts.theme import Chart, Layout, Spec, TextForm, TracerLook, channels, folded, looks
 
-LANE_HEIGHT: dict[Layout, int] = {"wide": 14, "narrow": 14, "card": 22}
-"""Of a lane of dots, and of a line of a label, in pixels."""
-
 ROW_GAP = 8
-
-LABEL_WIDTH: dict[Layout, int] = {"wide": 52, "narrow": 18, "card": 44}
-LEGEND_WIDTH: dict[Layout, int] = {"wide": 70, "narrow": 30, "card": 40}
-"""Characters in a line of a label; longer labels go on in a further line, because a cut one names nothing."""
-
-TICKS: dict[Layout, int] = {"wide": 6, "narrow": 3, "card": 5}
-DOT: dict[Layout, int] = {"wide": 60, "narrow": 60, "card": 160}  # area of a dot in square pixels
 CARD_HEIGHT = 290  # what rows and legend of a card may take: more could not be read
 FURNITURE_HEIGHT = 66  # the axis with its title, in pixels
-RIGHT_PART: dict[Layout, float] = {"wide": 0.75, "narrow": 0.55, "card": 0.7}
-"""Where words are before their dot, because there is no room behind it: from this share of the axis on."""
-
+LEGEND_LINE = 14  # the height of a line of the legend, in pixels
 LONG_LABEL = 36  # characters from which two legend entries do not fit side by side
-FEW_SERIES = 2
-SHORT_NAME: dict[Layout, int] = {"wide": 20, "narrow": 16, "card": 20}
-"""More series than that have their names beside the dots, if none is longer than so many characters."""
-
+FEW_SERIES = 2  # more have their names beside the dots, if these are short
 FEW_DECADES, MANY_DECADES = 2e2, 2e4
 """Spans of a logarithmic axis, as ratios, up to which more than the powers of ten fit on it."""
 
@@ -129,7 +114,7 @@ def _scale(quantity: DotQuantity, values: Sequence[Spec]) -> Spec:
 def _axis(scale: Spec, layout: Layout, form: str) -> Spec:
     """Few, round ticks: powers of ten, with 2 and 5 between them where there is room."""
     if scale.get("type") != "log":
-        return {"format": form, "tickCount": TICKS[layout]}
+        return {"format": form, "tickCount": theme.sizes("dots", layout)["ticks"]}
     low, high = scale["domain"]
     few: tuple[int, ...] = (1, 3) if high / low < FEW_DECADES else (1,)
     steps = (1, 2, 5) if layout == "wide" and high / low < MANY_DECADES else few
@@ -146,19 +131,19 @@ def _spec(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], seen: di
     if layout == "card":
         ((series, _),) = Counter(value["series"] for value in every).most_common(1)
         seen, every = {series: seen[series]}, [value for value in every if value["series"] == series]
-    is_named = len(seen) > FEW_SERIES and max(map(len, seen)) <= SHORT_NAME[layout]
+    sizes = theme.sizes("dots", layout)
+    is_named = len(seen) > FEW_SERIES and max(map(len, seen)) <= sizes["short_name"]
     is_single = len({value["label"] for value in every}) == len(every)
     alone = SHORT_TEXT if layout == "narrow" else TEXT
     beside = "series" if is_named else alone if is_single else None
     scale = _scale(quantity, every)
-    names = {name: folded(name, LEGEND_WIDTH[layout]) for name in seen}
+    names = {name: folded(name, sizes["legend"]) for name in seen}
     legend, legend_height = None, 0
     if not is_named and not is_alone:
         columns = 1 if layout == "narrow" or max(map(len, seen)) > LONG_LABEL else 2
-        size = 160 if layout == "card" else 100
-        legend = {"columns": columns, "symbolStrokeWidth": 1, "symbolSize": size, "labelExpr": LINES}
+        legend = {"columns": columns, "symbolStrokeWidth": 1, "symbolSize": sizes["symbol"], "labelExpr": LINES}
         # Each name is as high as its lines, with a gap to the next.
-        heights = (LANE_HEIGHT["wide"] * (text.count("\n") + 1) + 6 for text in names.values())
+        heights = (LEGEND_LINE * (text.count("\n") + 1) + 6 for text in names.values())
         legend_height = sum(heights) // columns
     rows = _rows(layout, quantity, every, scale, CARD_HEIGHT - 2 * legend_height)
     drawn = [value | {"series": names[value["series"]]} for row in rows for value in row.values]
@@ -166,21 +151,19 @@ def _spec(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], seen: di
     value, low, high = quantity.columns
     layers = theme.layers(
         "dots",
+        layout,
         channels({names[name]: one for name, one in seen.items()}, legend),
         scale=scale,
         title=quantity.title,
         axis=axis,
         height=rows[-1].bottom,
         middles=[row.middle for row in rows],
-        lane=LANE_HEIGHT[layout],
-        half_lane=LANE_HEIGHT[layout] / 2,
+        half_lane=sizes["lane"] / 2,
         value=value,
         low=low,
         high=high,
         edges=[{"at": row.bottom} for row in rows[:-1]],
         reference=quantity.reference,
-        dot=DOT[layout],
-        text=theme.TEXT_SIZE[layout],
         beside=beside,
     )
     shown = {
@@ -207,9 +190,10 @@ class _Row(NamedTuple):
 
 def _rows(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], scale: Spec, card_px: int) -> list[_Row]:
     """The rows, one below the other, with a lane for each of their dots; a card has those that it has room for."""
-    line, rows, top = LANE_HEIGHT[layout], list[_Row](), 0
+    sizes, rows, top = theme.sizes("dots", layout), list[_Row](), 0
+    line = sizes["lane"]
     for label in dict.fromkeys(value["label"] for value in every):
-        text, own = folded(label, LABEL_WIDTH[layout]), [value for value in every if value["label"] == label]
+        text, own = folded(label, sizes["label"]), [value for value in every if value["label"] == label]
         height = max(len(own), text.count("\n") + 1) * line + ROW_GAP
         if layout == "card" and rows and top + height > card_px:
             break
@@ -217,7 +201,7 @@ def _rows(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], scale: S
         first = middle - (len(own) - 1) * line / 2
         own.sort(key=lambda value: value[quantity.columns[0]])
         placed = [
-            value | _beside(value, quantity, scale, layout) | {"at": first + lane * line}
+            value | _beside(value, quantity, scale, sizes) | {"at": first + lane * line}
             for lane, value in enumerate(own)
         ]
         top += height
@@ -225,13 +209,13 @@ def _rows(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], scale: S
     return rows
 
 
-def _beside(value: Spec, quantity: DotQuantity, scale: Spec, layout: Layout) -> Spec:
+def _beside(value: Spec, quantity: DotQuantity, scale: Spec, sizes: Mapping[str, float]) -> Spec:
     """Where the words of a dot are: behind it and its range, or before them in the right part, with more room there."""
     ends = [value[column] for column in quantity.columns if value[column] is not None]
     on_axis = map(math.log if scale.get("type") == "log" else float, (*scale["domain"], min(ends), max(ends)))
     low, high, begin, end = on_axis
-    is_behind = end - low < RIGHT_PART[layout] * (high - low) or high - end >= begin - low
-    apart = math.sqrt(DOT[layout]) / 2 + 3
+    is_behind = end - low < sizes["right_part"] * (high - low) or high - end >= begin - low
+    apart = math.sqrt(sizes["dot"]) / 2 + 3
     if is_behind:
         return {"side": "left", "said_at": max(ends), "apart": apart}
     return {"side": "right", "said_at": min(ends), "apart": -apart}

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from probe_effect import units
 from probe_effect.model import Estimate, interval_json
@@ -26,9 +25,9 @@ from probe_effect.site.charts.theme import (
     line_spec,
     looks,
     read,
+    sizes,
 )
 
-ROW_HEIGHT: dict[Layout, int] = {"wide": 30, "narrow": 40, "card": 0}
 FURNITURE_HEIGHT = 90  # axis and legend
 MIDDLE = 0.55  # the share of the axis up to which a value is written at the right of its rung
 
@@ -68,6 +67,7 @@ def _ladder_spec(layout: Layout, rungs: Sequence[LadderRung], values: Sequence[S
     is_narrow = layout == "narrow"
     drawn = layers(
         "ladder",
+        layout,
         {},
         times=[ticks[0], ticks[-1]],
         ticks=ticks,
@@ -79,7 +79,7 @@ def _ladder_spec(layout: Layout, rungs: Sequence[LadderRung], values: Sequence[S
     )
     if not is_narrow:
         del drawn["words"]
-    height = FURNITURE_HEIGHT + ROW_HEIGHT[layout] * len(rungs)
+    height = FURNITURE_HEIGHT + sizes("ladder", layout)["row"] * len(rungs)
     return frame(layout, height, {"data": {"values": values}, "layer": list(drawn.values())})
 
 
@@ -90,11 +90,6 @@ LINE, MEASURED = "rate x cost", "measured"  # where a value is from
 TEXTS = ("rate", "slowdown")  # the fields that a reader sees at a point; the table has the numbers
 SLOWDOWNS = (1e-4, 10.0)
 TEN_PERCENT = 0.1  # a decade without a label: it is too near to two thresholds
-HEIGHTS: dict[Layout, int] = {"wide": 430, "narrow": 400, "card": 0}
-
-DECADES: dict[Layout, range] = {"wide": range(2, 8), "narrow": range(2, 8, 2), "card": range(2, 8)}
-"""Powers of ten that are written below the axis of rates; on a phone there is room for every second one."""
-
 WORDS = {percent / 100: word for percent, word in THRESHOLDS.items()}
 """Each threshold, as a ratio, to what is said beside it."""
 
@@ -129,7 +124,6 @@ def slowdown_chart(
     """The chart of `lines`, at most as many as there are series colours; a note says when there are more."""
     shown = lines[: len(SERIES)]
     seen = looks({line.label: line.tracer for line in shown})
-    labels = list(seen)
     drawn = [
         _value(MeasuredSlowdown(line.label, rate, slowdown_at(line.cost, rate)), LINE)
         for line in shown
@@ -141,18 +135,15 @@ def slowdown_chart(
     top = 10.0 ** math.ceil(math.log10(max(highest, SLOWDOWNS[1])))
     decades = {10.0**power for power in range(-4, round(math.log10(top)) + 1)} - {TEN_PERCENT}
 
-    def sizes(layout: Layout) -> dict[str, Any]:
-        break_ = "', '" if layout == "narrow" else " "
-        said = (f"datum.value == {ratio:g} ? ['{ratio * 100:g} %{break_}{word}'] : " for ratio, word in WORDS.items())
-        return {"height_px": HEIGHTS[layout], "decades": [10**n for n in DECADES[layout]], "words": "".join(said)}
-
+    labels = [(f"datum.value == {ratio:g} ? ['{ratio * 100:g} %", f"{word}'] : ") for ratio, word in WORDS.items()]
     spec = partial(
         line_spec,
         "slowdown",
         seen,
         values,
         lines=drawn,
-        sizes=sizes,
+        beside="".join(" ".join(label) for label in labels),
+        folded="".join("', '".join(label) for label in labels),
         without=() if measured else ("intervals", "dots"),
         line=LINE,
         measured=MEASURED,
@@ -164,7 +155,7 @@ def slowdown_chart(
     )
     rows = tuple({name: value for name, value in one.items() if name not in TEXTS} for one in values)
     note, specs = theme.left_out(len(lines) - len(shown)), in_layouts(spec, title, sentence)
-    return Chart(name, title, sentence, rows, specs, note, _text_form(values, labels), page)
+    return Chart(name, title, sentence, rows, specs, note, _text_form(values, list(seen)), page)
 
 
 def _text_form(values: Sequence[Datum], labels: Sequence[str]) -> TextForm:
@@ -194,10 +185,6 @@ ROUND = tuple(float(f"{digit}e{power}") for power in range(-4, 7) for digit in (
 
 HIDDEN = "unclear"
 """The reader's choice, in the live chart, to see the pairs too whose slowdown is not distinguishable from 0."""
-
-PAIR_HEIGHTS: dict[Layout, int] = {"wide": 520, "narrow": 430, "card": 0}
-DOT: dict[Layout, int] = {"wide": 60, "narrow": 50, "card": 160}
-LEGEND_COLUMNS: dict[Layout, int] = {"wide": 3, "narrow": 1, "card": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +237,8 @@ def _ends(rows: Sequence[Datum]) -> tuple[float, float]:
 
 def _pairs_spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLook], near_ratio: float) -> Spec:
     least, most = _ends(rows)
-    legend = {"columns": LEGEND_COLUMNS[layout], "symbolStrokeWidth": 1, "symbolOpacity": 1, "columnPadding": 24}
+    own = sizes("predicted", layout)
+    legend = {"columns": own["legend"], "symbolStrokeWidth": 1, "symbolOpacity": 1, "columnPadding": 24}
     words = {
         "hidden": HIDDEN,
         "foot": FOOT,
@@ -259,18 +247,17 @@ def _pairs_spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLoo
         "every": [tick for tick in ROUND[::3] if FOOT <= tick <= most],
         "told": [tick for tick in ROUND[::3] if least <= tick <= most],
         "ends": [{"at": at, "low": at * (1 - near_ratio), "high": at * (1 + near_ratio)} for at in (FOOT, most)],
-        "dot": DOT[layout],
     }
-    drawn = layers("predicted", channels(seen, legend, field="family", sort=list(seen)), **words)
+    drawn = layers("predicted", layout, channels(seen, legend, field="family", sort=list(seen)), **words)
     hidden = sum(not row["told"] for row in rows)
     wish = {"input": "checkbox", "name": f"show the {hidden} without a clear slowdown too (hollow: beyond an axis)"}
     return frame(
         layout,
-        PAIR_HEIGHTS[layout],
+        own["height"],
         {
             "params": [{"name": HIDDEN, "value": False, **({"bind": wish} if hidden else {})}],
             "data": {"values": list(rows)},
-            **read("predicted", **words)["spec"],
+            **read("predicted", layout, **words)["spec"],
             "layer": list(drawn.values()),
         },
     )

@@ -10,7 +10,7 @@ Tools of one family share a colour, and versions of one tool do; shape and dash 
 
 import math
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain
@@ -40,7 +40,6 @@ WIDTHS: dict[Layout, int] = {"wide": 760, "narrow": 350, "card": 1200}
 CARD_HEIGHT = 630  # 1.91 to 1, as Open Graph has it
 TEXT_SIZE: dict[Layout, int] = {"wide": 12, "narrow": 12, "card": 20}
 PADDING: dict[Layout, int] = {"wide": 4, "narrow": 4, "card": 48}
-STROKE: dict[Layout, float] = {"wide": 2.5, "narrow": 2.5, "card": 4}
 LETTER_WIDTH = 0.55
 """The mean width of a letter, and below the height of a line of text, as ratios to the size of the text."""
 LEADING = 1.25
@@ -103,21 +102,27 @@ def _filled(part: Any, words: Mapping[str, object]) -> Any:  # noqa: ANN401 (wha
     return words[part[1:]] if part[1:] in words else Template(part).substitute(words)
 
 
-def read(name: str, **words: object) -> dict[str, Spec]:
+def sizes(name: str, layout: Layout, /, **words: object) -> dict[str, Any]:
+    """The words of a file that differ between layouts: pixels, characters, and others."""
+    own = _filled(_read(name).get("sizes", {}), WORDS | words)
+    return {word: by_layout[layout] for word, by_layout in own.items()}
+
+
+def read(name: str, layout: Layout, /, **words: object) -> dict[str, Spec]:
     """The parts of a file by their names, with `words`: its `axes`, what the whole `spec` has, and its layers."""
-    parts: dict[str, Spec] = _filled(_read(name), WORDS | words)
+    parts: dict[str, Spec] = _filled(_read(name), WORDS | sizes(name, layout, **words) | words)
     return parts
 
 
-def layers(name: str, channels: Mapping[str, Spec], **words: object) -> dict[str, Spec]:
+def layers(name: str, layout: Layout, channels: Mapping[str, Spec], /, **words: object) -> dict[str, Spec]:
     """The layers of a file by their names, with `words`; what they encode also has what axes and `channels` have."""
-    parts = read(name, **words)
-    shared = parts.pop("axes", {}) | channels
-    parts.pop("spec", None)
-    for layer in parts.values():
+    parts = read(name, layout, **words)
+    shared = parts.get("axes", {}) | channels
+    drawn = {part: layer for part, layer in parts.items() if part not in {"axes", "sizes", "spec"}}
+    for layer in drawn.values():
         own = layer["encoding"]
         layer["encoding"] = own | {one: shared[one] | own[one] for one in own if one in shared}
-    return parts
+    return drawn
 
 
 def config(layout: Layout = "wide") -> Spec:
@@ -221,10 +226,7 @@ def looks(series: Mapping[str, str | None]) -> dict[str, TracerLook]:
     return {name: given[name] for name in series}
 
 
-NAME_WIDTH: dict[Layout, int] = {"wide": 26, "narrow": 17, "card": 40}  # characters of a name in one line
 STROKE_PX, GAP_PX = 14, 4  # the stroke beside the axes that leads to a name, and what is between the two
-FURNITURE_PX: dict[Layout, int] = {"wide": 60, "narrow": 60, "card": 380}
-"""What the axis below, and the words of a card, take of the height."""
 
 
 def line_spec(
@@ -234,7 +236,6 @@ def line_spec(
     layout: Layout,
     *,
     lines: Sequence[Datum],
-    sizes: Callable[[Layout], Mapping[str, Any]],
     without: Sequence[str] = (),
     **words: object,
 ) -> Spec:
@@ -244,24 +245,22 @@ def line_spec(
 
     Args:
         lines: the rows that the lines are drawn of, in their order.
-        sizes: what words of the file are in a layout, and the `height_px` that the drawing has at least.
         without: the layers that are not drawn.
     """
-    own = sizes(layout)
-    words |= {"stroke": STROKE[layout], **own}
-    axes = read(file, **words)["axes"]
-    drawn = layers(file, channels(seen, sort=list(seen)), **words)
+    own, around = sizes(file, layout, **words), sizes("names", layout)
+    axes = read(file, layout, **words)["axes"]
+    drawn = layers(file, layout, channels(seen, sort=list(seen)), **words)
     x, y = axes["x"], axes["y"]
     low, high = y["scale"]["domain"]
     ends = {
         str(row["series"]): (float(row[x["field"]] or 0), min(max(float(row[y["field"]] or 0), low), high))
         for row in lines
     }
-    line_px = LEADING * TEXT_SIZE[layout]
-    names = {name: folded(name, NAME_WIDTH[layout]) for name in sorted(ends, key=lambda name: -ends[name][1])}
+    line_px = LEADING * around["text"]
+    names = {name: folded(name, around["name"]) for name in sorted(ends, key=lambda name: -ends[name][1])}
     heights = [line_px * (text.count("\n") + 1) + GAP_PX for text in names.values()]
-    whole_px = CARD_HEIGHT if layout == "card" else max(own["height_px"], round(sum(heights)) + FURNITURE_PX[layout])
-    room_px = whole_px - FURNITURE_PX[layout]
+    whole_px = CARD_HEIGHT if layout == "card" else max(own["height"], round(sum(heights)) + around["furniture"])
+    room_px = whole_px - around["furniture"]
     least, greatest = math.log(low), math.log(high)
     wanted = [(greatest - math.log(ends[name][1])) / (greatest - least) * room_px for name in names]
 
@@ -279,8 +278,8 @@ def line_spec(
         }
         for (name, text), place, size in zip(names.items(), dodged(wanted, heights, room_px), heights, strict=True)
     ]
-    places = {"stroke": STROKE_PX, "gap": STROKE_PX + GAP_PX, "text": TEXT_SIZE[layout], "leading": line_px}
-    named = layers("names", {**axes, **channels(seen)}, names=placed, **places)
+    places = {"stroke": STROKE_PX, "gap": STROKE_PX + GAP_PX, "leading": line_px}
+    named = layers("names", layout, {**axes, **channels(seen)}, names=placed, **places)
     shown = [layer for name, layer in drawn.items() if name not in without]
     return frame(layout, whole_px, {"data": {"values": list(values)}, "layer": [*shown, *named.values()]})
 
