@@ -31,6 +31,7 @@ from probe_effect.site.advising import ADVISING, FIRST, advise_files
 from probe_effect.site.charts.draw import badge, draw_all, is_drawn, live_script, site_card
 from probe_effect.site.charts.theme import LOOKS, Chart, look
 from probe_effect.site.costs import cost_files, quoted
+from probe_effect.site.data_folder import write_data_section
 from probe_effect.site.explore import FORM, MATRIX, explore_files, matrix_file
 from probe_effect.site.facts import verdicts
 from probe_effect.site.figures import (
@@ -42,7 +43,7 @@ from probe_effect.site.figures import (
 )
 from probe_effect.site.files import copy, write
 from probe_effect.site.pages import addresses, number_page, parts, site, submission_page, tracer_page
-from probe_effect.site.releases import copy_releases, feed, series_feed, write_data_section
+from probe_effect.site.releases import copy_releases, feed, series_feed
 from probe_effect.site.script_values import INDEX, compare_files, guidance_files, machine_values, script_json
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder, SubmissionFolder, own_headers

@@ -9,15 +9,18 @@ import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
+from markupsafe import Markup
 
+from probe_effect import units
 from probe_effect.checks.run import ALL_RULES
 from probe_effect.numbers import names
-from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.submission import Submission
 from probe_effect.site.files import (
     LICENCE,
@@ -31,15 +34,18 @@ from probe_effect.site.files import (
     copy,
     fields_of,
     forms,
+    page_tables,
+    rows,
     schema,
     whole_tables,
     write,
+    write_page_data,
     write_table,
     write_zip,
 )
 from probe_effect.site.pages.citing import cite_data
-from probe_effect.site.pages.parts import Code, Heading, Items, Part, Table, fragment, of_data
-from probe_effect.site.pages.text import safe
+from probe_effect.site.pages.parts import Code, Heading, Items, Link, Part, Table, column, fragment, of_data
+from probe_effect.site.pages.text import link, listed, safe, say
 from probe_effect.store.beside_files import ChangesFile, ClaimsFile, ExplanationsFile, ReferencesFile, SourceFile
 from probe_effect.store.dictionary import FORM_RULES, KEYS, TABLES, document_keys, document_schema
 from probe_effect.store.documents import Document
@@ -87,37 +93,17 @@ def written_files() -> dict[str, str]:
 def table_schema(columns: Iterable[Column]) -> dict[str, Any]:
     """A Frictionless Table Schema of the columns; an empty cell is a missing value."""
     fields: list[dict[str, Any]] = []
-    for column in columns:
-        is_number = column.kind != "string"
+    for one in columns:
         limits = {
-            "required": column.required or None,
-            "enum": list(column.choices) or None,
-            "pattern": column.pattern or None,
-            "minimum": column.minimum if is_number else None,
+            "required": one.required or None,
+            "enum": list(one.choices) or None,
+            "pattern": one.pattern or None,
+            "minimum": None if one.kind == "string" else one.minimum,
         }
         constraints = {name: limit for name, limit in limits.items() if limit is not None}
-        fields.append({"name": column.name, "type": column.kind, "description": column.text})
+        fields.append({"name": one.name, "type": one.kind, "description": one.text})
         fields[-1] |= {"constraints": constraints} if constraints else {}
     return {"fields": fields, "missingValues": [""]}
-
-
-PARTS_OF: dict[str, dict[str, str]] = {
-    "source.toml": {"Each `[[findings]]`:": "Finding", "Each `[[repeated]]`:": "Repetition"},
-    "changes.toml": {"Each `[[changes]]`; append one, and never change an old one.": "Change"},
-    "manifest.json of a release": {"": "Manifest"},
-    "tools/<package>.toml": {
-        "": "ToolPackage",
-        "Each `[[tools]]`:": "StandardTool",
-        "Each `[[tools.probes]]`:": "ToolProbes",
-    },
-    "transcripts/<chapter>.toml": {"Each `[[transcript]]`:": "Transcript"},
-    "mechanisms/<kernel release>.json": {"": "KernelMechanisms", "Each of its `trials`:": "MechanismTrial"},
-    "transcripts/recorded/<id>.json": {"": "Recorded"},
-    "references.toml": {"Each `[[reference]]`, sorted by `id`:": "Reference"},
-    "explanations.toml": {"Each `[[explanation]]`, sorted by `id`:": "Explanation"},
-    "claims.toml": {"Each `[[claim]]`, sorted by `id`:": "Claim"},
-}
-"""File to what its parts are called, each with the name of their model."""
 
 
 def dictionary_readme() -> str:
@@ -140,7 +126,7 @@ def _dictionary() -> Iterator[Part]:
         yield _table(("Column", "Kind", "Meaning"), rows)
     yield Heading("machine.json")
     yield _keys(document_keys())
-    for name, models in PARTS_OF.items():
+    for name, models in WORDS["parts_of"].items():
         yield Heading(safe(name))
         if name == "source.toml":
             yield _keys(document_keys(SourceFile))
@@ -304,21 +290,6 @@ def column_parts(tables: Mapping[str, DataTable]) -> Iterator[Part]:
         yield Table(heads, [(safe(f"`{one.name}`"), safe(one.text), kind) for one, kind in rows])
 
 
-def copy_suites(suites: Iterable[SuiteFolder], data: Path) -> None:
-    """Copy each suite with its scripts, its workload and what that includes, as they lie under `data/suites`."""
-    for one in suites:
-        root = one.folder.parent.resolve()
-        source = workload_source(one.folder, one.suite)
-        for path in (suite_file(one.folder), *one.scripts(), source, *own_headers(source)):
-            copy(path, data / "suites" / path.resolve().relative_to(root))
-
-
-def write_archive(tables: Iterable[str], data: Path) -> None:
-    """Pack the data files of the folder `data`, with these whole tables, into one zip in it."""
-    paths = _data_files(tables, data)
-    write_zip(data / ZIP, {f"probe-effect/{path.relative_to(data).as_posix()}": path for path in paths})
-
-
 def write_sums(tables: Iterable[str], static: Path) -> None:
     """Write the sums of the zip, what is in it, and data files beside pages, for `sha256sum --check` in `/data/`."""
     data = static / "data"
@@ -413,3 +384,123 @@ def _resource(name: str, title: str, path: Path, data: Path) -> Resource:
         "bytes": path.stat().st_size,
         "hash": f"sha256:{sha256(path)}",
     }
+
+
+MOST_ROWS = 20  # the limit of `QUERY`
+QUERY = WORDS["query"]
+"""What one tracepoint costs with each tracer, over all machines of a tier: names of files are relative to `/data/`."""
+
+
+def write_data_section(catalogue: Catalogue, work: Path) -> None:
+    """Write the data files beside pages and those of `/data/` into the work folder; raw files are there already."""
+    static, assets = work / "static", work / "assets"
+    data, found = static / "data", rows(catalogue)
+    index = write_page_data(page_tables(catalogue, found), catalogue, static)
+    for one in catalogue.suites:
+        root, source = one.folder.parent.resolve(), workload_source(one.folder, one.suite)
+        for path in (suite_file(one.folder), *one.scripts(), source, *own_headers(source)):
+            copy(path, data / "suites" / path.resolve().relative_to(root))
+    tables = write_tables(catalogue, found, data)
+    describe(catalogue, tables, data)
+    paths = _data_files(tables, data)
+    write_zip(data / ZIP, {f"probe-effect/{path.relative_to(data)}": path for path in paths})
+    write_sums(tables, static)
+    write(assets / "data" / "page-files.json", index)
+    write(assets / "data" / "dataset.json", dataset(catalogue, tables, data))
+    fragments: dict[str, Iterable[Part]] = {
+        "downloads": [_downloads(tables, data)],
+        "query": [Code(QUERY.strip(), "sql"), _answer(data)],
+        "rules": rule_parts(),
+        "table-columns": column_parts(tables),
+    }
+    for name, parts in fragments.items():
+        write(assets / "fragments" / f"{name}.md", fragment(parts))
+
+
+def _downloads(tables: Mapping[str, DataTable], data: Path) -> Table:
+    """A row for each thing to download: what it is, its rows, and its file in each form with the size of it."""
+    files = [("Everything", "", [data / ZIP])]
+    files += [(one.title, units.count(one.count or len(one.rows)), forms(name, data)) for name, one in tables.items()]
+    files += [(what, "", [data / name]) for name, what in WORDS["further"].items()]
+    rows = [(title, size, listed(map(_file, paths))) for title, size, paths in files]
+    return Table([column("file-what"), column("rows"), column("files")], rows)
+
+
+def _file(path: Path) -> Markup:
+    return say("{} ({})", link(path.name, f"/data/{path.name}"), units.size(path.stat().st_size))
+
+
+def rule_parts() -> Iterator[Part]:
+    """What `check` demands: a table for what each rule is of."""
+    heads = [column(name) for name in ("check-rule", "demand", "good-example", "bad-example")]
+    for of, group in ALL_RULES.items():
+        yield Heading(f"Of {of}", 3)
+        has_places = of not in {"a published source", "the files of a data folder"}
+        names = [Link(one.id, f"#=rule.{one.id}") if has_places else one.id for one in group]
+        words = [[text.replace("`", "") for text in (one.text, one.good, one.bad)] for one in group]
+        yield Table(heads, [(name, *texts) for name, texts in zip(names, words, strict=True)])
+    yield Heading("Of every file", 3)
+    yield Table(heads[:2], [(name, text.replace("`", "")) for name, text in FORM_RULES.items()])
+
+
+def _answer(data: Path) -> Part:
+    """The rows that `QUERY` gives, asked of the very file that is published.
+
+    Without an engine for SQL, which a build would need for nothing else; a test has DuckDB answer it too.
+    """
+    clear = [("case", "=", "04-tracepoint-entry"), ("current", "=", True), ("distinguishable", "=", True)]
+    costs: dict[tuple[str, str], list[float]] = {}
+    for row in pq.read_table(data / "costs.parquet", filters=clear).to_pylist():
+        if row["reconciled"] is not False:
+            costs.setdefault((row["tier"], row["tracer"]), []).append(row["cost_ns"])
+    if not costs:
+        return "Nothing that it asks for has been measured yet."
+    heads = [column("kind", "Tier"), column("tracer"), *map(of_data, ("Machines", "Least", "Median", "Greatest"))]
+    ordered = sorted((tier, median(some), tracer, some) for (tier, tracer), some in costs.items())[:MOST_ROWS]
+    return Table(
+        heads,
+        [
+            (tier, tracer, units.count(len(some)), *map(units.duration, (min(some), middle, max(some))))
+            for tier, middle, tracer, some in ordered
+        ],
+    )
+
+
+def dataset(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -> str:
+    """The data set as search engines know it, with its downloads in `data`, as JSON; only layouts know addresses.
+
+    https://schema.org/Dataset, and Google: https://developers.google.com/search/docs/appearance/structured-data/dataset
+    """
+    whole = (path for name in tables for path in forms(name, data))
+    days = sorted(one.date for one in catalogue.active)
+    fields = (field for name in ("costs", "counts") for field in tables[name].fields)
+    quantities = {field.name: (field.unit, field.text) for field in fields if field.unit}
+    described = {
+        "@type": "Dataset",
+        "name": WORDS["title"],
+        "description": WORDS["summary"],
+        "license": LICENCE["url"],
+        "creator": {"@type": "Organization", "name": LICENCE["creator"]},
+        "version": catalogue.version,
+        "dateModified": catalogue.edition.date,
+        "temporalCoverage": f"{days[0]}/{days[-1]}" if days else "",
+        "keywords": WORDS["keywords"],
+        "measurementTechnique": WORDS["technique"],
+        "variableMeasured": [
+            {"@type": "PropertyValue", "name": name, "unitText": unit, "description": text}
+            for name, (unit, text) in quantities.items()
+        ],
+        "isAccessibleForFree": True,
+        "distribution": [
+            {
+                "@type": "DataDownload",
+                "name": path.name,
+                "encodingFormat": WORDS["media_types"][path.suffix.removeprefix(".")],
+                "contentUrl": f"/data/{path.name}",
+                "contentSize": units.size(path.stat().st_size).replace(units.GAP, " "),
+                "sha256": sha256(path),
+            }
+            for path in (data / ZIP, *whole)
+        ],
+    }
+    return json.dumps({key: value for key, value in described.items() if value != ""}, ensure_ascii=False)

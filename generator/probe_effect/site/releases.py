@@ -1,49 +1,25 @@
-"""The section `/data/`, and what became of the data: two Atom feeds (RFC 4287), and releases.
+"""What became of the data: two Atom feeds (RFC 4287), and releases, which are made once and then only copied.
 
-The section has the whole tables with what explains them, the tables beside pages, and how to ask for more. A release is
-made once and then only copied. Ids are UUIDs made from what changed and when, so that they stay when the site moves.
+Ids are UUIDs made from what changed and when, so that they stay when the site moves.
 """
 
 import json
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from statistics import median
 from typing import NamedTuple
 
-import pyarrow.parquet as pq
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
-from probe_effect import units
-from probe_effect.checks.run import ALL_RULES
 from probe_effect.compare.kernels import column_of, series, series_changes
 from probe_effect.model import UsageError
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.names import AUTHORS, Edition, plain
 from probe_effect.numbers.submission import Submission
-from probe_effect.site import data_folder
-from probe_effect.site.data_folder import ZIP
-from probe_effect.site.files import (
-    LICENCE,
-    WORDS,
-    DataTable,
-    copy,
-    csv_text,
-    forms,
-    page_tables,
-    rows,
-    whole_tables,
-    write,
-    write_page_data,
-    write_zip,
-)
+from probe_effect.site.files import copy, csv_text, rows, whole_tables, write, write_zip
 from probe_effect.site.pages import changes_page, series_page
 from probe_effect.site.pages.changes_page import entries
-from probe_effect.site.pages.parts import Code, Heading, Link, Part, Table, column, fragment, of_data
-from probe_effect.site.pages.text import link, listed, say
-from probe_effect.store.dictionary import FORM_RULES
 from probe_effect.store.places import DataFolder, sha256
 from probe_effect.store.release_file import MANIFEST, SUMS, TABLES, VERSION, Manifest, Release, ReleasedFile, data_files
 
@@ -169,119 +145,3 @@ def copy_releases(catalogue: Catalogue, target: Path) -> None:
     for release in catalogue.releases:
         for name in release.names:
             copy(release.folder / name, target / release.version / name)
-
-
-MOST_ROWS = 20  # the limit of `QUERY`
-QUERY = WORDS["query"]
-"""What one tracepoint costs with each tracer, over all machines of a tier: names of files are relative to `/data/`."""
-
-
-def write_data_section(catalogue: Catalogue, work: Path) -> None:
-    """Write the data files beside pages and those of `/data/` into the work folder; raw files are there already."""
-    static, assets = work / "static", work / "assets"
-    data, found = static / "data", rows(catalogue)
-    index = write_page_data(page_tables(catalogue, found), catalogue, static)
-    data_folder.copy_suites(catalogue.suites, data)
-    tables = data_folder.write_tables(catalogue, found, data)
-    data_folder.describe(catalogue, tables, data)
-    data_folder.write_archive(tables, data)
-    data_folder.write_sums(tables, static)
-    write(assets / "data" / "page-files.json", index)
-    write(assets / "data" / "dataset.json", dataset(catalogue, tables, data))
-    fragments: dict[str, Iterable[Part]] = {
-        "downloads": [_downloads(tables, data)],
-        "query": [Code(QUERY.strip(), "sql"), _answer(data)],
-        "rules": rule_parts(),
-        "table-columns": data_folder.column_parts(tables),
-    }
-    for name, parts in fragments.items():
-        write(assets / "fragments" / f"{name}.md", fragment(parts))
-
-
-def _downloads(tables: Mapping[str, DataTable], data: Path) -> Table:
-    """A row for each thing to download: what it is, its rows, and its file in each form with the size of it."""
-    files = [("Everything", "", [data / ZIP])]
-    files += [(one.title, units.count(one.count or len(one.rows)), forms(name, data)) for name, one in tables.items()]
-    files += [(what, "", [data / name]) for name, what in WORDS["further"].items()]
-    rows = [(title, size, listed(map(_file, paths))) for title, size, paths in files]
-    return Table([column("file-what"), column("rows"), column("files")], rows)
-
-
-def _file(path: Path) -> Markup:
-    return say("{} ({})", link(path.name, f"/data/{path.name}"), units.size(path.stat().st_size))
-
-
-def rule_parts() -> Iterator[Part]:
-    """What `check` demands: a table for what each rule is of."""
-    heads = [column(name) for name in ("check-rule", "demand", "good-example", "bad-example")]
-    for of, group in ALL_RULES.items():
-        yield Heading(f"Of {of}", 3)
-        has_places = of not in {"a published source", "the files of a data folder"}
-        names = [Link(one.id, f"#=rule.{one.id}") if has_places else one.id for one in group]
-        words = [[text.replace("`", "") for text in (one.text, one.good, one.bad)] for one in group]
-        yield Table(heads, [(name, *texts) for name, texts in zip(names, words, strict=True)])
-    yield Heading("Of every file", 3)
-    yield Table(heads[:2], [(name, text.replace("`", "")) for name, text in FORM_RULES.items()])
-
-
-def _answer(data: Path) -> Part:
-    """The rows that `QUERY` gives, asked of the very file that is published.
-
-    Without an engine for SQL, which a build would need for nothing else; a test has DuckDB answer it too.
-    """
-    clear = [("case", "=", "04-tracepoint-entry"), ("current", "=", True), ("distinguishable", "=", True)]
-    costs: dict[tuple[str, str], list[float]] = {}
-    for row in pq.read_table(data / "costs.parquet", filters=clear).to_pylist():
-        if row["reconciled"] is not False:
-            costs.setdefault((row["tier"], row["tracer"]), []).append(row["cost_ns"])
-    if not costs:
-        return "Nothing that it asks for has been measured yet."
-    heads = [column("kind", "Tier"), column("tracer"), *map(of_data, ("Machines", "Least", "Median", "Greatest"))]
-    ordered = sorted((tier, median(some), tracer, some) for (tier, tracer), some in costs.items())[:MOST_ROWS]
-    return Table(
-        heads,
-        [
-            (tier, tracer, units.count(len(some)), *map(units.duration, (min(some), middle, max(some))))
-            for tier, middle, tracer, some in ordered
-        ],
-    )
-
-
-def dataset(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -> str:
-    """The data set as search engines know it, with its downloads in `data`, as JSON; only layouts know addresses.
-
-    https://schema.org/Dataset, and Google: https://developers.google.com/search/docs/appearance/structured-data/dataset
-    """
-    whole = (path for name in tables for path in forms(name, data))
-    days = sorted(one.date for one in catalogue.active)
-    fields = (field for name in ("costs", "counts") for field in tables[name].fields)
-    quantities = {field.name: (field.unit, field.text) for field in fields if field.unit}
-    described = {
-        "@type": "Dataset",
-        "name": WORDS["title"],
-        "description": WORDS["summary"],
-        "license": LICENCE["url"],
-        "creator": {"@type": "Organization", "name": LICENCE["creator"]},
-        "version": catalogue.version,
-        "dateModified": catalogue.edition.date,
-        "temporalCoverage": f"{days[0]}/{days[-1]}" if days else "",
-        "keywords": WORDS["keywords"],
-        "measurementTechnique": WORDS["technique"],
-        "variableMeasured": [
-            {"@type": "PropertyValue", "name": name, "unitText": unit, "description": text}
-            for name, (unit, text) in quantities.items()
-        ],
-        "isAccessibleForFree": True,
-        "distribution": [
-            {
-                "@type": "DataDownload",
-                "name": path.name,
-                "encodingFormat": WORDS["media_types"][path.suffix.removeprefix(".")],
-                "contentUrl": f"/data/{path.name}",
-                "contentSize": units.size(path.stat().st_size).replace(units.GAP, " "),
-                "sha256": sha256(path),
-            }
-            for path in (data / ZIP, *whole)
-        ],
-    }
-    return json.dumps({key: value for key, value in described.items() if value != ""}, ensure_ascii=False)
