@@ -22,27 +22,8 @@ from probe_effect.checks.run import ALL_RULES
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.submission import Submission
-from probe_effect.site.files import (
-    LICENCE,
-    RUN_FIELDS,
-    TITLES,
-    WORDS,
-    DataTable,
-    Field,
-    Rows,
-    about,
-    copy,
-    fields_of,
-    forms,
-    page_tables,
-    rows,
-    schema,
-    whole_tables,
-    write,
-    write_page_data,
-    write_table,
-    write_zip,
-)
+from probe_effect.site import files
+from probe_effect.site.files import LICENCE, RUN_FIELDS, TITLES, WORDS, DataTable, Field, Rows, forms, write
 from probe_effect.site.pages.citing import cite_data
 from probe_effect.site.pages.parts import Code, Heading, Items, Link, Part, Table, column, fragment, of_data
 from probe_effect.site.pages.text import link, listed, safe, say
@@ -177,7 +158,7 @@ def write_runs(name: str, catalogue: Catalogue, path: Path) -> DataTable:
     Returns: the table without its rows, which are never all in memory.
     """
     title, columns = RUNS[name]
-    fields = (*RUN_FIELDS, *fields_of(columns))
+    fields = (*RUN_FIELDS, *files.fields_of(columns))
     schema, count = _schema(fields, title, catalogue.version), 0
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         waiting: list[pa.Table] = []
@@ -238,9 +219,9 @@ def write_tables(catalogue: Catalogue, found: Rows, data: Path) -> dict[str, Dat
 
     Returns: file name without its ending, to the table.
     """
-    tables = whole_tables(found)
+    tables = files.whole_tables(found)
     for name, table in tables.items():
-        write_table(table, data / name, about(catalogue, "/data/"))
+        files.write_table(table, data / name, files.about(catalogue, "/data/"))
         write_parquet(table, data / f"{name}.parquet", catalogue.version)
     return tables | {name: write_runs(name, catalogue, data / f"{name}.parquet") for name in RUNS}
 
@@ -343,7 +324,7 @@ def _whole(tables: Mapping[str, DataTable], data: Path) -> Iterator[Resource]:
     for name, table in tables.items():
         for path in forms(name, data):
             ending = path.suffix.removeprefix(".")
-            described = {} if ending == "json" else {"type": "table", "schema": schema(table.fields)}
+            described = {} if ending == "json" else {"type": "table", "schema": files.schema(table.fields)}
             yield _resource(f"{name}-{ending}", table.title, path, data) | described
 
 
@@ -394,16 +375,16 @@ QUERY = WORDS["query"]
 def write_data_section(catalogue: Catalogue, work: Path) -> None:
     """Write the data files beside pages and those of `/data/` into the work folder; raw files are there already."""
     static, assets = work / "static", work / "assets"
-    data, found = static / "data", rows(catalogue)
-    index = write_page_data(page_tables(catalogue, found), catalogue, static)
+    data, found = static / "data", files.rows(catalogue)
+    index = files.write_page_data(files.page_tables(catalogue, found), catalogue, static)
     for one in catalogue.suites:
         root, source = one.folder.parent.resolve(), workload_source(one.folder, one.suite)
         for path in (suite_file(one.folder), *one.scripts(), source, *own_headers(source)):
-            copy(path, data / "suites" / path.resolve().relative_to(root))
+            files.copy(path, data / "suites" / path.resolve().relative_to(root))
     tables = write_tables(catalogue, found, data)
     describe(catalogue, tables, data)
     paths = _data_files(tables, data)
-    write_zip(data / ZIP, {f"probe-effect/{path.relative_to(data)}": path for path in paths})
+    files.write_zip(data / ZIP, {f"probe-effect/{path.relative_to(data)}": path for path in paths})
     write_sums(tables, static)
     write(assets / "data" / "page-files.json", index)
     write(assets / "data" / "dataset.json", dataset(catalogue, tables, data))
@@ -419,10 +400,12 @@ def write_data_section(catalogue: Catalogue, work: Path) -> None:
 
 def _downloads(tables: Mapping[str, DataTable], data: Path) -> Table:
     """A row for each thing to download: what it is, its rows, and its file in each form with the size of it."""
-    files = [("Everything", "", [data / ZIP])]
-    files += [(one.title, units.count(one.count or len(one.rows)), forms(name, data)) for name, one in tables.items()]
-    files += [(what, "", [data / name]) for name, what in WORDS["further"].items()]
-    rows = [(title, size, listed(map(_file, paths))) for title, size, paths in files]
+    downloads = [("Everything", "", [data / ZIP])]
+    downloads += [
+        (one.title, units.count(one.count or len(one.rows)), forms(name, data)) for name, one in tables.items()
+    ]
+    downloads += [(what, "", [data / name]) for name, what in WORDS["further"].items()]
+    rows = [(title, size, listed(map(_file, paths))) for title, size, paths in downloads]
     return Table([column("file-what"), column("rows"), column("files")], rows)
 
 

@@ -17,21 +17,7 @@ from probe_effect import units
 from probe_effect.model import Estimate, interval_json, spread_json
 from probe_effect.site.charts import theme
 from probe_effect.site.charts.svg import in_layouts
-from probe_effect.site.charts.theme import (
-    SERIES,
-    WIDTHS,
-    Chart,
-    Datum,
-    Layout,
-    Spec,
-    TextForm,
-    TracerLook,
-    channels,
-    frame,
-    line_spec,
-    looks,
-    width_px,
-)
+from probe_effect.site.charts.theme import SERIES, WIDTHS, Chart, Datum, Layout, Spec, TextForm, TracerLook
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +46,10 @@ def tail_chart(
         for time_ns, share in curve.points
         if time_ns > 0
     )
-    seen = looks({one.label: one.tracer for one in shown})
+    seen = theme.looks({one.label: one.tracer for one in shown})
     times, shares = (_decades([float(row[field] or 0) for row in rows]) for field in ("time_ns", "share_ratio"))
     spec = partial(
-        line_spec,
+        theme.line_spec,
         "tail",
         seen,
         rows,
@@ -113,7 +99,7 @@ def times_chart(
     """The chart of `points`, of at most as many series as there are colours; a note says when there are more."""
     tracers = dict.fromkeys(one.series for one in points) | {one.series: one.tracer for one in reversed(points)}
     labels = list(tracers)[: len(SERIES)]
-    seen = looks({label: tracers[label] for label in labels})
+    seen = theme.looks({label: tracers[label] for label in labels})
     drawn = [one for one in points if one.series in seen]
     rows: list[Datum] = []
     for one in drawn:
@@ -123,7 +109,7 @@ def times_chart(
     numbers = sorted({float(one.at) for one in drawn})
     times = [float(row[f"{axes.quantity}_s"] or 0) for row in rows]
     spec = partial(
-        line_spec,
+        theme.line_spec,
         "times",
         seen,
         values,
@@ -184,7 +170,7 @@ def panels_chart(
 ) -> Chart:
     """The chart of `points`, panels in their order; axes have `places` from left to right, the legend has `series`."""
     tracers = {one.series: one.tracer for one in reversed(points)}
-    seen = looks({one: tracers[one] for one in series if one in tracers})
+    seen = theme.looks({one: tracers[one] for one in series if one in tracers})
     specs = in_layouts(lambda layout: _panels_spec(layout, points, places, seen), title, sentence)
     columns = ("Row", "Series", "At", "Added instructions per event")
     table = tuple((one.panel, one.series, one.at, one.text) for one in points)
@@ -224,19 +210,21 @@ def _panels_spec(
     ]
     used = {value["series"] for value in drawn}
     known = {name: one for name, one in seen.items() if name in used}
-    across = max(1, int(WIDTHS[layout] / (LEGEND_PX + max(width_px(name, theme.TEXT_SIZE[layout]) for name in known))))
+    across = max(
+        1, int(WIDTHS[layout] / (LEGEND_PX + max(theme.width_px(name, theme.TEXT_SIZE[layout]) for name in known)))
+    )
     legend = {"columns": across, "symbolOpacity": 1, "symbolStrokeWidth": 1, "columnPadding": 16}
     layers = theme.layers(
         "panels",
         layout,
-        channels(known, legend),
+        theme.channels(known, legend),
         width=WIDTHS[layout],
         height=rows * HEIGHT,
         **_texts(corners, greatest, places, width, sizes["text"]),
         zeros=[{"x": left, "x2": left + width, "y": top + BASE} for left, top in corners.values()],
     )
     height = rows * HEIGHT + LEGEND_ROW * -(-len(known) // across) + 20
-    return frame(layout, height, {"data": {"values": drawn}, "layer": list(layers.values())})
+    return theme.frame(layout, height, {"data": {"values": drawn}, "layer": list(layers.values())})
 
 
 def _texts(
@@ -270,7 +258,7 @@ def _apart(places: Sequence[str], step: float, size: float) -> list[tuple[int, s
     """The places whose names do not touch each other: the last one, and each before it for which there is room."""
     kept: list[tuple[int, str]] = []
     for place, text in reversed(list(enumerate(places))):
-        widths = [width_px(name, size) for name in (text, kept[-1][1] if kept else "")]
+        widths = [theme.width_px(name, size) for name in (text, kept[-1][1] if kept else "")]
         if not kept or step * (kept[-1][0] - place) >= sum(widths) / 2 + APART:
             kept.append((place, text))
     return kept[::-1]

@@ -10,23 +10,7 @@ from probe_effect.model import Estimate, interval_json
 from probe_effect.numbers.submission import THRESHOLDS, slowdown_at
 from probe_effect.site.charts import theme
 from probe_effect.site.charts.svg import in_layouts
-from probe_effect.site.charts.theme import (
-    INK,
-    SERIES,
-    Chart,
-    Datum,
-    Layout,
-    Spec,
-    TextForm,
-    TracerLook,
-    channels,
-    frame,
-    layers,
-    line_spec,
-    looks,
-    read,
-    sizes,
-)
+from probe_effect.site.charts.theme import INK, SERIES, Chart, Datum, Layout, Spec, TextForm, TracerLook
 
 FURNITURE_HEIGHT = 90  # axis and legend
 MIDDLE = 0.55  # the share of the axis up to which a value is written at the right of its rung
@@ -65,7 +49,7 @@ def _ladder_spec(layout: Layout, rungs: Sequence[LadderRung], values: Sequence[S
     low, high = math.floor(min(ends)), math.ceil(max(ends))
     ticks = [10.0**power for power in range(low, high + 1)]
     is_narrow = layout == "narrow"
-    drawn = layers(
+    drawn = theme.layers(
         "ladder",
         layout,
         {},
@@ -79,8 +63,8 @@ def _ladder_spec(layout: Layout, rungs: Sequence[LadderRung], values: Sequence[S
     )
     if not is_narrow:
         del drawn["words"]
-    height = FURNITURE_HEIGHT + sizes("ladder", layout)["row"] * len(rungs)
-    return frame(layout, height, {"data": {"values": values}, "layer": list(drawn.values())})
+    height = FURNITURE_HEIGHT + theme.sizes("ladder", layout)["row"] * len(rungs)
+    return theme.frame(layout, height, {"data": {"values": values}, "layer": list(drawn.values())})
 
 
 RATES = [mantissa * 10.0**exponent for exponent in range(2, 7) for mantissa in (1, 2, 5)] + [1e7]
@@ -123,7 +107,7 @@ def slowdown_chart(
 ) -> Chart:
     """The chart of `lines`, at most as many as there are series colours; a note says when there are more."""
     shown = lines[: len(SERIES)]
-    seen = looks({line.label: line.tracer for line in shown})
+    seen = theme.looks({line.label: line.tracer for line in shown})
     drawn = [
         _value(MeasuredSlowdown(line.label, rate, slowdown_at(line.cost, rate)), LINE)
         for line in shown
@@ -137,7 +121,7 @@ def slowdown_chart(
 
     labels = [(f"datum.value == {ratio:g} ? ['{ratio * 100:g} %", f"{word}'] : ") for ratio, word in WORDS.items()]
     spec = partial(
-        line_spec,
+        theme.line_spec,
         "slowdown",
         seen,
         values,
@@ -217,7 +201,7 @@ def predicted_chart(
         }
         for one in pairs
     )
-    seen = looks(dict.fromkeys(sorted({one.family for one in pairs})))
+    seen = theme.looks(dict.fromkeys(sorted({one.family for one in pairs})))
     specs = in_layouts(lambda layout: _pairs_spec(layout, rows, seen, near_ratio), title, sentence)
     cells = [
         (one.label, one.series, units.interval(one.predicted, units.SHARE), units.interval(one.measured, units.SHARE))
@@ -237,7 +221,7 @@ def _ends(rows: Sequence[Datum]) -> tuple[float, float]:
 
 def _pairs_spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLook], near_ratio: float) -> Spec:
     least, most = _ends(rows)
-    own = sizes("predicted", layout)
+    own = theme.sizes("predicted", layout)
     legend = {"columns": own["legend"], "symbolStrokeWidth": 1, "symbolOpacity": 1, "columnPadding": 24}
     words = {
         "hidden": HIDDEN,
@@ -248,16 +232,16 @@ def _pairs_spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLoo
         "told": [tick for tick in ROUND[::3] if least <= tick <= most],
         "ends": [{"at": at, "low": at * (1 - near_ratio), "high": at * (1 + near_ratio)} for at in (FOOT, most)],
     }
-    drawn = layers("predicted", layout, channels(seen, legend, field="family", sort=list(seen)), **words)
+    drawn = theme.layers("predicted", layout, theme.channels(seen, legend, field="family", sort=list(seen)), **words)
     hidden = sum(not row["told"] for row in rows)
     wish = {"input": "checkbox", "name": f"show the {hidden} without a clear slowdown too (hollow: beyond an axis)"}
-    return frame(
+    return theme.frame(
         layout,
         own["height"],
         {
             "params": [{"name": HIDDEN, "value": False, **({"bind": wish} if hidden else {})}],
             "data": {"values": list(rows)},
-            **read("predicted", layout, **words)["spec"],
+            **theme.read("predicted", layout, **words)["spec"],
             "layer": list(drawn.values()),
         },
     )
