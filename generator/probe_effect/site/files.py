@@ -135,8 +135,7 @@ class DataTable:
     title: str
     fields: tuple[Field, ...]
     rows: tuple[TableRow, ...]
-    count: int | None = None
-    """How many rows there are, where they are not all here."""
+    count: int | None = None  # how many rows there are, where they are not all here
 
 
 def fields_of(columns: Iterable[Column]) -> tuple[Field, ...]:

@@ -40,8 +40,7 @@ class Dot:
     label: str
     series: str
     cost: Estimate
-    tracer: str | None = None
-    """The tracer that the series is, which gives it its look; None where it is something else."""
+    tracer: str | None = None  # the one that the series is, which gives it its look; None where it is something else
 
 
 @dataclass(frozen=True, slots=True)

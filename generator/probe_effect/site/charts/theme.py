@@ -68,10 +68,8 @@ class Chart:
     specs: dict[Layout, Spec]
     note: str | None = None
     table: TextForm = TextForm((), ())
-    page: str = ""
-    """The address of the page that it belongs to; empty where that is not known."""
-    edition: str = ""
-    """The one submission that it is of, which never changes; empty where it changes with the data."""
+    page: str = ""  # the address of the page that it belongs to; empty where that is not known
+    edition: str = ""  # the one submission that it is of, which never changes; empty where it changes with the data
 
 
 def source(version: str, edition: str = "") -> str:
