@@ -10,20 +10,11 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from probe_effect import units
-from probe_effect.answer import sentences
+from probe_effect.answer import question, sentences
 from probe_effect.answer.advice import Advice, Advised, Thread, advise
 from probe_effect.answer.alternatives import Alternative, alternatives
 from probe_effect.answer.prediction import BANDS, MAX_RATE_HZ, MIN_RATE_HZ, WORDS, ThreadLoad, limits, note_of, predict
 from probe_effect.answer.proof import event_probes, in_programs, script_of, times_of_others
-from probe_effect.answer.question import (
-    ANY_THREAD,
-    OTHER_TOOLS,
-    QUESTIONS,
-    groups,
-    tool_scripts,
-    tracer_of,
-    what_is_known,
-)
 from probe_effect.answer.spread import STOPPING, Spread, spread_of, spreads
 from probe_effect.costs.actions import ALL_CPUS, STOPS, WATCH_PROCESSES
 from probe_effect.costs.evidence import Evidence, evidence
@@ -62,7 +53,7 @@ def advise_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     newest = {one.machine: one for one in reversed(in_order(catalogue.numbers))}
     machines = [one for one in shown_machines(catalogue.numbers) if known.by_tracer(one)]
     home = next((one.machine for one in in_order(catalogue.numbers) if one.machine in machines), None)
-    standard = tool_scripts(catalogue.tools)
+    standard = question.tool_scripts(catalogue.tools)
     read = {one for one in known.tracers if (tool := known_tool(one)) and tool.language is not None}
     # Scripts are answered with the plain name of a tool where it was measured, and not with one of its versions.
     read -= {one for one in read if tool_of(one) != one and tool_of(one) in read}
@@ -95,7 +86,7 @@ def advise_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         "programs_of": _programs_of(known),
         "less": _less(known, read),
         "standard": {name: asdict(one) for name, one in standard.items()},
-        "others": {name: words for name in OTHER_TOOLS if (words := what_is_known(catalogue, name))},
+        "others": {name: words for name in question.OTHER_TOOLS if (words := question.what_is_known(catalogue, name))},
     }
     yield ADVISING, script_json(whole)
     yield FIRST, script_json(first_answers(known, facts_of_submission(newest[home]), whole) if home else {})
@@ -187,13 +178,13 @@ def first_answers(found: Evidence, home: Facts, data: Mapping[str, Any]) -> Valu
 
     `data`: what the page's script works with.
     """
-    scripts = {title: script for group in QUESTIONS.values() for title, script in group.items()}
+    scripts = {title: script for group in question.QUESTIONS.values() for title, script in group.items()}
     alike = sum(one["kind"] == data["kind"] for one in data["machines"])
     any_machine = data["words"]["any-machine" if alike > 1 else "any-one"].format(kind=data["kind"], count=alike)
     facts = replace(home, machine="")
     return {
         "machines": [("", any_machine), *((one["id"], one["label"]) for one in data["machines"])],
-        "questions": [(group, list(own.items())) for group, own in QUESTIONS.items()],
+        "questions": [(group, list(own.items())) for group, own in question.QUESTIONS.items()],
         "mechanisms": data["mechanisms"],
         "words": data["words"],
         "home": _answer(found, facts, next(iter(scripts.values())), data),
@@ -203,10 +194,12 @@ def first_answers(found: Evidence, home: Facts, data: Mapping[str, Any]) -> Valu
 
 def _answer(found: Evidence, facts: Facts, text: str, data: Mapping[str, Any]) -> Values:
     script = read_script(text)
-    tracer = tracer_of(found, script, None)
-    busy = Thread(tid=ANY_THREAD, pid=ANY_THREAD, name="", busy_ratio=1.0)
+    tracer = question.tracer_of(found, script, None)
+    busy = Thread(tid=question.ANY_THREAD, pid=question.ANY_THREAD, name="", busy_ratio=1.0)
     options = script.options
-    advice = advise(found, facts, tracer, groups(script), [busy], calls_hz={}, budget_ratio=0.01, options=options)
+    advice = advise(
+        found, facts, tracer, question.groups(script), [busy], calls_hz={}, budget_ratio=0.01, options=options
+    )
     event = advice.one_event
     verdict = limits(event) if event and advice.has_high_end(event) else ""
     return {

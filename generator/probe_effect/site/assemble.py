@@ -27,6 +27,7 @@ from probe_effect.model import BadData, ProbeEffectError
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, read_numbers
 from probe_effect.numbers.reading import is_kept
+from probe_effect.site import figures
 from probe_effect.site.advising import ADVISING, FIRST, advise_files
 from probe_effect.site.charts.draw import badge, draw_all, is_drawn, live_script, site_card
 from probe_effect.site.charts.theme import LOOKS, Chart, look
@@ -34,13 +35,6 @@ from probe_effect.site.costs import cost_files, quoted
 from probe_effect.site.data_folder import write_data_section
 from probe_effect.site.explore import FORM, MATRIX, explore_files, matrix_file
 from probe_effect.site.facts import verdicts
-from probe_effect.site.figures import (
-    machine_cards,
-    write_diagrams,
-    write_drawings,
-    write_figures,
-    write_machine_pictures,
-)
 from probe_effect.site.files import copy, write
 from probe_effect.site.pages import addresses, number_page, parts, site, submission_page, tracer_page
 from probe_effect.site.releases import copy_releases, feed, series_feed
@@ -164,10 +158,10 @@ def assemble(catalogue: Catalogue, work: Path, cache: Kept, project: Path) -> It
     """
     yield "pages"
     charts = site.charts(catalogue)
-    with drawing([*charts, site_card(), *machine_cards(catalogue).values()], cache):
+    with drawing([*charts, site_card(), *figures.machine_cards(catalogue).values()], cache):
         _write_pages(catalogue, work, project)
-        write_figures(charts, catalogue, work)
-        write_diagrams(catalogue, work, project / "site" / "diagrams")
+        figures.write_figures(charts, catalogue, work)
+        figures.write_diagrams(catalogue, work, project / "site" / "diagrams")
         yield "raw data"
         _copy_scripts(catalogue, work)
         _copy_data(catalogue, work)
@@ -176,8 +170,8 @@ def assemble(catalogue: Catalogue, work: Path, cache: Kept, project: Path) -> It
         write_data_section(catalogue, work)
         copy_releases(catalogue, work / "static" / "releases")
         yield f"{len(charts)} charts"
-    write_drawings(charts, work, cache, catalogue.version)
-    write_machine_pictures(catalogue, work, cache)
+    figures.write_drawings(charts, work, cache, catalogue.version)
+    figures.write_machine_pictures(catalogue, work, cache)
     write(work / "static" / "js" / "vega.js", live_script(cache))
 
 

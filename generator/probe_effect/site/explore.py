@@ -20,6 +20,7 @@ from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.shown import reference_submission
 from probe_effect.numbers.submission import Number
+from probe_effect.site import script_values
 from probe_effect.site.charts import theme
 from probe_effect.site.charts.dots import INSTRUCTIONS, NANOSECONDS
 from probe_effect.site.charts.theme import look
@@ -27,15 +28,7 @@ from probe_effect.site.pages import addresses, comparison, instructions, ladder_
 from probe_effect.site.pages.fragments import first_suite_first
 from probe_effect.site.pages.results.cost import VIEW as COST
 from probe_effect.site.pages.results.counts import COUNTS
-from probe_effect.site.script_values import (
-    Values,
-    choice,
-    machine_values,
-    number_values,
-    script_json,
-    short,
-    view_citation,
-)
+from probe_effect.site.script_values import Values, script_json, short
 from probe_effect.store.suite_file import Case
 from probe_effect.store.tables import FORMULA_START
 
@@ -72,13 +65,13 @@ def _form(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Values:
         suites.append({"id": suite.id, "title": suite.title, "levels": known, "cases": cases})
     return {
         "version": catalogue.version,
-        "cite": view_citation("explore", catalogue.edition),
+        "cite": script_values.view_citation("explore", catalogue.edition),
         "formula": FORMULA_START.pattern,
         "unclear": "{most}".join(parts.UNCLEAR),
         "flag": instructions.FLAG,
         "limits": {"rate_hz": [MIN_RATE_HZ, MAX_RATE_HZ]},
         "suites": [suite for suite in suites if suite["cases"]],
-        **choice(machines, catalogue),
+        **script_values.choice(machines, catalogue),
         "tracers": tracers,
         "usual": _usual(catalogue, machines),
         "quantities": QUANTITIES,
@@ -119,7 +112,7 @@ def _numbers(machine: MeasuredMachine) -> list[Values]:
     groups = grouped_by(machine.numbers.values(), lambda one: (one.case, one.level))
     places = {key: place for some in groups.values() for key, place in comparison.places(some).items()}
     return [
-        number_values(one)
+        script_values.number_values(one)
         | {
             "tracer": one.tracer,
             "tool": names.tool_with_version(one),
@@ -165,7 +158,10 @@ def _matrix(catalogue: Catalogue, architecture: str, machines: Sequence[Measured
         "id": word or "machines",
         "of": "kernel" if word else "machine",
         "unit": f"instructions, {word}" if word else "ns",
-        "columns": [{key: values[key] for key in ("id", "label", "href")} for values in map(machine_values, machines)],
+        "columns": [
+            {key: values[key] for key in ("id", "label", "href")}
+            for values in map(script_values.machine_values, machines)
+        ],
         "tables": [_table(catalogue, columns, own) for own in tracers],
     }
 
