@@ -151,7 +151,7 @@ RED_ZONE = say(
 )
 
 
-class Pair(NamedTuple):
+class PairRow(NamedTuple):
     """A case at a level with a tracer, and the fact of each quantity of a table, whatever machine it is of."""
 
     case: str
@@ -206,7 +206,7 @@ class NamedTables:
                 key = f"{tracer}.{case}{level and '@' + level}"
                 facts = [self._fact(key, quantity, is_alone=len(quantities) > 2) for quantity in quantities]
                 if any(facts):
-                    pairs.append(Pair(case, level, tracer, facts, self.found.get(f"{key}.cost", {})))
+                    pairs.append(PairRow(case, level, tracer, facts, self.found.get(f"{key}.cost", {})))
         machines = Counter(fact["machine"] for pair in pairs for fact in pair.facts if fact)
         if not machines:
             return

@@ -99,12 +99,12 @@ def _dictionary() -> Iterator[Part]:
     yield safe("A missing value is an empty cell or null, never 0. The data is licensed under CC BY 4.0.")
     for name, columns in TABLES.items():
         yield Heading(safe(name))
-        rows = []
+        cells = []
         for one in columns:
             need = ", required" if one.required else ", may be absent" if one.may_be_absent else ""
             choices = f" One of `{'`, `'.join(one.choices)}`." if one.choices else ""
-            rows.append((f"`{one.name}`", one.kind + need, one.text + choices))
-        yield _table(("Column", "Kind", "Meaning"), rows)
+            cells.append((f"`{one.name}`", one.kind + need, one.text + choices))
+        yield _table(("Column", "Kind", "Meaning"), cells)
     yield Heading("machine.json")
     yield _keys(document_keys())
     for name, models in WORDS["parts_of"].items():

@@ -249,7 +249,7 @@ def number_rows(submissions: Iterable[Submission], numbers: Numbers) -> Iterator
             row = TableRow()
             for field in fields:
                 holder = one if hasattr(one, field.name) else result
-                cell = made[field.name] if field.name in made else getattr(holder, field.name)
+                cell: Any = made[field.name] if field.name in made else getattr(holder, field.name)
                 row[field.name] = short(cell) if field.kind == "number" else cell
             yield row
 

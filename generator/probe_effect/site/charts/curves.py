@@ -34,7 +34,7 @@ def tail_chart(
 ) -> Chart:
     """The chart of `curves`, at most as many as there are series colours, on logarithmic axes; `table` has them all."""
     shown = curves[: len(SERIES)]
-    rows = tuple(
+    rows: tuple[Datum, ...] = tuple(
         {
             "series": curve.label,
             "time_ns": time_ns,

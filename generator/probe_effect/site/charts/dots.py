@@ -87,7 +87,9 @@ def dot_chart(
     rows = tuple(
         {"label": dot.label, "series": dot.series, **dict(zip(quantity.columns, dot.cost, strict=True))} for dot in dots
     )
-    values = [row | {TEXT: text, SHORT_TEXT: units.alone(text)} for row, text in zip(rows, written, strict=True)]
+    values: list[Spec] = [
+        row | {TEXT: text, SHORT_TEXT: units.alone(text)} for row, text in zip(rows, written, strict=True)
+    ]
     tracers = {dot.series: dot.tracer for dot in reversed(dots)}
     seen = looks({one: tracers[one] for one in (*series, *(dot.series for dot in dots)) if one in tracers})
     specs = in_layouts(lambda layout: _spec(layout, quantity, values, seen), title, sentence)

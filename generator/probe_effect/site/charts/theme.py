@@ -115,7 +115,7 @@ def read(name: str, layout: Layout, /, **words: object) -> dict[str, Spec]:
 def layers(name: str, layout: Layout, channels: Mapping[str, Spec], /, **words: object) -> dict[str, Spec]:
     """The layers of a file by their names, with `words`; what they encode also has what axes and `channels` have."""
     parts = read(name, layout, **words)
-    shared = parts.get("axes", {}) | channels
+    shared = {**parts.get("axes", {}), **channels}
     drawn = {part: layer for part, layer in parts.items() if part not in {"axes", "sizes", "spec"}}
     for layer in drawn.values():
         own = layer["encoding"]
