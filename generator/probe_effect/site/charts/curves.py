@@ -193,7 +193,9 @@ def _panels_spec(
         panel: ((place % columns) * (width + GAP), (place // columns) * HEIGHT) for place, panel in enumerate(panels)
     }
     greatest = {panel: max(one.cost.value for one in points if one.panel == panel) for panel in panels}
-    step = _step(width, places)
+    step = (width - 2 * PANEL_MARGIN) / max(len(places) - 1, 1)
+    named = [(PANEL_MARGIN + step * place, text) for place, text in _apart(places, step, sizes["text"])]
+    letters = int(width / (LETTER_WIDTH * sizes["text"] / 11))
     aside = {name: APART * (place - (len(seen) - 1) / 2) for place, name in enumerate(seen)}
     drawn = [
         {
@@ -220,7 +222,7 @@ def _panels_spec(
         theme.channels(known, legend),
         width=WIDTHS[layout],
         height=rows * HEIGHT,
-        **_texts(corners, greatest, places, width, sizes["text"]),
+        **_texts(corners, greatest, named, letters),
         zeros=[{"x": left, "x2": left + width, "y": top + BASE} for left, top in corners.values()],
     )
     height = rows * HEIGHT + LEGEND_ROW * -(-len(known) // across) + 20
@@ -230,28 +232,18 @@ def _panels_spec(
 def _texts(
     corners: Mapping[str, tuple[float, float]],
     greatest: Mapping[str, float],
-    places: Sequence[str],
-    width: float,
-    size: float,
+    named: Sequence[tuple[float, str]],
+    letters: int,
 ) -> dict[str, list[Spec]]:
     """Titles, greatest values (`tops`) and the names of places (`below`) of all panels."""
-    letters, step = int(width / (LETTER_WIDTH * size / 11)), _step(width, places)
     titles, tops, below = [], [], []
     for panel, (left, top) in corners.items():
         folded = textwrap.wrap(panel, letters, max_lines=TITLE_LINES, placeholder=" …") or [panel]
         first = TITLE_LINES - len(folded) + 1
         titles += [{"x": left, "y": top + LINE_HEIGHT * (first + row), "text": text} for row, text in enumerate(folded)]
         tops.append({"x": left, "y": top + BASE - PLOT_HEIGHT - 7, "text": units.count(greatest[panel])})
-        below += [
-            {"x": left + PANEL_MARGIN + step * place, "y": top + BASE + LINE_HEIGHT, "text": text}
-            for place, text in _apart(places, step, size)
-        ]
+        below += [{"x": left + at, "y": top + BASE + LINE_HEIGHT, "text": text} for at, text in named]
     return {"titles": titles, "tops": tops, "below": below}
-
-
-def _step(width: float, places: Sequence[str]) -> float:
-    """How far two places are from each other in a panel, in pixels."""
-    return (width - 2 * PANEL_MARGIN) / max(len(places) - 1, 1)
 
 
 def _apart(places: Sequence[str], step: float, size: float) -> list[tuple[int, str]]:

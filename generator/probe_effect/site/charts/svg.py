@@ -139,7 +139,12 @@ def slim(svg: str) -> str:
     for one in root.iter():
         # A line of a text says where it begins, or it would begin where the line before it ends.
         needed = {"x"} if one.tag == f"{{{SVG}}}tspan" else set()
-        kept = {name: value for name, value in one.attrib.items() if name in needed or not _is_waste(name, value)}
+        kept = {
+            name: value
+            for name, value in one.attrib.items()
+            if name in needed
+            or not (name in UNUSED or name.startswith("aria-") or value in {SHARED.get(name), DEFAULTS.get(name)})
+        }
         if one.get("aria-roledescription") == "point":
             kept[READ] = " ".join(one.attrib["aria-label"].split())
         one.attrib = {name: _short(name, value) for name, value in kept.items()}
@@ -149,10 +154,6 @@ def slim(svg: str) -> str:
     cut_clipped(root)
     _unwrap(root)
     return ET.tostring(root, encoding="unicode").replace(" />", "/>")
-
-
-def _is_waste(name: str, value: str) -> bool:
-    return name in UNUSED or name.startswith("aria-") or value in {SHARED.get(name), DEFAULTS.get(name)}
 
 
 def _short(name: str, value: str) -> str:
