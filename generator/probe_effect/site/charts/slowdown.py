@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from probe_effect import units
 from probe_effect.model import Estimate, interval_json
@@ -144,10 +145,9 @@ def slowdown_chart(
 
 def _text_form(values: Sequence[Datum], labels: Sequence[str]) -> TextForm:
     """A row for each rate, of the line and of what was measured; a column for each series."""
-    by_rate: dict[tuple[str, str], dict[str, str]] = {}
+    by_rate: dict[tuple[Any, Any], dict[Any, Any]] = {}  # the texts of quantities, which a table writes in one unit
     for value in sorted(values, key=lambda one: (one["from"] != LINE, one["rate_hz"])):
-        row = by_rate.setdefault((str(value["rate"]), str(value["from"])), {})
-        row[str(value["series"])] = str(value["slowdown"])
+        by_rate.setdefault((value["rate"], value["from"]), {})[value["series"]] = value["slowdown"]
     rows = ((rate, origin, *(cells.get(label, "") for label in labels)) for (rate, origin), cells in by_rate.items())
     return TextForm(("Events", "From", *labels), tuple(rows))
 
