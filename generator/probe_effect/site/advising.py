@@ -212,7 +212,6 @@ def _answer(found: Evidence, facts: Facts, text: str, data: Mapping[str, Any]) -
 
 
 def _cost(advice: Advice, data: Mapping[str, Any]) -> str:
-    """What one event of each probe costs, and where."""
     row = advice.probes[0].part
     assert row is not None
     is_one = len(row.machines) == 1

@@ -176,7 +176,6 @@ def assemble(catalogue: Catalogue, work: Path, cache: Kept, project: Path) -> It
 
 
 def _write_pages(catalogue: Catalogue, work: Path, project: Path) -> None:
-    """Pages with their fragments, and what layouts and scripts read of all data."""
     static, assets, content = work / "static", work / "assets", project / "content"
     addresses = []
     for path, text in chain(site.content(catalogue), tracer_page.write_plain(content)):

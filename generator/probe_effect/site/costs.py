@@ -119,7 +119,6 @@ def table_values(table: CostTable, kinds: Collection[str], notes: dict[str, int]
 
 
 def _row(row: CostRow, notes: dict[str, int], machines: dict[str, int]) -> list[Any]:
-    """The places of `COLUMNS`, without what is missing at the end."""
     note, whose_range, path = note_of(row), " ".join(row.machines), row.path
     made = [
         *_ends(row.cost),
@@ -168,7 +167,6 @@ class NamedTables:
     """
 
     def __init__(self, catalogue: Catalogue, found: Mapping[str, Fact]) -> None:
-        """The tables of the data in `catalogue`, whose facts are `found`."""
         self.catalogue, self.found, self.facts = catalogue, found, dict[str, Fact]()
         oldest_first = sorted(catalogue.timed, key=lambda one: one.started)
         self.tools = {one.tracer: names.tool_with_version(one) for run in oldest_first for one in run.numbers}

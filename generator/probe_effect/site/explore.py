@@ -107,7 +107,6 @@ def _usual(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[st
 
 
 def _numbers(machine: MeasuredMachine) -> list[Values]:
-    """The current costs of a machine, each with what a row of the table needs."""
     # Number's id to its place among the tracers that have its case and level there; counts have none.
     groups = grouped_by(machine.numbers.values(), lambda one: (one.case, one.level))
     places = {key: place for some in groups.values() for key, place in comparison.places(some).items()}

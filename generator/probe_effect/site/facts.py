@@ -163,7 +163,6 @@ def _bounded(one: Number, what: str, estimate: Estimate, scale: Scale, words: st
 
 
 def _of_suites(current: Iterable[Number]) -> Iterator[tuple[str, Fact]]:
-    """The untraced time of an iteration and the noise floor of each suite, from the run that is shown of it."""
     for suite, numbers in grouped_by(current, lambda one: one.submission.suite).items():
         [(machine, _)] = Counter(one.submission.machine for one in numbers).most_common(1)
         runs = {one.submission.id: one.submission for one in numbers if one.submission.machine == machine}
@@ -242,7 +241,6 @@ def cost_of_event(catalogue: Catalogue, one: Number) -> Estimate:
 
 
 def _of_rates(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
-    """The thresholds and the slowdowns of one busy thread."""
     cost = cost_of_event(catalogue, one)
     for percent in THRESHOLDS:
         if one.is_clear and (rate := threshold(cost, percent)) is not None:
@@ -448,7 +446,6 @@ def _of_two_counts(counts: Mapping[str, Number], key: str) -> Fact | None:
 
 
 def _of_data(catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
-    """How much there is of everything."""
     submissions = catalogue.active
     traced = {number.tracer for one in submissions for number in one.numbers if number.status == "ok"}
     sizes = {

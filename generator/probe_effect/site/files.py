@@ -402,7 +402,6 @@ def _mixed(title: str, kinds: Iterable[dict[str, list[TableRow]]], value: str) -
 def _each(
     key: str, address: Callable[[str], str], title: str, fields: tuple[Field, ...], rows: Iterable[TableRow]
 ) -> dict[str, Tables]:
-    """A page for each value of `key`, with its rows."""
     groups: dict[str, list[TableRow]] = grouped_by(rows, itemgetter(key))
     called = "machine_name" if key == "machine" else key
     return {

@@ -169,7 +169,6 @@ def _first_choice(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> 
 
 
 def _shards(machine: MeasuredMachine) -> dict[str, Values]:
-    """Tracer to the file that it has with a machine."""
     own = {tracer: [one for one in machine.every if one.tracer == tracer] for tracer in machine.tools}
     # Every case and level that two tracers have, with both; from one submission where one has both. By tracer, then by
     # the other: the places of two numbers in their files, and their difference over the blocks that both have, if any.

@@ -235,7 +235,6 @@ def _texts(
     named: Sequence[tuple[float, str]],
     letters: int,
 ) -> dict[str, list[Spec]]:
-    """Titles, greatest values (`tops`) and the names of places (`below`) of all panels."""
     titles, tops, below = [], [], []
     for panel, (left, top) in corners.items():
         folded = textwrap.wrap(panel, letters, max_lines=TITLE_LINES, placeholder=" …") or [panel]

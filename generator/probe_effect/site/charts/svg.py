@@ -95,7 +95,6 @@ def _inside(points: list[Point], depth: Callable[[Point], float], *, is_area: bo
 
 @cache
 def _templates() -> Environment:
-    """The drawings beside this module, which escape what they print, and may name the colours."""
     templates = Environment(loader=PackageLoader("probe_effect", "site/charts"), autoescape=True)
     templates.filters["lines"] = lambda text, width_px: theme.folded(text, int(width_px / LETTER_WIDTH)).split("\n")
     templates.globals |= {
