@@ -23,10 +23,10 @@ from builders import PROJECT, json_rows, strings_of, write_counted_submission, w
 from probe_effect import units
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.site.assemble import _copy_data
-from probe_effect.site.data_folder import write_tables
+from probe_effect.site.data_folder import QUERY, _answer, write_data_section, write_tables
 from probe_effect.site.files import rows
 from probe_effect.site.pages.parts import Table
-from probe_effect.site.releases import QUERY, _answer, feed, write_data_section
+from probe_effect.site.releases import feed
 from probe_effect.store.places import DataFolder
 from probe_effect.store.samples import SAMPLE_COLUMNS
 from probe_effect.store.tables import csv_line

@@ -16,6 +16,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from builders import picture_size, strings_of, write_data
+from probe_effect import units
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.site.assemble import assemble
@@ -397,6 +398,11 @@ def test_the_table_of_a_slowdown_chart_has_a_row_for_each_rate_and_a_column_for_
     assert table.head == ("Events", "From", "kprobe", "uprobe")
     assert len(table.rows) == len(RATES)
     assert table.rows[0][:3] == ("100\u00a0/s", "rate x cost", "0.00050\u00a0% (0.00045\u00a0to\u00a00.00055)")
+
+
+def test_the_table_of_a_slowdown_chart_can_have_its_columns_in_one_unit() -> None:
+    cells = [cell for column in zip(*slowdowns(line("a", 50)).table.rows, strict=True) for cell in column[:1]]
+    assert [isinstance(cell, units.Quantity) for cell in cells] == [True, False, True]
 
 
 @pytest.mark.parametrize("chart", BOTH)

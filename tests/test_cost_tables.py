@@ -8,8 +8,8 @@ from builders import FIGURES as BUILT
 from builders import PROJECT
 from probe_effect.model import ProbeEffectError
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
-from probe_effect.site.costs import NamedTables
-from probe_effect.site.facts import facts, quoted
+from probe_effect.site.costs import NamedTables, quoted
+from probe_effect.site.facts import facts
 from probe_effect.store.places import DataFolder
 
 ENTRY = '[one]\ncases = ["02-kprobe"]\ntracers = ["bpftrace", "nobody"]\nquantities = ["cost", "threshold-5"]\n'

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from probe_effect.model import Sample
-    from probe_effect.site.measured_facts import Fact
+    from probe_effect.site.facts import Fact
 
 GAP = "\u00a0"
 PLACE = f"/results/{MACHINE}/{FOLDER}/02-kprobe/bpftrace/"

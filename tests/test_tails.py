@@ -180,5 +180,5 @@ def written(data: Path, path: Path) -> list[dict[str, object]]:
     """The rows of the table of all histograms, which says itself how many there are."""
     table = write_runs("histogram", read_catalogue(DataFolder(data)), path)
     found: list[dict[str, object]] = pq.read_table(path).to_pylist()
-    assert table.size == len(found)
+    assert table.count == len(found)
     return found

@@ -32,6 +32,11 @@ APART = 18.0
 """CIE 1976 colour difference; about 2 can just be seen side by side."""
 
 
+def series(*tracers: str | None) -> list[TracerLook]:
+    """The looks of the series of a chart, in their order."""
+    return list(looks({f"series {place}": tracer for place, tracer in enumerate(tracers)}).values())
+
+
 def lab(light: np.ndarray) -> np.ndarray:
     ratio = TO_XYZ @ np.clip(light, 0, 1) / WHITE
     root = np.where(ratio > 216 / 24389, np.cbrt(ratio), (24389 / 27 * ratio + 16) / 116)
@@ -76,15 +81,15 @@ def test_no_two_tools_look_alike() -> None:
 
 
 def test_a_tracer_has_the_look_that_it_has_in_any_company() -> None:
-    alone = looks(["dtrace"])[0]
-    assert looks(["bpftrace", "dtrace", "ftrace"])[1] == looks(["strace", "dtrace"])[1] == alone == LOOKS["dtrace"]
+    alone = series("dtrace")[0]
+    assert series("bpftrace", "dtrace", "ftrace")[1] == series("strace", "dtrace")[1] == alone == LOOKS["dtrace"]
 
 
 def test_versions_of_a_tool_have_its_colour_and_a_form_of_their_own() -> None:
     version = look("bpftrace-0-23-2")
     assert version.series == LOOKS["bpftrace"].series
     assert version.form != LOOKS["bpftrace"].form
-    assert looks(["bpftrace-0-23-2", "bpftrace"])[0] == version
+    assert series("bpftrace-0-23-2", "bpftrace")[0] == version
 
 
 def test_a_tool_whose_name_begins_with_anothers_is_not_its_version() -> None:
@@ -94,23 +99,23 @@ def test_a_tool_whose_name_begins_with_anothers_is_not_its_version() -> None:
 
 def test_an_unknown_tool_has_its_look_from_its_name() -> None:
     assert look("bpftime") == look("bpftime")
-    assert looks(["bpftime", "kutrace"]) == list(reversed(looks(["kutrace", "bpftime"])))
+    assert series("bpftime", "kutrace") == list(reversed(series("kutrace", "bpftime")))
 
 
 def test_one_tracer_twice_in_a_chart_is_told_apart_by_its_form() -> None:
-    first, second = looks(["bpftrace", "bpftrace"])
+    first, second = series("bpftrace", "bpftrace")
     assert first.series == second.series
     assert (first.shape, first.dash) != (second.shape, second.dash)
 
 
 def test_what_is_no_tracer_beside_tracers_is_grey() -> None:
-    tracer, other = looks(["perf", None])
+    tracer, other = series("perf", None)
     assert tracer == LOOKS["perf"]
     assert other.colour == MUTED
 
 
 def test_series_that_are_no_tracers_have_colours_and_forms_in_their_order() -> None:
-    found = looks([None] * 10)
+    found = series(*[None] * 10)
     assert [one.colour for one in found[: len(SERIES)]] == list(SERIES)
     assert len(set(found)) == len(found)
 

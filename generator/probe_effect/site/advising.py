@@ -10,32 +10,22 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from probe_effect import units
-from probe_effect.answer import sentences
+from probe_effect.answer import question, sentences
 from probe_effect.answer.advice import Advice, Advised, Thread, advise
 from probe_effect.answer.alternatives import Alternative, alternatives
 from probe_effect.answer.prediction import BANDS, MAX_RATE_HZ, MIN_RATE_HZ, WORDS, ThreadLoad, limits, note_of, predict
 from probe_effect.answer.proof import event_probes, in_programs, script_of, times_of_others
-from probe_effect.answer.question import (
-    ANY_THREAD,
-    OTHER_TOOLS,
-    QUESTIONS,
-    groups,
-    tool_scripts,
-    tracer_of,
-    what_is_known,
-)
 from probe_effect.answer.spread import STOPPING, Spread, spread_of, spreads
 from probe_effect.costs.actions import ALL_CPUS, STOPS, WATCH_PROCESSES
 from probe_effect.costs.evidence import Evidence, evidence
 from probe_effect.costs.row import NOTES, SAMPLED, CostRow
-from probe_effect.costs.table import ProbeGroup
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.estimates import multiplied
 from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.names import quoted, tool_of
 from probe_effect.numbers.shown import Facts, facts_of_submission, in_order, shown_machines
-from probe_effect.numbers.submission import THRESHOLDS, Number, Submission
+from probe_effect.numbers.submission import THRESHOLDS, Number
 from probe_effect.scripts.form import tables
 from probe_effect.scripts.script import read_script
 from probe_effect.site.costs import DIGITS, MECHANISMS, USER_PROBES, file_name, scope_tables
@@ -47,65 +37,67 @@ from probe_effect.tools import known_tool
 
 ADVISING = "advise.json"
 
-FIRST = "first-answer.json"
-"""What the layout prints of the forms before their scripts run; nobody loads it."""
-
+FIRST = "first-answer.json"  # what the layout prints of the forms before their scripts run; nobody loads it
 SAID = """slows unclear unknown one threshold no-threshold counted hot band bands no-interval costs cost-together limits
 no-limits up-to least on-machines over-machines range hardware-row switches switches-unknown filtered
 as-printed not-bounded printed-alone""".split()
 """Keys of the words that the page has in common with `predict` and `advise`."""
 
-ADVISE_WORDS = beside(__file__)
-"""The words that only these forms have."""
+ADVISE_WORDS = beside(__file__)  # the words that only these forms have
 
 
 def advise_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """File name below `/data/` and its JSON."""
-    found = evidence(catalogue)
-    far = times_of_others(found)
+    known = evidence(catalogue)
+    far = times_of_others(known)
     newest = {one.machine: one for one in reversed(in_order(catalogue.numbers))}
-    machines = [one for one in shown_machines(catalogue.numbers) if found.by_tracer(one)]
+    machines = [one for one in shown_machines(catalogue.numbers) if known.by_tracer(one)]
     home = next((one.machine for one in in_order(catalogue.numbers) if one.machine in machines), None)
-    standard = tool_scripts(catalogue.tools)
-    read = {one for one in found.tracers if (tool := known_tool(one)) and tool.language is not None}
+    standard = question.tool_scripts(catalogue.tools)
+    read = {one for one in known.tracers if (tool := known_tool(one)) and tool.language is not None}
     # Scripts are answered with the plain name of a tool where it was measured, and not with one of its versions.
     read -= {one for one in read if tool_of(one) != one and tool_of(one) in read}
-    read |= {one.tracer for one in standard.values()} | {STOPS} | {tool_of(tracer) for _, tracer, _ in found.printed}
+    read |= {one.tracer for one in standard.values()} | {STOPS} | {tool_of(tracer) for _, tracer, _ in known.printed}
     kind = facts_of_submission(newest[home]).kind if home else None
+    scope = scope_tables(catalogue)[file_name(kind)] if kind else None
     whole = {
         "tables": tables(),
         "words": {key: (WORDS | NOTES)[key] for key in SAID} | ADVISE_WORDS,
         "mechanisms": [("", ADVISE_WORDS["first-unknown"]), *((one, WORDS[f"first-{one}"]) for one in MECHANISMS)],
-        "programs": {"stopping": STOPPING, "kinds": {kind: _spread(one) for kind, one in spreads(found).items()}},
+        "programs": {"stopping": STOPPING, "kinds": {kind: _spread(one) for kind, one in spreads(known).items()}},
         "calibrated_ratio": {"low": far.low, "middle": far.value, "high": far.high} if far else None,
         "thresholds": THRESHOLDS,
         "bands": [asdict(band) for band in BANDS],
         "limits": {"rate_hz": [MIN_RATE_HZ, MAX_RATE_HZ]},
         "user_probes": USER_PROBES,
         "switched": {"tracers": WATCH_PROCESSES, "spared": ALL_CPUS},
-        "tracers": [one for one in found.tracers if one in read],
+        "tracers": [one for one in known.tracers if one in read],
         "kind": kind,
-        "machines": [_machine(newest[machine]) for machine in machines],
-        "scopes": {"": _read_by(scope_tables(catalogue)[file_name(kind)], read)} if kind else {},
-        "programs_of": _programs_of(found),
-        "less": _less(found, read),
+        "machines": [
+            {
+                "id": machine,
+                "label": names.machine_name(newest[machine]),
+                "href": addresses.machine(machine),
+                "kind": facts_of_submission(newest[machine]).kind,
+            }
+            for machine in machines
+        ],
+        "scopes": {"": _read_by(scope, read)} if scope else {},
+        "programs_of": _programs_of(known),
+        "less": _less(known, read),
         "standard": {name: asdict(one) for name, one in standard.items()},
-        "others": {name: words for name in OTHER_TOOLS if (words := what_is_known(catalogue, name))},
+        "others": {name: words for name in question.OTHER_TOOLS if (words := question.what_is_known(catalogue, name))},
     }
     yield ADVISING, script_json(whole)
-    first = first_answers(found, facts_of_submission(newest[home]), whole) if home else {}
-    yield FIRST, script_json(first)
-
-
-def _machine(newest: Submission) -> Values:
-    label, kind = names.machine_name(newest), facts_of_submission(newest).kind
-    return {"id": newest.machine, "label": label, "href": addresses.machine(newest.machine), "kind": kind}
+    yield FIRST, script_json(first_answers(known, facts_of_submission(newest[home]), whole) if home else {})
 
 
 def _read_by(scope: Values, tracers: Collection[str]) -> Values:
     """The tables of a scope whose tracers run scripts that the page reads."""
-    return {key: scope[key] for key in ("machines", "notes")} | {
-        "tracers": {tracer: table for tracer, table in scope["tracers"].items() if tracer in tracers}
+    return {
+        "machines": scope["machines"],
+        "notes": scope["notes"],
+        "tracers": {tracer: table for tracer, table in scope["tracers"].items() if tracer in tracers},
     }
 
 
@@ -120,16 +112,18 @@ def _less(found: Evidence, read: Collection[str]) -> dict[str, list[Any]]:
         if tracer in read and not one.parts:
             known = {other.key[1:]: other for other in alternatives(found, (machine, tracer, case))}
             lower.setdefault(f"{tracer} {one.probe} {one.action}", []).append(known)
-    common = {
-        key: [one for place, one in sets[0].items() if all(place in each for each in sets)]
-        for key, sets in lower.items()
-    }
-    return {key: [_way(one) for one in some] for key, some in common.items() if some}
-
-
-def _way(one: Alternative) -> list[str]:
-    name = WORDS["way"].format(what=quoted(one.measured.title), tool=one.measured.tracer)
-    return [name, addresses.case(one.measured.case), one.but or WORDS["way-tracer"]]
+    ways = {}
+    for key, (first, *others) in lower.items():
+        if common := [one for way, one in first.items() if all(way in other for other in others)]:
+            ways[key] = [
+                [
+                    WORDS["way"].format(what=quoted(one.measured.title), tool=one.measured.tracer),
+                    addresses.case(one.measured.case),
+                    one.but or WORDS["way-tracer"],
+                ]
+                for one in common
+            ]
+    return ways
 
 
 def _spread(one: Spread) -> Values:
@@ -176,8 +170,7 @@ def programs_said(some: Sequence[Number], rate_hz: float | None) -> str:
     return said
 
 
-ADVISED = "Print every file that is opened"
-"""The question whose script is in the field of `/advise/` at first."""
+ADVISED = "Print every file that is opened"  # the question whose script is in the field of `/advise/` at first
 
 
 def first_answers(found: Evidence, home: Facts, data: Mapping[str, Any]) -> Values:
@@ -185,13 +178,13 @@ def first_answers(found: Evidence, home: Facts, data: Mapping[str, Any]) -> Valu
 
     `data`: what the page's script works with.
     """
-    scripts = {title: script for group in QUESTIONS.values() for title, script in group.items()}
+    scripts = {title: script for group in question.QUESTIONS.values() for title, script in group.items()}
     alike = sum(one["kind"] == data["kind"] for one in data["machines"])
     any_machine = data["words"]["any-machine" if alike > 1 else "any-one"].format(kind=data["kind"], count=alike)
     facts = replace(home, machine="")
     return {
         "machines": [("", any_machine), *((one["id"], one["label"]) for one in data["machines"])],
-        "questions": [(group, list(own.items())) for group, own in QUESTIONS.items()],
+        "questions": [(group, list(own.items())) for group, own in question.QUESTIONS.items()],
         "mechanisms": data["mechanisms"],
         "words": data["words"],
         "home": _answer(found, facts, next(iter(scripts.values())), data),
@@ -201,12 +194,14 @@ def first_answers(found: Evidence, home: Facts, data: Mapping[str, Any]) -> Valu
 
 def _answer(found: Evidence, facts: Facts, text: str, data: Mapping[str, Any]) -> Values:
     script = read_script(text)
-    tracer = tracer_of(found, script, None)
-    busy = Thread(tid=ANY_THREAD, pid=ANY_THREAD, name="", busy_ratio=1.0)
+    tracer = question.tracer_of(found, script, None)
+    busy = Thread(tid=question.ANY_THREAD, pid=question.ANY_THREAD, name="", busy_ratio=1.0)
     options = script.options
-    advice = advise(found, facts, tracer, groups(script), [busy], calls_hz={}, budget_ratio=0.01, options=options)
-    known = advice.one_event
-    verdict = limits(known) if known and advice.has_high_end(known) else ""
+    advice = advise(
+        found, facts, tracer, question.groups(script), [busy], calls_hz={}, budget_ratio=0.01, options=options
+    )
+    event = advice.one_event
+    verdict = limits(event) if event and advice.has_high_end(event) else ""
     return {
         "script": text,
         "answer": f"{_cost(advice, data)} {verdict}" if verdict else "",
@@ -217,53 +212,43 @@ def _answer(found: Evidence, facts: Facts, text: str, data: Mapping[str, Any]) -
 
 
 def _cost(advice: Advice, data: Mapping[str, Any]) -> str:
-    """What one event of each probe costs, and where."""
-    part = advice.probes[0].part
-    assert part is not None
-    words = {"what": data["words"]["whole"], "tool": advice.tracer, "cost": _each(part)}
-    is_one = len(part.machines) == 1
-    where = names.machine_name(part.sources[0].submission) if is_one else sentences.over(part.machines, data["kind"])
-    return WORDS["costs"].format(**words, where=where)
+    row = advice.probes[0].part
+    assert row is not None
+    is_one = len(row.machines) == 1
+    where = names.machine_name(row.sources[0].submission) if is_one else sentences.over(row.machines, data["kind"])
+    return WORDS["costs"].format(what=data["words"]["whole"], tool=advice.tracer, cost=_each(row), where=where)
 
 
-def _each(part: CostRow) -> str:
-    return sentences.written(part.cost, units.DURATION, part.machines)
+def _each(row: CostRow) -> str:
+    return sentences.written(row.cost, units.DURATION, row.machines)
 
 
 def _probe(found: Evidence, tracer: str, one: Advised, data: Mapping[str, Any]) -> Values:
     """A probe: what it is and does, which fields it has, and what an event costs."""
-    group = one.group
-    words = data["words"]
+    group, words = one.group, data["words"]
+    times = Counter(action.replace("-", " ") for action in group.actions)
+    several = words["several-times"]
+    does = [name if count == 1 else several.format(action=name, count=count) for name, count in times.items()]
     filtered = words["behind-filter"] if group.has_filter else ""
-    said = [(words["event"], f"{_each(one.part)}, {one.part.basis}")] if one.part else []
-    if one.part and one.part.hardware:
-        said.append((WORDS["hardware-row"], one.part.hardware.text))
+    said = []
+    if one.part:
+        said.append((words["event"], f"{_each(one.part)}, {one.part.basis}"))
+        if one.part.hardware:
+            said.append((WORDS["hardware-row"], one.part.hardware.text))
+        # The rates at which it alone slows a busy thread by so many per cent, as real programs are slowed.
+        apart = spread_of(found, tracer, group.kind, group.actions)
+        cost = multiplied(one.part.cost, apart.factor) if apart else one.part.cost
+        rates = predict(cost, ThreadLoad(rate_hz=1.0)).thresholds
+        for percent, word in THRESHOLDS.items():
+            at = sentences.at_rate(rates[percent], one.part.machines)
+            said.append((f"{percent}{units.GAP}% ({word})", at))
     return {
         "attach": group.attach,
-        "does": f"{group.kind.replace('-', ' ')}: {_does(group, words)}{filtered}",
+        "does": f"{group.kind.replace('-', ' ')}: {', '.join(does)}{filtered}",
         "has_first": group.kind in data["user_probes"],
         "has_many": group.matched is None,
-        "said": [*said, *_thresholds(found, tracer, one)],
+        "said": said,
     }
-
-
-def _does(group: ProbeGroup, words: Mapping[str, str]) -> str:
-    times = Counter(one.replace("-", " ") for one in group.actions)
-    several = words["several-times"]
-    return ", ".join(one if count == 1 else several.format(action=one, count=count) for one, count in times.items())
-
-
-def _thresholds(found: Evidence, tracer: str, one: Advised) -> list[tuple[str, str]]:
-    """The rates at which it alone slows a busy thread by so many per cent, as real programs are slowed."""
-    if one.part is None:
-        return []
-    apart = spread_of(found, tracer, one.group.kind, one.group.actions)
-    cost = multiplied(one.part.cost, apart.factor) if apart else one.part.cost
-    rates = predict(cost, ThreadLoad(rate_hz=1.0)).thresholds
-    return [
-        (f"{percent}{units.GAP}% ({word})", sentences.at_rate(rates[percent], one.part.machines))
-        for percent, word in THRESHOLDS.items()
-    ]
 
 
 def _less_costly(advice: Advice, data: Mapping[str, Any]) -> list[Any]:
@@ -271,16 +256,14 @@ def _less_costly(advice: Advice, data: Mapping[str, Any]) -> list[Any]:
     groups_ = [one.group for one in advice.probes]
     if len(groups_) != 1 or len(groups_[0].actions) != 1:
         return []
-    found: list[Any] = data["less"].get(f"{advice.tracer} {groups_[0].kind} {groups_[0].actions[0]}", [])
-    return found
+    ways: list[Any] = data["less"].get(f"{advice.tracer} {groups_[0].kind} {groups_[0].actions[0]}", [])
+    return ways
 
 
 def _assumed(advice: Advice, data: Mapping[str, Any]) -> list[str]:
-    words = data["words"]
-    is_user = any(one.group.kind in data["user_probes"] for one in advice.probes)
-    known = [(one.group.attach, note_of(one.part)) for one in advice.probes if one.part]
-    notes = [f"{attach}: {note}" for attach, note in known if note]
-    first = [words["first"]] if is_user else []
+    words, rows = data["words"], [(one.group.attach, one.part) for one in advice.probes if one.part]
+    first = [words["first"]] if any(one.group.kind in data["user_probes"] for one in advice.probes) else []
+    notes = [f"{attach}: {note}" for attach, row in rows if (note := note_of(row))]
     filtered = [words["filtered"]] if any(one.group.has_filter for one in advice.probes) else []
     programs = [sentences.programs(one) for one in advice.spreads]
     return list(dict.fromkeys([WORDS["range"], *first, *notes, *filtered, WORDS["counted"], WORDS["hot"], *programs]))

@@ -16,10 +16,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed, wait
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from probe_effect.checks.run import check_contents
 from probe_effect.compare.subjects import subjects
@@ -27,32 +27,24 @@ from probe_effect.model import BadData, ProbeEffectError
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, read_numbers
 from probe_effect.numbers.reading import is_kept
+from probe_effect.site import figures
 from probe_effect.site.advising import ADVISING, FIRST, advise_files
 from probe_effect.site.charts.draw import badge, draw_all, is_drawn, live_script, site_card
 from probe_effect.site.charts.theme import LOOKS, Chart, look
-from probe_effect.site.costs import cost_files
+from probe_effect.site.costs import cost_files, quoted
+from probe_effect.site.data_folder import write_data_section
 from probe_effect.site.explore import FORM, MATRIX, explore_files, matrix_file
-from probe_effect.site.facts import quoted, verdicts
-from probe_effect.site.figures import (
-    machine_cards,
-    write_diagrams,
-    write_drawings,
-    write_figures,
-    write_machine_pictures,
-)
+from probe_effect.site.facts import verdicts
 from probe_effect.site.files import copy, write
 from probe_effect.site.pages import addresses, number_page, parts, site, submission_page, tracer_page
-from probe_effect.site.releases import copy_releases, feed, series_feed, write_data_section
+from probe_effect.site.releases import copy_releases, feed, series_feed
 from probe_effect.site.script_values import INDEX, compare_files, guidance_files, machine_values, script_json
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder, SubmissionFolder, own_headers
 from probe_effect.store.suite_file import workload_source
 from probe_effect.store.transcripts import ROOT_NEED, Recorded, Transcript
 
-FEWEST_CHARTS = 16
-"""Fewer are drawn sooner than processes are started."""
-
-
+FEWEST_CHARTS = 16  # fewer are drawn sooner than processes are started
 SAFE_PATH = "PYTHONSAFEPATH"
 
 
@@ -95,15 +87,12 @@ def drawing(charts: Iterable[Chart], cache: Kept) -> Iterator[None]:
             pool.shutdown(cancel_futures=True)
 
 
-FEWEST = 8
-"""Fewer new submissions are made sooner than a process is started."""
-
+FEWEST = 8  # fewer new submissions are made sooner than a process is started
 SHARDS_PER_WORKER = 3
 """So that no worker waits long for the last, and the progress shows; each shard reads all suites again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shard:
+class Shard(NamedTuple):
     """The `number`th of `of` shards, from 1; a machine belongs to one, by its name, whatever else there is."""
 
     number: int
@@ -137,16 +126,14 @@ def make_shards(data: DataFolder, workers: int | None = None) -> Iterator[str]:
 
     Nothing is done where nothing can be kept, or little is to be done.
     """
-    count = workers or cpus()
-    folders = data.submissions()
+    count, folders = workers or cpus(), data.submissions()
     new = sum(not is_kept(files, data.kept) for files in folders)
     if data.kept.folder is None or count < 2 or new < FEWEST:
         return
     yield f"numbers of {new} submissions, {count} at a time"
-    shards = [Shard(number, count * SHARDS_PER_WORKER) for number in range(1, count * SHARDS_PER_WORKER + 1)]
+    of, done = count * SHARDS_PER_WORKER, 0
     with processes(count) as pool:
-        waiting = [pool.submit(make_shard, data, shard) for shard in shards]
-        done = 0
+        waiting = [pool.submit(make_shard, data, Shard(number, of)) for number in range(1, of + 1)]
         for finished in as_completed(waiting):
             before, done = done, done + finished.result()
             if done * 10 // len(folders) > before * 10 // len(folders):
@@ -156,9 +143,7 @@ def make_shards(data: DataFolder, workers: int | None = None) -> Iterator[str]:
 FOLDERS = ("static", "assets", "content")
 """The parts of the work folder, rebuilt from nothing each time; what others refer to comes first."""
 
-ADDRESSES = "addresses.txt"
-"""In the work folder: where each page is to be that comes from data."""
-
+ADDRESSES = "addresses.txt"  # in the work folder: where each page is to be that comes from data
 LIST = "machines.json"
 """All machines, which a page loads when its reader asks for one that the form does not offer from the start."""
 
@@ -173,10 +158,10 @@ def assemble(catalogue: Catalogue, work: Path, cache: Kept, project: Path) -> It
     """
     yield "pages"
     charts = site.charts(catalogue)
-    with drawing([*charts, site_card(), *machine_cards(catalogue).values()], cache):
+    with drawing([*charts, site_card(), *figures.machine_cards(catalogue).values()], cache):
         _write_pages(catalogue, work, project)
-        write_figures(charts, catalogue, work)
-        write_diagrams(catalogue, work, project / "site" / "diagrams")
+        figures.write_figures(charts, catalogue, work)
+        figures.write_diagrams(catalogue, work, project / "site" / "diagrams")
         yield "raw data"
         _copy_scripts(catalogue, work)
         _copy_data(catalogue, work)
@@ -185,13 +170,12 @@ def assemble(catalogue: Catalogue, work: Path, cache: Kept, project: Path) -> It
         write_data_section(catalogue, work)
         copy_releases(catalogue, work / "static" / "releases")
         yield f"{len(charts)} charts"
-    write_drawings(charts, work, cache, catalogue.version)
-    write_machine_pictures(catalogue, work, cache)
+    figures.write_drawings(charts, work, cache, catalogue.version)
+    figures.write_machine_pictures(catalogue, work, cache)
     write(work / "static" / "js" / "vega.js", live_script(cache))
 
 
 def _write_pages(catalogue: Catalogue, work: Path, project: Path) -> None:
-    """Pages with their fragments, and what layouts and scripts read of all data."""
     static, assets, content = work / "static", work / "assets", project / "content"
     addresses = []
     for path, text in chain(site.content(catalogue), tracer_page.write_plain(content)):
@@ -207,22 +191,25 @@ def _write_pages(catalogue: Catalogue, work: Path, project: Path) -> None:
     write(work / ADDRESSES, "".join(f"{address}\n" for address in addresses))
     fragments = site.fragment_files(catalogue)
     found, tables = quoted(catalogue, project, fragments.values())
-    write(assets / "facts.json", json.dumps(found, ensure_ascii=False))
     for name, text in (fragments | tables).items():
         write(assets / "fragments" / name, text)
-    examples = {name: asdict(found) for name, found in site.citations(catalogue).items()}
-    write(assets / "citations.json", json.dumps(examples, ensure_ascii=False))
-    write(assets / "labels.json", json.dumps(labels(catalogue), ensure_ascii=False))
-    write(assets / "transcripts.json", json.dumps(transcript_values(catalogue), ensure_ascii=False))
-    references = [one.model_dump() for one in catalogue.references]
-    write(assets / "references.json", json.dumps(references, ensure_ascii=False))
-    write(assets / "claims.json", json.dumps(verdicts(catalogue), ensure_ascii=False))
+    read_by_layouts = {
+        "facts": found,
+        "citations": {name: asdict(citation) for name, citation in site.citations(catalogue).items()},
+        "labels": labels(catalogue),
+        "transcripts": transcript_values(catalogue),
+        "references": [one.model_dump() for one in catalogue.references],
+        "claims": verdicts(catalogue),
+    }
+    for name, values in read_by_layouts.items():
+        write(assets / f"{name}.json", json.dumps(values, ensure_ascii=False))
     for one in verdicts(catalogue):
         write(static / "claims" / f"{one['id']}.svg", badge([(one["id"], one["verdict"])]))
     for name, text in script_data(catalogue):
         write((assets if name in OF_LAYOUTS else static) / "data" / name, text)
+    looks = json.dumps(tracer_looks(catalogue))
     for kind in (assets, static):
-        write(kind / "data" / "tracer-looks.json", json.dumps(tracer_looks(catalogue)))
+        write(kind / "data" / "tracer-looks.json", looks)
 
 
 def script_data(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
@@ -262,17 +249,13 @@ def _copy_data(catalogue: Catalogue, work: Path) -> None:
 
 def labels(catalogue: Catalogue) -> dict[str, dict[str, dict[str, str]]]:
     """For suites and sources each id to its `text`, `href` and, of sources, `title`: `labels.json`."""
+    suites = (one.suite for one in catalogue.suites)
+    sources = ((one.id, one.document) for one in catalogue.sources)
     return {
-        "suites": {
-            one.suite.id: {"text": one.suite.title, "href": addresses.suite(one.suite.id)} for one in catalogue.suites
-        },
+        "suites": {suite.id: {"text": suite.title, "href": addresses.suite(suite.id)} for suite in suites},
         "sources": {
-            one.id: {
-                "text": parts.source_label(one.document),
-                "href": addresses.figure(one.id),
-                "title": one.document.title,
-            }
-            for one in catalogue.sources
+            name: {"text": parts.source_label(source), "href": addresses.figure(name), "title": source.title}
+            for name, source in sources
         },
     }
 
@@ -295,14 +278,14 @@ def tracer_looks(catalogue: Catalogue) -> dict[str, dict[str, object]]:
 def transcript_values(catalogue: Catalogue) -> list[dict[str, Any]]:
     """Every recorded transcript, by chapter: `transcripts.json`; `chapter` is the stem of its file."""
     return [
-        {"chapter": one.chapter, **_values(one.transcript, one.recorded, catalogue)}
+        {"chapter": one.chapter, **_transcript(one.transcript, one.recorded, catalogue)}
         for one in catalogue.transcripts
         if one.recorded is not None
     ]
 
 
-def _values(one: Transcript, recorded: Recorded, catalogue: Catalogue) -> dict[str, Any]:
-    known = next((found for found in catalogue.timed if found.machine == recorded.machine), None)
+def _transcript(one: Transcript, recorded: Recorded, catalogue: Catalogue) -> dict[str, Any]:
+    run = next((run for run in catalogue.timed if run.machine == recorded.machine), None)
     return {
         "id": one.id,
         "asks": one.asks,
@@ -311,8 +294,8 @@ def _values(one: Transcript, recorded: Recorded, catalogue: Catalogue) -> dict[s
         "is_root": ROOT_NEED in one.needs,
         "output": "\n".join(recorded.output),
         "exit_status": recorded.exit_status,
-        "machine": names.machine_name(known) if known else recorded.machine,
-        "href": addresses.machine(recorded.machine) if known else "",
+        "machine": names.machine_name(run) if run else recorded.machine,
+        "href": addresses.machine(recorded.machine) if run else "",
         "kernel": recorded.kernel,
         "versions": [names.tool(command, version) for command, version in recorded.versions.items()],
         "date": names.date_words(recorded.date),

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import distributions
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from probe_effect.checks.run import check_all
@@ -23,8 +24,7 @@ from probe_effect.store.kept import code_version
 from probe_effect.store.places import DataFolder
 from probe_effect.store.release_file import data_version, folders_digest
 
-UNUSED_KINDS = ("taxonomy", "term", "RSS")
-"""Pages that Hugo makes for a blog; the feed of changes is the generator's."""
+UNUSED_KINDS = ("taxonomy", "term", "RSS")  # pages that Hugo makes for a blog; the feed of changes is the generator's
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +41,8 @@ class SiteOptions:
         """Where the site will be, with `/` at its end; empty where that is not known."""
         return f"{self.base_url.rstrip('/')}/" if urlsplit(self.base_url).netloc else ""
 
-    @property
-    def base_path(self) -> str:
-        """The path under which the site lies, from `/` to `/`."""
-        return f"{urlsplit(self.base_url).path.rstrip('/')}/"
 
-
-RELATIVE = re.compile(r'((?:href|src|content)=)"\./')
-
-AT_FDCWD, RENAME_EXCHANGE = -100, 2
-"""Constants of include/uapi/linux/fcntl.h and fs.h."""
-
-Mount = dict[str, str | list[str]]
-
-
-def mounts(project: Path, work: Path, *, has_guide: bool = True) -> list[Mount]:
+def mounts(project: Path, work: Path, *, has_guide: bool = True) -> list[dict[str, Any]]:
     """Hugo's mounts: hand-written and generated files side by side. `data/` is never mounted as Hugo data.
 
     Without the guide's chapters where they do not belong to the site: they quote numbers that other data may not have.
@@ -73,10 +60,10 @@ def mounts(project: Path, work: Path, *, has_guide: bool = True) -> list[Mount]:
         (project / ".github" / "examples", "static/scripts/examples"),
         (work / "static", "static"),
     ]
-    found: list[Mount] = [{"source": str(source.resolve()), "target": target} for source, target in pairs]
+    made: list[dict[str, Any]] = [{"source": str(source.resolve()), "target": target} for source, target in pairs]
     if not has_guide:
-        found[0]["files"] = ["! guide/**"]
-    return found
+        made[0]["files"] = ["! guide/**"]
+    return made
 
 
 def write_configuration(project: Path, work: Path, options: SiteOptions) -> Path:
@@ -134,13 +121,14 @@ def run_hugo(project: Path, work: Path, destination: Path, options: SiteOptions)
         raise ProbeEffectError(f"Hugo could not build the site from {work}:\n{words}")
 
 
-def root_addresses(site: Path, base_path: str) -> None:
-    """Let the addresses in `404.html`, which Hugo made relative, begin with `base_path`, such as `/project/`.
+def root_addresses(site: Path, base_url: str) -> None:
+    """Let the addresses in `404.html`, which Hugo made relative, begin with the path of the site, such as `/project/`.
 
     A host shows that page at any depth.
     """
-    page = site / "404.html"
-    page.write_text(RELATIVE.sub(rf'\1"{base_path}', page.read_text(encoding="utf-8")), encoding="utf-8")
+    page, path = site / "404.html", urlsplit(base_url).path.rstrip("/")
+    text = re.sub(r'((?:href|src|content)=)"\./', rf'\1"{path}/', page.read_text(encoding="utf-8"))
+    page.write_text(text, encoding="utf-8")
 
 
 def swap(fresh: Path, target: Path) -> None:
@@ -164,8 +152,11 @@ def _exchange(first: Path, second: Path) -> bool:
         exchange = ctypes.CDLL(None).renameat2
     except AttributeError:
         return False
-    done: int = exchange(AT_FDCWD, os.fsencode(first), AT_FDCWD, os.fsencode(second), RENAME_EXCHANGE)
-    return done == 0
+    status: int = exchange(AT_FDCWD, os.fsencode(first), AT_FDCWD, os.fsencode(second), RENAME_EXCHANGE)
+    return status == 0
+
+
+AT_FDCWD, RENAME_EXCHANGE = -100, 2  # constants of include/uapi/linux/fcntl.h and fs.h
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +190,7 @@ def build_site(places: BuildPlaces, options: SiteOptions) -> Iterator[str]:
             except BlockingIOError:
                 yield "waiting for another build here to end"
                 fcntl.flock(lock, fcntl.LOCK_EX)
-            made_of, record = digest(places.project, places.work, places.data.root, options), places.work / RECORD
+            made_of, record = digest(places, options), places.work / RECORD
             is_whole = (places.out / "index.html").is_file() and record.is_file()
             if is_whole and record.read_text(encoding="utf-8", errors="replace") == made_of:
                 yield "unchanged since the last build; to rebuild, delete the site"
@@ -219,7 +210,7 @@ def _build_site(places: BuildPlaces, options: SiteOptions) -> Iterator[str]:
     shutil.rmtree(fresh, ignore_errors=True)
     run_hugo(places.project, places.work, fresh, fitted(options, places))
     every_page_is_there(fresh, places.work)
-    root_addresses(fresh, options.base_path)
+    root_addresses(fresh, options.base_url)
     yield "search index"
     index_site(fresh)
     swap(fresh, places.out)
@@ -229,8 +220,8 @@ def every_page_is_there(site: Path, work: Path) -> None:
     """Raises: ProbeEffectError where a machine, submission, case, number or source has no page in the site."""
     addresses = (work / ADDRESSES).read_text(encoding="utf-8").splitlines()
     if missing := [address for address in addresses if not (site / address / "index.html").is_file()]:
-        found = f"{len(missing)} of {len(addresses)} pages are not in the site, /{missing[0]}/ among them"
-        raise ProbeEffectError(f"{found}. Give what took their place another id under data/.")
+        lost = f"{len(missing)} of {len(addresses)} pages are not in the site, /{missing[0]}/ among them"
+        raise ProbeEffectError(f"{lost}. Give what took their place another id under data/.")
 
 
 def fitted(options: SiteOptions, places: BuildPlaces) -> SiteOptions:
@@ -253,39 +244,27 @@ def assemble_work(places: BuildPlaces, options: SiteOptions) -> Iterator[str]:
     yield from assemble(catalogue, places.work, places.data.kept, places.project)
 
 
-RECORD = "made-of.txt"
-"""In the work folder: the digest of what the site beside it was made of."""
+RECORD = "made-of.txt"  # in the work folder: the digest of what the site beside it was made of
 
 
-def digest(project: Path, work: Path, data: Path, options: SiteOptions) -> str:
+def digest(places: BuildPlaces, options: SiteOptions) -> str:
     """A digest of everything that decides what a site is: data, hand-written parts, settings, code and libraries."""
-    written = [source for source in _sources(project, work) if source.exists()]
-    files = [path.read_bytes() for path in written if path.is_file()]
-    libraries = sorted(f"{one.name} {one.version}" for one in distributions())
+    work = places.work.resolve()
+    mounted = (Path(one["source"]) for one in mounts(places.project, work))
+    written = [places.project / "site", *(path for path in mounted if not path.is_relative_to(work))]
     parts = (
-        folders_digest([data, *(path for path in written if path.is_dir())]),
-        *(hashlib.sha256(content).hexdigest() for content in files),
+        folders_digest([places.data.root, *(path for path in written if path.is_dir())]),
+        *(hashlib.sha256(path.read_bytes()).hexdigest() for path in written if path.is_file()),
         code_version("."),
         repr(options),
         sys.version,
-        *libraries,
+        *sorted(f"{one.name} {one.version}" for one in distributions()),
     )
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _sources(project: Path, work: Path) -> list[Path]:
-    """What people write for Hugo: the settings and layouts, and all that is mounted but the work folder."""
-    paths = (Path(str(one["source"])) for one in mounts(project, work))
-    return [project / "site", *(path for path in paths if not path.is_relative_to(work.resolve()))]
-
-
-WORD_CHARACTERS = "-_:"
-"""Parts of words here: `sys_enter_read`, `raw_syscalls:sys_enter`, `trace-cmd`."""
-
-UNUSED = ("*-ui.css", "*-ui.js", "pagefind-highlight.js")
-"""Pagefind's own pages; ours is `site/assets/js/search.js`."""
-
-
+WORD_CHARACTERS = "-_:"  # parts of words here: `sys_enter_read`, `raw_syscalls:sys_enter`, `trace-cmd`
+UNUSED = ("*-ui.css", "*-ui.js", "pagefind-highlight.js")  # Pagefind's own pages; ours is `site/assets/js/search.js`
 ALONE = frozenset({"charts", "results", "pagefind"})
 """Folders with a page for each figure and number: many and alike, and not searched (layouts/baseof.html)."""
 

@@ -9,7 +9,7 @@ another machine (site/assets/js/whose.js).
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,29 +27,22 @@ from probe_effect.model import Estimate, ProbeEffectError
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import once
-from probe_effect.numbers.names import tool_of, tool_with_version
+from probe_effect.numbers.names import tool_of
 from probe_effect.numbers.shown import facts_of_submission
-from probe_effect.numbers.submission import Submission
 from probe_effect.scripts.form import KINDS, TRACEPOINTS
-from probe_effect.site.measured_facts import Fact
+from probe_effect.site.facts import Fact, asked_for, facts, written
 from probe_effect.site.pages import addresses, links
-from probe_effect.site.pages.parts import Part, Pieces, Table, fragment, of_data, source_label
+from probe_effect.site.pages.parts import Part, Pieces, Table, TableColumn, fragment, of_data, source_label
 from probe_effect.site.pages.text import link, listed, safe, say, together
-from probe_effect.site.script_values import Values, ends, script_json
+from probe_effect.site.script_values import Values, script_json, short
 from probe_effect.toml import beside
 
-FORMAT = 1
-"""The version of the form of these files: it rises where something is taken away or means something else."""
-
-DIGITS = 6
-"""More than an answer is written with."""
-
+FORMAT = 1  # the version of the form of these files: it rises where something is taken away or means something else
+DIGITS = 6  # more than an answer is written with
 COLUMNS = ("value_ns", "low_ns", "high_ns", "basis", "machines", "note", "without_hypervisor", "calls")
 """What each place of a row is; those at the end are left out where nothing is known."""
 
-USER_PROBES = ("uprobe", "uretprobe")
-"""Types of probe whose cost depends on the instruction that they replace."""
-
+USER_PROBES = ("uprobe", "uretprobe")  # types of probe whose cost depends on the instruction that they replace
 MECHANISMS = ("emulated", "stepped", "called")
 PROBE_KINDS = tuple(dict.fromkeys((*KINDS.values(), *(kind for _, kind in TRACEPOINTS), "system-call")))
 
@@ -61,13 +54,12 @@ def file_name(kind: str) -> str:
 
 def scopes(catalogue: Catalogue) -> dict[str, tuple[str, Scope]]:
     """The name of each file to what it is of, in words, and its scope: kinds of machines, then each machine."""
-    found, newest = evidence(catalogue), dict[str, Submission]()
-    for submission in catalogue.numbers.submissions:
-        newest.setdefault(submission.machine, submission)
-    facts = {machine: facts_of_submission(newest[machine]) for machine in found.machines}
-    kinds = {one.kind: whose(found, replace(one, machine="", name="")) for one in facts.values()}
+    known = evidence(catalogue)
+    newest = {one.machine: one for one in reversed(catalogue.numbers.submissions)}
+    facts_of = {machine: facts_of_submission(newest[machine]) for machine in known.machines}
+    kinds = {one.kind: whose(known, replace(one, machine="", name="")) for one in facts_of.values()}
     made = {file_name(kind): (f"any {kind}", scope) for kind, scope in kinds.items()}
-    return made | {one: (names.machine_name(newest[one]), whose(found, facts[one], one)) for one in facts}
+    return made | {one: (names.machine_name(newest[one]), whose(known, facts_of[one], one)) for one in facts_of}
 
 
 @once
@@ -85,22 +77,21 @@ def cost_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
 
 def scope_values(catalogue: Catalogue, name: str, words: str, scope: Scope) -> Values:
     """The tables of all tracers in a scope. Rows have the places of notes and machines in their lists."""
-    found, notes, machines = evidence(catalogue), dict[str, int](), dict[str, int]()
-    tracers = dict.fromkeys([*found.tracers, STOPS, *(tool_of(tracer) for _, tracer, _ in found.printed)])
-    made = {
-        tracer: values
-        for tracer in tracers
-        if (values := table_values(CostTable(found, scope, tracer), _kinds(catalogue), notes, machines))["rows"]
-    }
-    head = {"format": FORMAT, "version": catalogue.version, "scope": {"id": name, "name": words}, "unit": "ns an event"}
-    sets = [one.split() for one in machines]
-    return {**head, "columns": COLUMNS, "machines": sets, "notes": list(notes), "tracers": made}
-
-
-def _kinds(catalogue: Catalogue) -> Collection[str]:
-    """The kinds of probes that scripts and standard tools have."""
+    known, notes, machines = evidence(catalogue), dict[str, int](), dict[str, int]()
     standard = (probe.kind for package in catalogue.tools for tool in package.tools for probe in tool.probes)
-    return dict.fromkeys((*PROBE_KINDS, *standard, *(case.probe for case in catalogue.cases() if case.action)))
+    kinds = dict.fromkeys((*PROBE_KINDS, *standard, *(case.probe for case in catalogue.cases() if case.action)))
+    tracers = dict.fromkeys([*known.tracers, STOPS, *(tool_of(tracer) for _, tracer, _ in known.printed)])
+    tables = {tracer: table_values(CostTable(known, scope, tracer), kinds, notes, machines) for tracer in tracers}
+    return {
+        "format": FORMAT,
+        "version": catalogue.version,
+        "scope": {"id": name, "name": words},
+        "unit": "ns an event",
+        "columns": COLUMNS,
+        "machines": [one.split() for one in machines],
+        "notes": list(notes),
+        "tracers": {tracer: table for tracer, table in tables.items() if table["rows"]},
+    }
 
 
 def table_values(table: CostTable, kinds: Collection[str], notes: dict[str, int], machines: dict[str, int]) -> Values:
@@ -113,9 +104,12 @@ def table_values(table: CostTable, kinds: Collection[str], notes: dict[str, int]
             known = {action: _row(row, notes, machines) for action, row in own.items() if row is not None}
             if known:
                 rows[f"{kind} {mechanism}" if mechanism else kind] = known
+    # With its version where it is one machine's, else by its name.
+    own_costs = machine_costs(table.found, table.scope.own[0], table.tracer).costs if table.scope.own else {}
+    newest = next(iter(own_costs.values()), None)
     highest = table.highest
     return {
-        "tool": _tool(table),
+        "tool": names.tool_with_version(newest) if newest else names.tracer_name(table.tracer),
         "does_anyway": sorted(own_actions(table.tracer)),
         "stops": table.tracer == STOPS,
         "adds": {action: _ends(added) for action in actions if (added := table.adds(action)) is not None},
@@ -125,15 +119,14 @@ def table_values(table: CostTable, kinds: Collection[str], notes: dict[str, int]
 
 
 def _row(row: CostRow, notes: dict[str, int], machines: dict[str, int]) -> list[Any]:
-    """The places of `COLUMNS`, without what is missing at the end."""
-    note, whose_range = note_of(row), " ".join(row.machines)
+    note, whose_range, path = note_of(row), " ".join(row.machines), row.path
     made = [
         *_ends(row.cost),
         row.basis,
         machines.setdefault(whose_range, len(machines)),
         None if note is None else notes.setdefault(note, len(notes)),
         row.hardware.text if row.hardware else None,
-        [*_ends(row.path.cost), row.path.calls_per_event] if row.path else None,
+        [*_ends(path.cost), path.calls_per_event] if path else None,
     ]
     while made[-1] is None:
         made.pop()
@@ -141,13 +134,7 @@ def _row(row: CostRow, notes: dict[str, int], machines: dict[str, int]) -> list[
 
 
 def _ends(cost: Estimate) -> list[float | None]:
-    return ends(cost, DIGITS) or []
-
-
-def _tool(table: CostTable) -> str:
-    """The tracer with its version where it is one machine's; else by its name."""
-    known = machine_costs(table.found, table.scope.own[0], table.tracer).costs if table.scope.own else {}
-    return names.tool_with_version(next(iter(known.values()))) if known else names.tracer_name(table.tracer)
+    return [short(end, DIGITS) for end in cost]
 
 
 HEADS: Mapping[str, str] = beside(__file__, "cost_tables")["quantities"]
@@ -164,13 +151,12 @@ RED_ZONE = say(
 
 
 class PairRow(NamedTuple):
-    """A case with a tracer: the fact of each quantity, None where there is none on the machine of the table."""
+    """A case at a level with a tracer, and the fact of each quantity of a table, whatever machine it is of."""
 
     case: str
     level: str
     tracer: str
     facts: Sequence[Fact | None]
-    elsewhere: Fact | None
     cost: Fact
 
 
@@ -181,11 +167,9 @@ class NamedTables:
     """
 
     def __init__(self, catalogue: Catalogue, found: Mapping[str, Fact]) -> None:
-        """The tables of the data in `catalogue`, whose facts are `found`."""
-        self.catalogue, self.found = catalogue, found
+        self.catalogue, self.found, self.facts = catalogue, found, dict[str, Fact]()
         oldest_first = sorted(catalogue.timed, key=lambda one: one.started)
-        self.tools = {one.tracer: tool_with_version(one) for run in oldest_first for one in run.numbers}
-        self.facts: dict[str, Fact] = {}
+        self.tools = {one.tracer: names.tool_with_version(one) for run in oldest_first for one in run.numbers}
 
     def write(self, path: Path) -> Iterator[tuple[str, str]]:
         """Fragment file name to Markdown, for each table of the file of which the data have anything.
@@ -196,8 +180,7 @@ class NamedTables:
             if source := asked.get("source"):
                 parts = list(self._published(name, source, asked["figures"]))
             else:
-                quantities = asked.get("quantities", USUAL)
-                parts = list(self._costs(name, [*map(head, quantities)], asked["cases"], asked["tracers"], quantities))
+                parts = list(self._costs(name, asked["cases"], asked["tracers"], asked.get("quantities", USUAL)))
             if parts:
                 yield f"tables/{name}.md", fragment(parts)
 
@@ -213,54 +196,54 @@ class NamedTables:
             yield Table((of_data(label, "left"), of_data("Figure")), rows)
 
     def _costs(
-        self, name: str, titles: Sequence[str], cases: Sequence[str], tracers: Sequence[str], quantities: Sequence[str]
+        self, name: str, cases: Sequence[str], tracers: Sequence[str], quantities: Sequence[str]
     ) -> Iterator[Part]:
-        machine, rows = self._of_one_machine([one.split("@") for one in cases], tracers, quantities)
-        if not rows:
-            return
-        has_levels = any(row.level for row in rows)
-        is_one_case = len(rows) > 1 and len({row.case for row in rows}) == 1
-        is_one_tracer = len(rows) > 1 and len({row.tracer for row in rows}) == 1 and (has_levels or not is_one_case)
-        named = {
-            "case": None if is_one_case else [links.case(row.case, self.catalogue.titles[row.case]) for row in rows],
-            "level": [row.level for row in rows] if has_levels else None,
-            "tracer": None if is_one_tracer else [self.tools[row.tracer] for row in rows],
-        }
-        heads = [of_data(label, "left") for key, label in NAMES.items() if named[key]]
-        by_column: list[Sequence[object]] = [cells for cells in named.values() if cells]
-        for at, title in enumerate(titles):
-            heads.append(of_data(title))
-            by_column.append(self._cells(f"table/{name}/{at}", [row.facts[at] for row in rows], rows, is_first=not at))
-        if any(row.elsewhere for row in rows):
-            heads.append(of_data(f"{titles[0]}, another machine"))
-            by_column.append(self._elsewhere(f"table/{name}", rows))
-        yield Table(heads, list(zip(*by_column, strict=True)))
-        case, tool = rows[0].case, self.tools[rows[0].tracer]
-        common = [say("Case: {}", links.case(case, self.catalogue.titles[case]))] if is_one_case else []
-        common += [say("with {}" if is_one_case else "All with {}", tool)] if is_one_tracer else []
-        yield self._note(name, machine, rows, common)
-
-    def _of_one_machine(
-        self, cases: Sequence[Sequence[str]], tracers: Sequence[str], quantities: Sequence[str]
-    ) -> tuple[str, list[PairRow]]:
-        """The machine of a table, and its rows."""
-        found = []
-        for case, *levels in cases:
-            level = "".join(levels)
+        titles, pairs = [*map(head, quantities)], []
+        for case, _, level in (one.partition("@") for one in cases):
             for tracer in tracers:
                 key = f"{tracer}.{case}{level and '@' + level}"
                 facts = [self._fact(key, quantity, is_alone=len(quantities) > 2) for quantity in quantities]
                 if any(facts):
-                    found.append(PairRow(case, level, tracer, facts, None, self.found.get(f"{key}.cost", {})))
-        machines = Counter(one["machine"] for row in found for one in row.facts if one)
+                    pairs.append(PairRow(case, level, tracer, facts, self.found.get(f"{key}.cost", {})))
+        machines = Counter(fact["machine"] for pair in pairs for fact in pair.facts if fact)
+        if not machines:
+            return
         home = self.found.get("machine", {}).get("machine", "")
-        machine = home if home in machines else max(machines, key=machines.__getitem__, default="")
-        rows = []
-        for row in found:
-            here = [one if one and one["machine"] == machine else None for one in row.facts]
-            others = [one for one in row.facts if one and one["machine"] != machine]
-            rows.append(row._replace(facts=here, elsewhere=others[0] if others else None))
-        return machine, rows
+        machine = home if home in machines else max(machines, key=machines.__getitem__)
+        elsewhere = [next((fact for fact in one.facts if fact and fact["machine"] != machine), None) for one in pairs]
+
+        case, tool = links.case(pairs[0].case, self.catalogue.titles[pairs[0].case]), self.tools[pairs[0].tracer]
+        has_levels = any(one.level for one in pairs)
+        is_one_case = len(pairs) > 1 and len({one.case for one in pairs}) == 1
+        is_one_tracer = len(pairs) > 1 and len({one.tracer for one in pairs}) == 1 and (has_levels or not is_one_case)
+        columns: list[tuple[TableColumn, Sequence[object]]] = []
+        if not is_one_case:
+            links_ = [links.case(one.case, self.catalogue.titles[one.case]) for one in pairs]
+            columns.append((of_data("Probe", "left"), links_))
+        if has_levels:
+            columns.append((of_data("Level", "left"), [one.level for one in pairs]))
+        if not is_one_tracer:
+            columns.append((of_data("Tracer", "left"), [self.tools[one.tracer] for one in pairs]))
+        for at, title in enumerate(titles):
+            here = [fact if fact and fact["machine"] == machine else None for fact in (one.facts[at] for one in pairs)]
+            missing = ["not timed" if other and not at else "" for other in elsewhere]
+            columns.append((of_data(title), self._cells(f"table/{name}/{at}", here, missing)))
+        if any(elsewhere):
+            cells = [
+                fact and Pieces([self._quoted(f"table/{name}/elsewhere/{at}", fact), f" ({fact['place']})"])
+                for at, fact in enumerate(elsewhere)
+            ]
+            columns.append((of_data(f"{titles[0]}, another machine"), [cell or "" for cell in cells]))
+        yield Table([column for column, _ in columns], list(zip(*(cells for _, cells in columns), strict=True)))
+
+        common = [say("Case: {}", case)] if is_one_case else []
+        common += [say("with {}" if is_one_case else "All with {}", tool)] if is_one_tracer else []
+        yield together(
+            common and say("{}.", listed(common)),
+            say("Measured on {}.", self._quoted(f"table/{name}/machine", {"text": machine, "kind": "place"})),
+            any("hardware" in one.cost for one in pairs) and EXIT,
+            any("red-zone" in one.cost for one in pairs) and RED_ZONE,
+        )
 
     def _fact(self, key: str, quantity: str, *, is_alone: bool) -> Fact | None:
         """The fact of a cell; many columns leave room for the interval of the cost alone."""
@@ -272,42 +255,18 @@ class NamedTables:
             return None
         return fact | {"text": units.alone(text) if is_alone and quantity.startswith("threshold") else text}
 
-    def _cells(
-        self, key: str, facts: Sequence[Fact | None], rows: Sequence[PairRow], *, is_first: bool
-    ) -> list[Markup | str]:
+    def _cells(self, key: str, facts: Sequence[Fact | None], missing: Sequence[str]) -> list[Markup | str]:
         """A column in one unit."""
         texts = units.in_one_unit([one["text"] if one else "" for one in facts])
         return [
-            self._quoted(f"{key}/{at}", fact | {"text": str(text)})
-            if fact
-            else ("not timed" if is_first and row.elsewhere else "")
-            for at, (fact, text, row) in enumerate(zip(facts, texts, rows, strict=True))
-        ]
-
-    def _elsewhere(self, key: str, rows: Sequence[PairRow]) -> list[Pieces | str]:
-        return [
-            Pieces([self._quoted(f"{key}/elsewhere/{at}", one), f" ({one['place']})"]) if (one := row.elsewhere) else ""
-            for at, row in enumerate(rows)
+            self._quoted(f"{key}/{at}", fact | {"text": str(text)}) if fact else instead
+            for at, (fact, text, instead) in enumerate(zip(facts, texts, missing, strict=True))
         ]
 
     def _quoted(self, key: str, fact: Fact) -> Markup:
         """The short code for a fact of a table."""
         self.facts[key] = fact
         return say('{{{{< number "{}" same >}}}}', safe(key))
-
-    def _note(self, name: str, machine: str, rows: Sequence[PairRow], common: Sequence[Markup]) -> Markup:
-        """What all rows have in common, the machine, and what to know of user probes on a guest."""
-        where = self._quoted(f"table/{name}/machine", {"text": machine, "kind": "place"})
-        return together(
-            common and say("{}.", listed(common)),
-            say("Measured on {}.", where),
-            any("hardware" in row.cost for row in rows) and EXIT,
-            any("red-zone" in row.cost for row in rows) and RED_ZONE,
-        )
-
-
-NAMES = {"case": "Probe", "level": "Level", "tracer": "Tracer"}
-"""The columns that name a row, in their order."""
 
 
 def head(quantity: str) -> str:
@@ -316,3 +275,23 @@ def head(quantity: str) -> str:
     if (form := HEADS.get(name + at)) is None:
         raise ProbeEffectError(f"site/tables.toml: {quantity} is no quantity; there are {', '.join(HEADS)}")
     return form.format(detail)
+
+
+def quoted(
+    catalogue: Catalogue, project: Path, fragments: Iterable[str] = ()
+) -> tuple[dict[str, Fact], dict[str, str]]:
+    """What the pages of a checkout quote, with their `fragments`: key to fact, and file name to named table."""
+    asked = asked_for([*written(project / "content"), *fragments])
+    found = facts(catalogue, asked)
+    tables = NamedTables(catalogue, found)
+    named = dict(tables.write(project / "site" / "tables.toml"))
+    kept = {}
+    for key, wanted in asked.items():
+        if fact := found.get(key):
+            kept[key] = dict(fact)
+            text = fact["text"]
+            if isinstance(text, units.Quantity):
+                # Its text in the units that tables want it in, by their names.
+                known = text.writing.scale.units
+                kept[key] |= {unit.name: str(text.to(unit)) for unit in known if unit.name in wanted}
+    return {"machine": found["machine"]} | kept | tables.facts if "machine" in found else kept, named

@@ -9,37 +9,24 @@ import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
+from markupsafe import Markup
 
+from probe_effect import units
 from probe_effect.checks.run import ALL_RULES
 from probe_effect.numbers import names
-from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.submission import Submission
-from probe_effect.site.files import (
-    LICENCE,
-    RUN_FIELDS,
-    TITLES,
-    WORDS,
-    DataTable,
-    Field,
-    Rows,
-    about,
-    copy,
-    fields_of,
-    forms,
-    schema,
-    whole_tables,
-    write,
-    write_table,
-    write_zip,
-)
+from probe_effect.site import files
+from probe_effect.site.files import LICENCE, RUN_FIELDS, TITLES, WORDS, DataTable, Field, Rows, forms, write
 from probe_effect.site.pages.citing import cite_data
-from probe_effect.site.pages.parts import Code, Heading, Items, Part, Table, fragment, of_data
-from probe_effect.site.pages.text import safe
+from probe_effect.site.pages.parts import Code, Heading, Items, Link, Part, Table, column, fragment, of_data
+from probe_effect.site.pages.text import link, listed, safe, say
 from probe_effect.store.beside_files import ChangesFile, ClaimsFile, ExplanationsFile, ReferencesFile, SourceFile
 from probe_effect.store.dictionary import FORM_RULES, KEYS, TABLES, document_keys, document_schema
 from probe_effect.store.documents import Document
@@ -86,62 +73,44 @@ def written_files() -> dict[str, str]:
 
 def table_schema(columns: Iterable[Column]) -> dict[str, Any]:
     """A Frictionless Table Schema of the columns; an empty cell is a missing value."""
-    return {"fields": [_field(column) for column in columns], "missingValues": [""]}
-
-
-def _field(column: Column) -> dict[str, Any]:
-    limits: dict[str, Any] = {"required": True} if column.required else {}
-    if column.choices:
-        limits["enum"] = list(column.choices)
-    if column.pattern:
-        limits["pattern"] = column.pattern
-    if column.kind != "string" and column.minimum is not None:
-        limits["minimum"] = column.minimum
-    field: dict[str, Any] = {"name": column.name, "type": column.kind, "description": column.text}
-    return field | ({"constraints": limits} if limits else {})
+    fields: list[dict[str, Any]] = []
+    for one in columns:
+        limits = {
+            "required": one.required or None,
+            "enum": list(one.choices) or None,
+            "pattern": one.pattern or None,
+            "minimum": None if one.kind == "string" else one.minimum,
+        }
+        constraints = {name: limit for name, limit in limits.items() if limit is not None}
+        fields.append({"name": one.name, "type": one.kind, "description": one.text})
+        fields[-1] |= {"constraints": constraints} if constraints else {}
+    return {"fields": fields, "missingValues": [""]}
 
 
 def dictionary_readme() -> str:
     """The dictionary: what lies where, what every column and key means, and every rule; all in words of our own."""
-    return fragment(_readme())
+    return fragment(_dictionary())
 
 
-PARTS_OF: dict[str, dict[str, str]] = {
-    "changes.toml": {"Each `[[changes]]`; append one, and never change an old one.": "Change"},
-    "manifest.json of a release": {"": "Manifest"},
-    "tools/<package>.toml": {
-        "": "ToolPackage",
-        "Each `[[tools]]`:": "StandardTool",
-        "Each `[[tools.probes]]`:": "ToolProbes",
-    },
-    "transcripts/<chapter>.toml": {"Each `[[transcript]]`:": "Transcript"},
-    "mechanisms/<kernel release>.json": {"": "KernelMechanisms", "Each of its `trials`:": "MechanismTrial"},
-    "transcripts/recorded/<id>.json": {"": "Recorded"},
-    "references.toml": {"Each `[[reference]]`, sorted by `id`:": "Reference"},
-    "explanations.toml": {"Each `[[explanation]]`, sorted by `id`:": "Explanation"},
-    "claims.toml": {"Each `[[claim]]`, sorted by `id`:": "Claim"},
-}
-"""File to what its parts are called, each with the name of their model."""
-
-
-def _readme() -> Iterator[Part]:
+def _dictionary() -> Iterator[Part]:
     yield safe("<!-- Made by `probe-effect dictionary --write` from the schema in the code. Do not edit. -->")
     yield Heading("The data", 1)
     yield _table(("Path", "What it is"), ((f"`{path}`", said) for path, said in WORDS["repository"].items()))
     yield safe("A missing value is an empty cell or null, never 0. The data is licensed under CC BY 4.0.")
     for name, columns in TABLES.items():
         yield Heading(safe(name))
-        yield _table(("Column", "Kind", "Meaning"), map(_column, columns))
+        cells = []
+        for one in columns:
+            need = ", required" if one.required else ", may be absent" if one.may_be_absent else ""
+            choices = f" One of `{'`, `'.join(one.choices)}`." if one.choices else ""
+            cells.append((f"`{one.name}`", one.kind + need, one.text + choices))
+        yield _table(("Column", "Kind", "Meaning"), cells)
     yield Heading("machine.json")
     yield _keys(document_keys())
-    yield Heading("source.toml")
-    yield _keys(document_keys(SourceFile))
-    yield safe("Each `[[findings]]`:")
-    yield _keys(KEYS["Finding"])
-    yield safe("Each `[[repeated]]`:")
-    yield _keys(KEYS["Repetition"])
-    for name, models in PARTS_OF.items():
+    for name, models in WORDS["parts_of"].items():
         yield Heading(safe(name))
+        if name == "source.toml":
+            yield _keys(document_keys(SourceFile))
         for said, model in models.items():
             yield safe(said)
             yield _keys(KEYS[model])
@@ -154,12 +123,6 @@ def _readme() -> Iterator[Part]:
     yield Heading("Of every file", 3)
     yield safe("`<file>` is `samples`, `machine`, `figures`, `source`, `suite`, ..")
     yield _table(("Rule", "What it demands"), ((f"`<file>/{name}`", text) for name, text in FORM_RULES.items()))
-
-
-def _column(one: Column) -> tuple[str, ...]:
-    kind = ", required" if one.required else ", may be absent" if one.may_be_absent else ""
-    choices = f" One of `{'`, `'.join(one.choices)}`." if one.choices else ""
-    return f"`{one.name}`", one.kind + kind, one.text + choices
 
 
 def _keys(keys: Mapping[str, str]) -> Table:
@@ -195,15 +158,15 @@ def write_runs(name: str, catalogue: Catalogue, path: Path) -> DataTable:
     Returns: the table without its rows, which are never all in memory.
     """
     title, columns = RUNS[name]
-    fields = (*RUN_FIELDS, *fields_of(columns))
-    in_order = sorted(catalogue.active, key=lambda one: one.id)
-    files = ((one, file) for one in in_order if (file := getattr(one.files, name)).exists())
+    fields = (*RUN_FIELDS, *files.fields_of(columns))
     schema, count = _schema(fields, title, catalogue.version), 0
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         waiting: list[pa.Table] = []
-        for submission, file in files:
-            waiting.append(_rows(submission, file, columns, schema))
-            count += waiting[-1].num_rows
+        for submission in sorted(catalogue.active, key=lambda one: one.id):
+            file = getattr(submission.files, name)
+            if file.exists():
+                waiting.append(_rows(submission, file, columns, schema))
+                count += waiting[-1].num_rows
             if sum(table.num_rows for table in waiting) >= ROWS_OF_A_GROUP:
                 writer.write_table(pa.concat_tables(waiting))
                 waiting = []
@@ -221,8 +184,9 @@ def write_parquet(table: DataTable, path: Path, version: str) -> None:
 
 
 def _schema(fields: Iterable[Field], title: str, version: str) -> pa.Schema:
+    described = {field: {"description": field.text} | ({"unit": field.unit} if field.unit else {}) for field in fields}
     return pa.schema(
-        [pa.field(field.name, TYPES[field.kind], metadata=_metadata(field)) for field in fields],
+        [pa.field(field.name, TYPES[field.kind], metadata=metadata) for field, metadata in described.items()],
         metadata={"title": title, "data_version": version, "licence": LICENCE["url"], "creator": LICENCE["creator"]},
     )
 
@@ -243,10 +207,6 @@ def _rows(one: Submission, file: Path, columns: Sequence[Column], schema: pa.Sch
     return pa.Table.from_arrays([*shared, *rows.columns], schema=schema)
 
 
-def _metadata(field: Field) -> dict[str, str]:
-    return {"description": field.text} | ({"unit": field.unit} if field.unit else {})
-
-
 ZIP, SUMS = "probe-effect.zip", "SHA256SUMS"
 
 FOLDERS = ("published", "results", "schema", "suites")
@@ -259,9 +219,9 @@ def write_tables(catalogue: Catalogue, found: Rows, data: Path) -> dict[str, Dat
 
     Returns: file name without its ending, to the table.
     """
-    tables = whole_tables(found)
+    tables = files.whole_tables(found)
     for name, table in tables.items():
-        write_table(table, data / name, about(catalogue, "/data/"))
+        files.write_table(table, data / name, files.about(catalogue, "/data/"))
         write_parquet(table, data / f"{name}.parquet", catalogue.version)
     return tables | {name: write_runs(name, catalogue, data / f"{name}.parquet") for name in RUNS}
 
@@ -311,27 +271,13 @@ def column_parts(tables: Mapping[str, DataTable]) -> Iterator[Part]:
         yield Table(heads, [(safe(f"`{one.name}`"), safe(one.text), kind) for one, kind in rows])
 
 
-def copy_suites(suites: Iterable[SuiteFolder], data: Path) -> None:
-    """Copy each suite with its scripts, its workload and what that includes, as they lie under `data/suites`."""
-    for one in suites:
-        root = one.folder.parent.resolve()
-        source = workload_source(one.folder, one.suite)
-        for path in (suite_file(one.folder), *one.scripts(), source, *own_headers(source)):
-            copy(path, data / "suites" / path.resolve().relative_to(root))
-
-
-def write_archive(tables: Iterable[str], data: Path) -> None:
-    """Pack the data files of the folder `data`, with these whole tables, into one zip in it."""
-    paths = _data_files(tables, data)
-    write_zip(data / ZIP, {f"probe-effect/{path.relative_to(data).as_posix()}": path for path in paths})
-
-
 def write_sums(tables: Iterable[str], static: Path) -> None:
     """Write the sums of the zip, what is in it, and data files beside pages, for `sha256sum --check` in `/data/`."""
     data = static / "data"
-    files = [data / ZIP, *_data_files(tables, data)]
-    lines = [f"{sha256(path)}  {path.relative_to(data).as_posix()}\n" for path in files]
-    lines += [f"{sha256(path)}  ../{path.relative_to(static).as_posix()}\n" for path in _beside_pages(static)]
+    names = {f"{name}.{ending}" for name in TITLES for ending in ("csv", "json")}
+    beside_pages = (path for path in _files(static) if path.name in names and data not in path.parents)
+    lines = [f"{sha256(path)}  {path.relative_to(data)}\n" for path in (data / ZIP, *_data_files(tables, data))]
+    lines += [f"{sha256(path)}  ../{path.relative_to(static)}\n" for path in beside_pages]
     write(data / SUMS, "".join(lines))
 
 
@@ -344,12 +290,6 @@ def _data_files(tables: Iterable[str], data: Path) -> list[Path]:
 
 def _files(folder: Path) -> list[Path]:
     return sorted((path for path in folder.rglob("*") if path.is_file()), key=lambda path: path.as_posix())
-
-
-def _beside_pages(static: Path) -> Iterator[Path]:
-    """The data files beside pages and charts."""
-    names = {f"{name}.{ending}" for name in TITLES for ending in ("csv", "json")}
-    return (path for path in _files(static) if path.name in names and static / "data" not in path.parents)
 
 
 PROFILES = "https://datapackage.org/profiles/2.0"
@@ -384,7 +324,7 @@ def _whole(tables: Mapping[str, DataTable], data: Path) -> Iterator[Resource]:
     for name, table in tables.items():
         for path in forms(name, data):
             ending = path.suffix.removeprefix(".")
-            described = {} if ending == "json" else {"type": "table", "schema": schema(table.fields)}
+            described = {} if ending == "json" else {"type": "table", "schema": files.schema(table.fields)}
             yield _resource(f"{name}-{ending}", table.title, path, data) | described
 
 
@@ -394,11 +334,9 @@ def _raw(catalogue: Catalogue, data: Path) -> Iterator[Resource]:
         title = f"Suite {one.suite} on {names.machine_name(one)}"
         for own in one.files.content:
             if own.name in TABLES:
-                path = data / "results" / one.id / own.name
-                yield _csv(f"{own.stem}-{one.id.replace('/', '-')}", title, path, data)
+                yield _csv(f"{own.stem}-{one.id.replace('/', '-')}", title, data / "results" / one.id / own.name, data)
     for source in catalogue.sources:
-        document = source.document
-        path = data / "published" / source.id / "figures.csv"
+        document, path = source.document, data / "published" / source.id / "figures.csv"
         origin = [{"title": f"{document.author}: {document.title}"}]
         yield _csv(f"figures-{source.id}", document.title, path, data) | {"sources": origin}
 
@@ -427,3 +365,125 @@ def _resource(name: str, title: str, path: Path, data: Path) -> Resource:
         "bytes": path.stat().st_size,
         "hash": f"sha256:{sha256(path)}",
     }
+
+
+MOST_ROWS = 20  # the limit of `QUERY`
+QUERY = WORDS["query"]
+"""What one tracepoint costs with each tracer, over all machines of a tier: names of files are relative to `/data/`."""
+
+
+def write_data_section(catalogue: Catalogue, work: Path) -> None:
+    """Write the data files beside pages and those of `/data/` into the work folder; raw files are there already."""
+    static, assets = work / "static", work / "assets"
+    data, found = static / "data", files.rows(catalogue)
+    index = files.write_page_data(files.page_tables(catalogue, found), catalogue, static)
+    for one in catalogue.suites:
+        root, source = one.folder.parent.resolve(), workload_source(one.folder, one.suite)
+        for path in (suite_file(one.folder), *one.scripts(), source, *own_headers(source)):
+            files.copy(path, data / "suites" / path.resolve().relative_to(root))
+    tables = write_tables(catalogue, found, data)
+    describe(catalogue, tables, data)
+    paths = _data_files(tables, data)
+    files.write_zip(data / ZIP, {f"probe-effect/{path.relative_to(data)}": path for path in paths})
+    write_sums(tables, static)
+    write(assets / "data" / "page-files.json", index)
+    write(assets / "data" / "dataset.json", dataset(catalogue, tables, data))
+    fragments: dict[str, Iterable[Part]] = {
+        "downloads": [_downloads(tables, data)],
+        "query": [Code(QUERY.strip(), "sql"), _answer(data)],
+        "rules": rule_parts(),
+        "table-columns": column_parts(tables),
+    }
+    for name, parts in fragments.items():
+        write(assets / "fragments" / f"{name}.md", fragment(parts))
+
+
+def _downloads(tables: Mapping[str, DataTable], data: Path) -> Table:
+    """A row for each thing to download: what it is, its rows, and its file in each form with the size of it."""
+    downloads = [("Everything", "", [data / ZIP])]
+    downloads += [
+        (one.title, units.count(one.count or len(one.rows)), forms(name, data)) for name, one in tables.items()
+    ]
+    downloads += [(what, "", [data / name]) for name, what in WORDS["further"].items()]
+    rows = [(title, size, listed(map(_file, paths))) for title, size, paths in downloads]
+    return Table([column("file-what"), column("rows"), column("files")], rows)
+
+
+def _file(path: Path) -> Markup:
+    return say("{} ({})", link(path.name, f"/data/{path.name}"), units.size(path.stat().st_size))
+
+
+def rule_parts() -> Iterator[Part]:
+    """What `check` demands: a table for what each rule is of."""
+    heads = [column(name) for name in ("check-rule", "demand", "good-example", "bad-example")]
+    for of, group in ALL_RULES.items():
+        yield Heading(f"Of {of}", 3)
+        has_places = of not in {"a published source", "the files of a data folder"}
+        names = [Link(one.id, f"#=rule.{one.id}") if has_places else one.id for one in group]
+        words = [[text.replace("`", "") for text in (one.text, one.good, one.bad)] for one in group]
+        yield Table(heads, [(name, *texts) for name, texts in zip(names, words, strict=True)])
+    yield Heading("Of every file", 3)
+    yield Table(heads[:2], [(name, text.replace("`", "")) for name, text in FORM_RULES.items()])
+
+
+def _answer(data: Path) -> Part:
+    """The rows that `QUERY` gives, asked of the very file that is published.
+
+    Without an engine for SQL, which a build would need for nothing else; a test has DuckDB answer it too.
+    """
+    clear = [("case", "=", "04-tracepoint-entry"), ("current", "=", True), ("distinguishable", "=", True)]
+    costs: dict[tuple[str, str], list[float]] = {}
+    for row in pq.read_table(data / "costs.parquet", filters=clear).to_pylist():
+        if row["reconciled"] is not False:
+            costs.setdefault((row["tier"], row["tracer"]), []).append(row["cost_ns"])
+    if not costs:
+        return "Nothing that it asks for has been measured yet."
+    heads = [column("kind", "Tier"), column("tracer"), *map(of_data, ("Machines", "Least", "Median", "Greatest"))]
+    ordered = sorted((tier, median(some), tracer, some) for (tier, tracer), some in costs.items())[:MOST_ROWS]
+    return Table(
+        heads,
+        [
+            (tier, tracer, units.count(len(some)), *map(units.duration, (min(some), middle, max(some))))
+            for tier, middle, tracer, some in ordered
+        ],
+    )
+
+
+def dataset(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -> str:
+    """The data set as search engines know it, with its downloads in `data`, as JSON; only layouts know addresses.
+
+    https://schema.org/Dataset, and Google: https://developers.google.com/search/docs/appearance/structured-data/dataset
+    """
+    whole = (path for name in tables for path in forms(name, data))
+    days = sorted(one.date for one in catalogue.active)
+    fields = (field for name in ("costs", "counts") for field in tables[name].fields)
+    quantities = {field.name: (field.unit, field.text) for field in fields if field.unit}
+    described = {
+        "@type": "Dataset",
+        "name": WORDS["title"],
+        "description": WORDS["summary"],
+        "license": LICENCE["url"],
+        "creator": {"@type": "Organization", "name": LICENCE["creator"]},
+        "version": catalogue.version,
+        "dateModified": catalogue.edition.date,
+        "temporalCoverage": f"{days[0]}/{days[-1]}" if days else "",
+        "keywords": WORDS["keywords"],
+        "measurementTechnique": WORDS["technique"],
+        "variableMeasured": [
+            {"@type": "PropertyValue", "name": name, "unitText": unit, "description": text}
+            for name, (unit, text) in quantities.items()
+        ],
+        "isAccessibleForFree": True,
+        "distribution": [
+            {
+                "@type": "DataDownload",
+                "name": path.name,
+                "encodingFormat": WORDS["media_types"][path.suffix.removeprefix(".")],
+                "contentUrl": f"/data/{path.name}",
+                "contentSize": units.size(path.stat().st_size).replace(units.GAP, " "),
+                "sha256": sha256(path),
+            }
+            for path in (data / ZIP, *whole)
+        ],
+    }
+    return json.dumps({key: value for key, value in described.items() if value != ""}, ensure_ascii=False)

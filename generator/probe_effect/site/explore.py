@@ -7,7 +7,6 @@ from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
 from probe_effect import units
 from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
@@ -21,6 +20,7 @@ from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.shown import reference_submission
 from probe_effect.numbers.submission import Number
+from probe_effect.site import script_values
 from probe_effect.site.charts import theme
 from probe_effect.site.charts.dots import INSTRUCTIONS, NANOSECONDS
 from probe_effect.site.charts.theme import look
@@ -28,15 +28,7 @@ from probe_effect.site.pages import addresses, comparison, instructions, ladder_
 from probe_effect.site.pages.fragments import first_suite_first
 from probe_effect.site.pages.results.cost import VIEW as COST
 from probe_effect.site.pages.results.counts import COUNTS
-from probe_effect.site.script_values import (
-    Values,
-    choice,
-    machine_values,
-    number_values,
-    script_json,
-    short,
-    view_citation,
-)
+from probe_effect.site.script_values import Values, script_json, short
 from probe_effect.store.suite_file import Case
 from probe_effect.store.tables import FORMULA_START
 
@@ -59,7 +51,7 @@ def explore_files(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> 
         yield f"explore/{one.name}.json", script_json({"machine": one.name, "numbers": _numbers(one)})
 
 
-def _form(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[str, Any]:
+def _form(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Values:
     tracers = sorted({number.tracer for one in machines for number in one.numbers.values()})
     # Suites with the cases and levels that have a number, the first suite first.
     levels: dict[str, set[str]] = defaultdict(set)
@@ -73,13 +65,13 @@ def _form(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[str
         suites.append({"id": suite.id, "title": suite.title, "levels": known, "cases": cases})
     return {
         "version": catalogue.version,
-        "cite": view_citation("explore", catalogue.edition),
+        "cite": script_values.view_citation("explore", catalogue.edition),
         "formula": FORMULA_START.pattern,
         "unclear": "{most}".join(parts.UNCLEAR),
         "flag": instructions.FLAG,
         "limits": {"rate_hz": [MIN_RATE_HZ, MAX_RATE_HZ]},
         "suites": [suite for suite in suites if suite["cases"]],
-        **choice(machines, catalogue),
+        **script_values.choice(machines, catalogue),
         "tracers": tracers,
         "usual": _usual(catalogue, machines),
         "quantities": QUANTITIES,
@@ -114,13 +106,12 @@ def _usual(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[st
     return found
 
 
-def _numbers(machine: MeasuredMachine) -> list[dict[str, Any]]:
-    """The current costs of a machine, each with what a row of the table needs."""
+def _numbers(machine: MeasuredMachine) -> list[Values]:
     # Number's id to its place among the tracers that have its case and level there; counts have none.
     groups = grouped_by(machine.numbers.values(), lambda one: (one.case, one.level))
     places = {key: place for some in groups.values() for key, place in comparison.places(some).items()}
     return [
-        number_values(one)
+        script_values.number_values(one)
         | {
             "tracer": one.tracer,
             "tool": names.tool_with_version(one),
@@ -141,20 +132,16 @@ MATRIX = "matrix.json"
 STEPS = (30, 100, 300, 1_000, 3_000, 10_000)
 """The cost at which each colour but the first begins, in ns or in instructions: about half a power of ten apart."""
 
-PER = {"raw-tracepoint": "per call"}
-"""Type of probe to what is its event, where its name does not say so."""
+PER = {"raw-tracepoint": "per call"}  # type of probe to what is its event, where its name does not say so
 
 
 def matrix_file(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Iterator[tuple[str, str]]:
     """File name below `/data/` and its JSON: what costs each colour is for, and the matrices of times and counts."""
     kinds = grouped_by(offered(machines, catalogue), lambda one: one.architecture if one.metric != "time" else "")
-    found = [_matrix(catalogue, kind, some) for kind, some in kinds.items()]
-    yield MATRIX, script_json({"steps": _steps(), "matrices": found})
-
-
-def _steps() -> list[str]:
-    between = (f"{units.count(low)} to {units.count(high)}" for low, high in pairwise(STEPS))
-    return [f"below {units.count(STEPS[0])}", *between, f"{units.count(STEPS[-1])} or more"]
+    between = [f"{units.count(low)} to {units.count(high)}" for low, high in pairwise(STEPS)]
+    steps = [f"below {units.count(STEPS[0])}", *between, f"{units.count(STEPS[-1])} or more"]
+    matrices = [_matrix(catalogue, kind, some) for kind, some in kinds.items()]
+    yield MATRIX, script_json({"steps": steps, "matrices": matrices})
 
 
 def _matrix(catalogue: Catalogue, architecture: str, machines: Sequence[MeasuredMachine]) -> Values:
@@ -170,7 +157,10 @@ def _matrix(catalogue: Catalogue, architecture: str, machines: Sequence[Measured
         "id": word or "machines",
         "of": "kernel" if word else "machine",
         "unit": f"instructions, {word}" if word else "ns",
-        "columns": [{key: values[key] for key in ("id", "label", "href")} for values in map(machine_values, machines)],
+        "columns": [
+            {key: values[key] for key in ("id", "label", "href")}
+            for values in map(script_values.machine_values, machines)
+        ],
         "tables": [_table(catalogue, columns, own) for own in tracers],
     }
 
@@ -179,23 +169,21 @@ def _table(catalogue: Catalogue, columns: Sequence[str], numbers: Sequence[Numbe
     """The rows of one tracer, suite by suite; a cell is None where nothing was measured."""
     cells = {(one.case, one.submission.machine): _cell(one) for one in numbers}
     measured = {case for case, _ in cells}
-    suites = [
-        {
-            "title": folder.suite.title,
-            "rows": [
-                {
-                    "title": _title(catalogue, case),
-                    "href": addresses.case(case.id),
-                    "cells": [cells.get((case.id, column)) for column in columns],
-                }
-                for case in folder.suite.cases
-                if case.id in measured
-            ],
-        }
-        for folder in first_suite_first(catalogue)
-    ]
+    suites = []
+    for folder in first_suite_first(catalogue):
+        rows = [
+            {
+                "title": _title(catalogue, case),
+                "href": addresses.case(case.id),
+                "cells": [cells.get((case.id, column)) for column in columns],
+            }
+            for case in folder.suite.cases
+            if case.id in measured
+        ]
+        if rows:
+            suites.append({"title": folder.suite.title, "rows": rows})
     tools = dict.fromkeys(names.tool_with_version(one) for one in numbers)
-    return {"id": numbers[0].tracer, "tool": ", ".join(tools), "suites": [one for one in suites if one["rows"]]}
+    return {"id": numbers[0].tracer, "tool": ", ".join(tools), "suites": suites}
 
 
 def _title(catalogue: Catalogue, case: Case) -> str:

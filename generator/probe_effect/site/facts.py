@@ -1,18 +1,7 @@
 """What hand-written pages quote: every number by key, in `facts.json`, and the verdict of our numbers on claims.
 
-Keys of times are in `exports.measured_facts`. The others:
-
-- `instructions.<kernel series>.<tracer>.<case>[@<level>]`: instructions per event, counted in an emulated machine of
-  x86-64, as pages show them; `instructions.arm64.<..>` on arm64.
-- `instructions.<point release>.<..>`: the same of one release, `6.12.43`, of those of the series over releases too.
-- `instructions.one-cpu.<..>` and `instructions.arm64.one-cpu.<..>`: those counted where the tracer shares the only CPU.
-- `<source>.<figure>`: a published figure as printed, or derived from such; `<source>.<figure>.recomputed`: what its
-  formula gives.
-- `count.<machines|submissions|rows|suites|cases|tracers|kernels|sources|figures>`: how much data there is;
-  `count.kinds`: which kinds of machines were timed, and how many CPUs they have.
-- `<key>/<key>`: the ratio of two figures of one source, or of two counts, where a page asks for it.
-- `instructions.<..>/part/<purpose>`: the share of a count that functions of one purpose execute, of a name in
-  `purposes.toml` with dashes (`kprobe-and-ftrace`); where the events were recorded, and a page asks for it.
+The keys are in site/README.md. Which machine a number comes from is decided in `numbers.shown`; the title names the
+machine and the day.
 """
 
 import re
@@ -20,59 +9,67 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 
 from probe_effect import units
 from probe_effect.compare.kernels import counted
+from probe_effect.costs.actions import sample_law
+from probe_effect.costs.evidence import evidence
+from probe_effect.costs.instructions import is_in_red_zone, mechanism_of
+from probe_effect.costs.machine import number_on_hardware
+from probe_effect.costs.questions import of_all_machines, question
+from probe_effect.costs.row import OF_RATES, calls_of_event, event_cost, line
 from probe_effect.model import Estimate, Metric
 from probe_effect.numbers import estimates, names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource
-from probe_effect.numbers.index import once
+from probe_effect.numbers.index import grouped_by, once
 from probe_effect.numbers.published import printed_text, with_unit
-from probe_effect.numbers.submission import Number, slowdown_at
-from probe_effect.site import measured_facts
-from probe_effect.site.costs import NamedTables
-from probe_effect.site.measured_facts import Fact, fact
-from probe_effect.site.pages import addresses, instructions
+from probe_effect.numbers.rows import SHARES
+from probe_effect.numbers.shown import home_numbers, in_order, representative
+from probe_effect.numbers.submission import THRESHOLDS, Number, Submission, slowdown_at, threshold
+from probe_effect.site.pages import addresses, instructions, parts
 from probe_effect.site.pages.instructions import executed_of
+from probe_effect.site.pages.results import view_of
 from probe_effect.site.script_values import Values
 from probe_effect.store.beside_files import Claim, Figure
+from probe_effect.units import Scale
+
+Fact = dict[str, str]
+"""`text`, `title` (for hovering), `href`, `kind` (measured, published, derived or counted); `cell`, its text in tables.
+
+A measured one has its `machine`, distinguished from others of its name, and the short id of that as `place`.
+A cost may have `hardware`, the key of what others measured without a hypervisor, and `red-zone`. `key` is that of a
+fact which a reader can have from another machine.
+"""
+
+OF_ANY_MACHINE = re.compile(r"[a-z0-9-]+\.[a-z0-9-]+\.(cost|cost-interval|threshold-[0-9]+|slowdown@[0-9]+[kM])")
+"""The keys of facts that a reader can have from a machine of their choice (site/assets/js/whose.js)."""
+
+RATES_HZ = {"1k": 1e3, "10k": 1e4, "100k": 1e5, "1M": 1e6}
+SAMPLES_HZ = {"99": 99.0, **RATES_HZ}
+"""The rates that a question may have: profilers take 99 samples a second by default."""
+
+OWN = {
+    "start": ("event.attach", "start", units.DURATION),
+    "stop": ("event.detach", "stop", units.DURATION),
+    "cpu": ("own_use.cpu", "tracer-cpu", units.DURATION),
+    "memory": ("own_use.memory", "tracer-memory", units.SIZE),
+}
+"""What a tracer takes itself, by key: where a number has it, its place on the number's page, how it is written."""
+
+ONE_THREAD = "1"
+LESS, WITH, PART, QUESTION, RANGE = "less/", "/with/", "part/", "question/", "range"
+DURATIONS = {"ns", "us", "ms", "s"}
 
 NUMBER = re.compile(r'\{\{<\s*number\s+"([^"]+)"(?:\s+"?([^\s">]+)"?)?\s*>\}\}')
 """A number that a page quotes, with the unit that it wants or another word."""
 
-QUESTION = re.compile(r'\{\{<\s*question\s+"([^"]+)"(?:\s+"?(\w+)"?)?\s*>\}\}')
+ASKED = re.compile(r'\{\{<\s*question\s+"([^"]+)"(?:\s+"?(\w+)"?)?\s*>\}\}')
 """A question that a page asks, with its form."""
 
-AWAITED = re.compile(r"\{\{<\s*(?:un)?known\s+([^>]+?)\s*>\}\}")
-"""Keys that a page waits for."""
-
-PART = "part/"
-
-DURATIONS = ("ns", "us", "ms", "s")
-
+AWAITED = re.compile(r"\{\{<\s*(?:un)?known\s+([^>]+?)\s*>\}\}")  # keys that a page waits for
 UNITS = {one.name for scale in (units.DURATION, units.RATE) for one in scale.units}
-
-
-def facts(catalogue: Catalogue, ratios: Iterable[str] = ()) -> dict[str, Fact]:
-    """Key to fact; of `ratios`, which are wanted beside all others, one that cannot be made is left out."""
-    figures = {f"{source.id}.{one.figure}": (source, one) for source in catalogue.sources for one in source.figures}
-    counts = _current_counts(catalogue)
-    found = measured_facts.facts(catalogue, ratios) | dict(_data(catalogue))
-    found |= {key: _count(one) for key, one in counts.items()}
-    found |= dict(pair for source in catalogue.sources for pair in _published(source))
-    for key in ratios:
-        first, _, second = key.partition("/")
-        if first in figures and second in figures and (ratio := _ratio(figures[first], figures[second])):
-            found[key] = ratio
-        if first in counts and second in counts:
-            found[key] = _ratio_of_counts(counts[first], counts[second])
-        if second.startswith(PART) and first in counts and (path := executed_of(counts[first])):
-            parts = {name.replace(" ", "-"): one.instructions for name, one in path.by_purpose().items()}
-            if own := parts.get(second.removeprefix(PART)):
-                found[key] = _count(counts[first]) | {"text": units.percent(own / path.total.instructions)}
-    return found
 
 
 def written(content: Path) -> list[str]:
@@ -86,59 +83,330 @@ def asked_for(texts: Iterable[str]) -> dict[str, set[str]]:
     for text in texts:
         for key, word in NUMBER.findall(text):
             asked.setdefault(key, set()).update({word} & UNITS)
-        for parts in QUESTION.findall(text):
-            asked.setdefault("/".join(filter(None, ("question", *parts))), set())
+        for words in ASKED.findall(text):
+            asked.setdefault("/".join(filter(None, ("question", *words))), set())
         for keys in AWAITED.findall(text):
             asked |= {key: set() for key in re.findall(r'"([^"]+)"', keys) if key not in asked}
     return asked
 
 
-def quoted(
-    catalogue: Catalogue, project: Path, fragments: Iterable[str] = ()
-) -> tuple[dict[str, Fact], dict[str, str]]:
-    """What the pages of a checkout quote, with their `fragments`: key to fact, and file name to named table."""
-    asked = asked_for([*written(project / "content"), *fragments])
-    found = facts(catalogue, asked)
-    tables = NamedTables(catalogue, found)
-    named = dict(tables.write(project / "site" / "tables.toml"))
-    kept = {key: found[key] | _in_units(found[key], names) for key, names in asked.items() if key in found}
-    return {"machine": found["machine"]} | kept | tables.facts if "machine" in found else kept, named
+def facts(catalogue: Catalogue, asked: Iterable[str] = ()) -> dict[str, Fact]:
+    """Key to fact; of the keys with a slash those of `asked` alone, without what cannot be made."""
+    submissions, current = in_order(catalogue.numbers), home_numbers(catalogue.numbers)
+    made = {"machine": _of_machine(submissions[0])} if submissions else {}
+    made |= dict(_of_suites(current.values()))
+    suites = {case.id: one.suite for one in catalogue.suites for case in one.suite.cases}
+    for key, one in current.items():
+        own = {"machine": _of_machine(one.submission), **dict(_of_tool(one))}
+        suite = suites.get(one.case)
+        if view_of(suite).has_costs:
+            own |= dict(_of_event(one, catalogue))
+        if suite is None or suite.result_type.guides:
+            own |= dict(_of_rates(one, catalogue))
+        made |= {f"{key}.{quantity}": fact for quantity, fact in own.items()}
+    for machine in reversed(dict.fromkeys(one.machine for one in submissions)):  # the home machine's last
+        sound = {one.name: one for one in catalogue.numbers.of_machine(machine).values() if one.is_sound}
+        made |= dict((*_of_threads(catalogue, sound), *_of_line(catalogue, sound), *_of_depth(catalogue, sound)))
+    counts, figures = _current_counts(catalogue), dict(_figures(catalogue))
+    made |= dict(_of_data(catalogue)) | {key: _count(one) for key, one in counts.items()}
+    made |= dict(pair for key, (source, figure) in figures.items() for pair in _of_figure(key, source, figure))
+    for key in (key for key in asked if "/" in key):
+        fact = (
+            _answer(catalogue, key)
+            or _of_two_costs(catalogue, submissions, key)
+            or _of_run(catalogue, _of_one_machine(catalogue, key))
+            or _of_figure_and_cost(figures, current, key)
+            or _of_two_figures(figures, key)
+            or _of_two_counts(counts, key)
+        )
+        if fact:
+            made[key] = fact
+    return {
+        key: fact | {"key": key} if "place" in fact and OF_ANY_MACHINE.fullmatch(key) else fact
+        for key, fact in made.items()
+    }
 
 
-def _in_units(fact: Fact, wanted: Iterable[str]) -> Fact:
-    """The text of a fact in other units, by their names."""
-    text = fact["text"]
-    of = text.writing.scale.units if isinstance(text, units.Quantity) else ()
-    return {one.name: str(text.to(one)) for one in of if one.name in wanted and isinstance(text, units.Quantity)}
+def _fact(text: str, title: str, href: str, kind: str) -> Fact:
+    return {"text": text, "title": title, "href": href, "kind": kind}
 
 
-def _published(source: PublishedSource) -> Iterator[tuple[str, Fact]]:
-    for figure in source.figures:
-        known = ", known only from an excerpt" if source.from_excerpt else ""
-        whose = "worked out here from figures of " if figure.is_derived else ""
-        key, title = f"{source.id}.{figure.figure}", f"{figure.what}; {whose}{source.document.author}{known}"
-        kind = "derived" if figure.is_derived else "published"
-        yield key, fact(printed_text(figure), title, addresses.figure(source.id, figure.figure), kind)
-        if recomputed := source.recomputed.get(figure.figure):
-            text = with_unit(float(recomputed.value), figure.unit)
-            yield f"{key}.recomputed", fact(text, f"{title}; computed again", addresses.figure(source.id), "derived")
+def _place(submission: Submission) -> Fact:
+    return {"machine": names.machine_name(submission), "place": names.short_id(submission.machine)}
 
 
-def _ratio(first: tuple[PublishedSource, Figure], second: tuple[PublishedSource, Figure]) -> Fact | None:
+def _of_machine(submission: Submission) -> Fact:
+    label = names.machine_name(submission)
+    return _fact(label, label, addresses.machine(submission.machine), "measured") | _place(submission)
+
+
+def _said(one: Number, what: str | None, text: str, title: str) -> Fact:
+    """A text of a number, which leads to its line for a quantity."""
+    place = _place(one.submission)
+    title = f"{title}; {place['machine']}, {one.submission.date}"
+    return _fact(text, title, addresses.number(one, what), "measured") | place
+
+
+def _quantity(one: Number, what: str, estimate: Estimate, scale: Scale, words: str = "") -> Fact:
+    """The value to the place that its interval supports; the interval on hover and in tables."""
+    whole = units.interval(estimate, scale)
+    return _said(one, what, units.value(estimate, scale), f"{words}{whole}") | {"cell": whole}
+
+
+def _bounded(one: Number, what: str, estimate: Estimate, scale: Scale, words: str = "") -> Fact:
+    """A quantity; of one that is not distinguishable from 0, its upper end."""
+    if one.distinguishable is False and estimate.high is not None:
+        below = units.within(units.quantity(estimate.high, scale, 2), "less than ")
+        # The number's page names no other quantity of such a cost.
+        return _said(one, "cost", below, f"{words}not distinguishable from 0")
+    return _quantity(one, what, estimate, scale, words)
+
+
+def _of_suites(current: Iterable[Number]) -> Iterator[tuple[str, Fact]]:
+    for suite, numbers in grouped_by(current, lambda one: one.submission.suite).items():
+        [(machine, _)] = Counter(one.submission.machine for one in numbers).most_common(1)
+        runs = {one.submission.id: one.submission for one in numbers if one.submission.machine == machine}
+        shown = representative(list(runs.values()))
+        common = _of_machine(shown) | {"title": f"suite {suite}; {names.machine_name(shown)}, {shown.date}"}
+        yield f"baseline.{suite}", common | {"text": units.duration(shown.baseline.value if shown.baseline else None)}
+        yield f"noise-floor.{suite}", common | {"text": units.duration(shown.noise_floor_ns, 2)}
+        yield f"equal-runs.{suite}", common | {"text": units.duration(shown.equal_runs_ns, 2)}
+
+
+def _of_tool(one: Number) -> Iterator[tuple[str, Fact]]:
+    """What the tracer takes itself, and how long single operations take with it and without, where measured."""
+    for key, (attribute, what, scale) in OWN.items():
+        if (estimate := attrgetter(attribute)(one)) is not None:
+            yield key, _quantity(one, what, estimate, scale)
+    if (calls := one.own_use.calls) is not None:
+        yield "calls", _said(one, "tracer-calls", units.count(calls), "system calls of an operation")
+    tails = one.submission.tails
+    if one.key not in tails:
+        return
+    untraced = {key.level: tail for key, tail in tails.items() if key.is_baseline}.get(one.level)
+    for word, tail in (("", tails[one.key]), ("untraced-", untraced)):
+        if tail is not None:
+            for share, time in zip(SHARES, tail.percentiles_ns, strict=True):
+                if time:
+                    yield f"{word}tail-{100 * share:g}", _quantity(one, "cost", time, units.DURATION)
+            title = f"the longest of {units.count(tail.operations)}"
+            yield f"{word}longest", _said(one, "cost", units.duration(tail.longest_ns), title)
+
+
+def _of_event(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
+    known, time = evidence(catalogue), one.time
+    calls = calls_of_event(known, one.case)
+    cost = _bounded(one, "cost", one.bounded_cost, units.DURATION) | {"cell": parts.cost(one)}
+    if case := known.case_of.get(one.case):
+        outside = number_on_hardware(known, one)
+        cost |= {"hardware": f"{outside.source.id}.{outside.figure.figure}"} if outside else {}
+        cost |= {"red-zone": "yes"} if is_in_red_zone(case, one) else {}
+        if mechanism := mechanism_of(case, one):
+            kernel = names.kernel_name(one.submission.document.system)
+            yield "mechanism", _said(one, "cost", f"{mechanism} on {kernel}", "how a probe fires") | {"cell": mechanism}
+    if calls is None:
+        yield "cost", cost
+        yield "cost-interval", cost | {"text": parts.cost(one)}
+        if time.fastest_ns is not None:
+            title = "least traced less least untraced time"
+            yield "fastest", _said(one, "fastest", units.duration(time.fastest_ns), title)
+    else:
+        yield "cost-per-iteration", _per(cost, f"iteration of {calls} system calls")
+        alone = _bounded(one, "cost", cost_of_event(catalogue, one), units.DURATION)
+        yield "cost-per-system-call", _per(alone, "system call")
+    if one.baseline is not None and one.baseline.value:
+        untraced_hz = units.NS_PER_SECOND / one.baseline.value
+        yield "untraced-rate", _said(one, "cost", units.rate(untraced_hz), "the untraced program's own rate")
+        if time.slowdown is not None:
+            saturated = slowdown_at(one.bounded_cost, untraced_hz)
+            yield "slowdown", _bounded(one, "slowdown", time.slowdown if one.is_clear else saturated, units.SHARE)
+    if time.rate_hz is not None:
+        rate, title = units.rate(time.rate_hz), "the highest rate of events while traced"
+        yield "traced-rate", _said(one, "cost", f"{rate} while traced", title) | {"cell": rate}
+    if time.loss_ratio is not None:
+        yield "loss", _said(one, "loss", units.percent(time.loss_ratio), "events lost")
+
+
+def _per(cost: Fact, unit: str) -> Fact:
+    """The cost with what it is the cost of, unless it is an event."""
+    return cost | {key: units.within(cost[key], after=f" per {unit}") for key in ("text", "cell") if key in cost}
+
+
+def cost_of_event(catalogue: Catalogue, one: Number) -> Estimate:
+    """The cost of one event; of a tool that acts on every system call of the loop, of the traced call alone."""
+    known = evidence(catalogue)
+    if not one.is_time or calls_of_event(known, one.case) is None:
+        return one.bounded_cost
+    return event_cost(known, (one.submission.machine, one.tracer, one.case), one.bounded_cost)[0]
+
+
+def _of_rates(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
+    cost = cost_of_event(catalogue, one)
+    for percent in THRESHOLDS:
+        if one.is_clear and (rate := threshold(cost, percent)) is not None:
+            key = f"threshold-{percent}"
+            fact = _quantity(one, key, rate, units.EVENTS, f"{percent} % slower at ")
+            yield key, fact | {"cell": units.interval(rate, units.RATE)}
+    if one.level is None:
+        for word, rate_hz in RATES_HZ.items():
+            at_rate = f"at {units.stated(rate_hz, units.EVENTS)}: "
+            yield f"slowdown@{word}", _bounded(one, "slowdown", slowdown_at(cost, rate_hz), units.SHARE, at_rate)
+
+
+def _of_threads(catalogue: Catalogue, current: Mapping[str, Number]) -> Iterator[tuple[str, Fact]]:
+    """The ratios of many threads to one, by the case with threads and by the case whose event it is."""
+    suites = [one.suite for one in catalogue.suites if one.suite.factor and one.suite.factor.occupies_cpus]
+    likes = {case.id: case.like for suite in suites for case in suite.cases}
+    for many in current.values():
+        single = current.get(f"{many.tracer}.{many.case}@{ONE_THREAD}")
+        if many.case not in likes or many.level in {None, ONE_THREAD} or single is None:
+            continue
+        ratio = estimates.ratio(many.known_cost, single.known_cost) if single.submission is many.submission else None
+        if ratio is not None:
+            words = f"cost with {many.level} threads over that with one: "
+            fact = _quantity(many, "cost", ratio, units.TIMES, words)
+            for subject in filter(None, (many.case, likes[many.case])):
+                yield f"{many.tracer}.{subject}.threads-{many.level}", fact
+
+
+def _of_line(catalogue: Catalogue, current: Mapping[str, Number]) -> Iterator[tuple[str, Fact]]:
+    """The rates at which the slowdown was rate x cost, by the case of a suite that varies the rate."""
+    likes = {
+        case.id: case.like
+        for one in catalogue.suites
+        for case in one.suite.cases
+        if one.suite.factor and one.suite.factor.name in OF_RATES and case.like
+    }
+    for one in {(one.tracer, one.case): one for one in current.values() if one.case in likes}.values():
+        points = line(evidence(catalogue), one.submission.machine, one.tracer, likes[one.case])
+        if points:
+            key = f"{one.tracer}.{one.case}"
+            held = f"{sum(point.holds for point in points)} of {len(points)}"
+            title = "rates at which the slowdown is rate x cost, within their intervals"
+            yield f"{key}.rates-held", _said(one, None, held, title)
+            yield f"{key}.lowest-rate", _said(one, None, units.rate(points[0].rate_hz), "lowest rate measured")
+            yield f"{key}.highest-rate", _said(one, None, units.rate(points[-1].rate_hz), "highest rate measured")
+
+
+def _of_depth(catalogue: Catalogue, current: Mapping[str, Number]) -> Iterator[tuple[str, Fact]]:
+    """What a frame adds, by the case of a sample whose stack was varied."""
+    for one in (one for one in current.values() if one.level is None):
+        if law := sample_law(evidence(catalogue), one.submission.machine, one.tracer, one.case):
+            words = "each frame that is walked: "
+            fact = _quantity(one, "cost", law.line.per_x, units.DURATION, words)
+            yield f"{one.tracer}.{one.case}.per-frame", fact
+
+
+def _answer(catalogue: Catalogue, key: str) -> Fact | None:
+    """The answer to `question/<id>[/range|/<rate>]` over all machines; None where none has it."""
+    if not key.startswith(QUESTION):
+        return None
+    name, _, form = key.removeprefix(QUESTION).partition("/")
+    asked = question(catalogue, name)
+    answer = of_all_machines(catalogue, asked) if asked else None
+    if asked is None or answer is None or form not in ("", RANGE, *(SAMPLES_HZ if asked.of == "event" else ())):
+        return None
+    rate_hz = SAMPLES_HZ.get(form)
+    time = answer.time if rate_hz is None else slowdown_at(answer.time, rate_hz)
+    scale = units.DURATION if rate_hz is None else units.SHARE
+    number = answer.replies[0].number
+    where = answer.words if answer.machines > 1 else names.machine_name(number.submission)
+    per = "" if asked.unit == "event" or rate_hz else f" per {asked.unit}"
+    whole = f"{units.span(time, scale)}{per} on {where}"
+    title = f"{asked.words}: the median of {whole}, from the least low to the greatest high end"
+    value = f"{units.middle(time, scale)}{per} ({units.span(time, scale)} on {where})"
+    return _fact(whole if form == RANGE or asked.by else value, title, addresses.case(number.case), "measured")
+
+
+def _of_two_costs(catalogue: Catalogue, submissions: Iterable[Submission], key: str) -> Fact | None:
+    """The first cost over the second, or less it, of the first submission with both clear of noise, of one unit."""
+    first, _, second = key.partition("/")
+    is_less, second = second.startswith(LESS), second.removeprefix(LESS)
+    for submission in submissions:
+        costs = {one.name: one for one in submission.numbers if one.is_sound and one.distinguishable}
+        if first not in costs or second not in costs:
+            continue
+        one, other = costs[first], costs[second]
+        if len({calls_of_event(evidence(catalogue), side.case) for side in (one, other)}) > 1:
+            return None
+        sides = [units.interval(side.cost, units.DURATION) for side in (one, other)]
+        if is_less:
+            less = estimates.difference(one.known_cost, other.known_cost)
+            return _quantity(one, "cost", less, units.DURATION, f"{sides[0]} less {sides[1]}: ")
+        ratio = estimates.ratio(one.known_cost, other.known_cost)
+        return _quantity(one, "cost", ratio, units.TIMES, f"{sides[0]} over {sides[1]}: ") if ratio else None
+    return None
+
+
+def _of_run(catalogue: Catalogue, key: str) -> Fact | None:
+    """The quantity that `<machine>/<run>/<one>.<quantity>` names, of that run; None where the run has no such."""
+    run, _, quantity = key.rpartition("/")
+    for one in (one for submission in catalogue.everything if submission.id == run for one in submission.numbers):
+        if quantity.startswith(f"{one.name}."):
+            own = dict((*_of_tool(one), *_of_event(one, catalogue)))
+            return own.get(quantity.removeprefix(f"{one.name}."))
+    return None
+
+
+def _of_one_machine(catalogue: Catalogue, key: str) -> str:
+    """The key of the run whose quantity a sentence compares with other numbers of its machine; others as they are."""
+    quantity, *others = key.split(WITH)
+    name = quantity.rpartition(".")[0]
+    for machine in dict.fromkeys(one.machine for one in in_order(catalogue.numbers) if others):
+        has = {one.name: one for one in catalogue.numbers.of_machine(machine).values() if one.is_sound}
+        if has.keys() >= {name, *others}:
+            return f"{has[name].submission.id}/{quantity}"
+    return key
+
+
+Figures = Mapping[str, tuple[PublishedSource, Figure]]  # the key of a published figure, to its source and itself
+
+
+def _figures(catalogue: Catalogue) -> Iterator[tuple[str, tuple[PublishedSource, Figure]]]:
+    for source in catalogue.sources:
+        yield from ((f"{source.id}.{figure.figure}", (source, figure)) for figure in source.figures)
+
+
+def _of_figure(key: str, source: PublishedSource, figure: Figure) -> Iterator[tuple[str, Fact]]:
+    known = ", known only from an excerpt" if source.from_excerpt else ""
+    whose = "worked out here from figures of " if figure.is_derived else ""
+    title = f"{figure.what}; {whose}{source.document.author}{known}"
+    kind = "derived" if figure.is_derived else "published"
+    yield key, _fact(printed_text(figure), title, addresses.figure(source.id, figure.figure), kind)
+    if recomputed := source.recomputed.get(figure.figure):
+        text = with_unit(float(recomputed.value), figure.unit)
+        yield f"{key}.recomputed", _fact(text, f"{title}; computed again", addresses.figure(source.id), "derived")
+
+
+def _of_figure_and_cost(figures: Figures, current: Mapping[str, Number], key: str) -> Fact | None:
+    """What a published cost has more than one of ours, whichever machines both are of."""
+    first, _, second = key.partition(f"/{LESS}")
+    ours, (_, printed) = current.get(second), figures.get(first, (None, None))
+    if not ours or not ours.distinguishable or printed is None or not printed.cost_ns:
+        return None
+    gap = estimates.difference(Estimate(*[float(printed.cost_ns)] * 3), ours.known_cost)
+    words = f"{printed.what} less {units.interval(ours.cost, units.DURATION)}: "
+    return _quantity(ours, "cost", gap, units.DURATION, words)
+
+
+def _of_two_figures(figures: Figures, key: str) -> Fact | None:
     """Two figures of one source in units of one quantity; two digits, because the figures carry no intervals."""
-    (source, one), (other_source, other) = first, second
-    alike = one.unit == other.unit or {one.unit, other.unit} <= set(DURATIONS)
+    first, _, second = key.partition("/")
+    if first not in figures or second not in figures:
+        return None
+    (source, one), (other_source, other) = figures[first], figures[second]
+    alike = one.unit == other.unit or {one.unit, other.unit} <= DURATIONS
     if source is not other_source or not alike or not other.base_value:
         return None
     both = f"{printed_text(one)} over {printed_text(other)}"
     words = f"{both}: {one.what}; {other.what}; from figures of {source.document.author}"
     ratio = units.quantity(float(one.base_value / other.base_value), units.TIMES, 2)
-    return fact(ratio, words, addresses.figure(source.id, one.figure), "derived")
+    return _fact(ratio, words, addresses.figure(source.id, one.figure), "derived")
 
 
 def _current_counts(catalogue: Catalogue) -> dict[str, Number]:
     """The current count of each architecture, kernel series, tracer, case and level, where it is sound."""
-    found: dict[str, Number] = {}
+    counts: dict[str, Number] = {}
     shown, over_releases = (set(counted(catalogue, narrow=narrow)) for narrow in (False, True))
     for one in catalogue.numbers.current("instructions"):
         machine, system = one.submission.document.machine, one.submission.document.system
@@ -146,28 +414,38 @@ def _current_counts(catalogue: Catalogue) -> dict[str, Number]:
         architecture = names.architecture(machine.architecture)
         start = "instructions" if architecture == names.X86_64 else f"instructions.{architecture}"
         if one.is_sound and one.submission in shown:
-            found.setdefault(f"{start}.{key}", one)
+            counts.setdefault(f"{start}.{key}", one)
         if one.is_sound and one.submission in over_releases:
-            found.setdefault(f"{start}.{names.point_release(system.kernel_release)}.{one.name}", one)
+            counts.setdefault(f"{start}.{names.point_release(system.kernel_release)}.{one.name}", one)
         if one.is_sound and machine.threads == 1:
-            found.setdefault(f"{start}.one-cpu.{key}", one)
-    return found
+            counts.setdefault(f"{start}.one-cpu.{key}", one)
+    return counts
 
 
 def _count(one: Number) -> Fact:
     tool, machine = names.tool_with_version(one), names.machine_name(one.submission)
     title = f"{instructions.count(one.cost)} instructions per event; {tool}; {machine}"
-    return fact(units.count(one.known_cost.value), title, addresses.number(one, "instructions"), "counted")
+    return _fact(units.count(one.known_cost.value), title, addresses.number(one, "instructions"), "counted")
 
 
-def _ratio_of_counts(first: Number, second: Number) -> Fact:
-    one, other = first.known_cost.value, second.known_cost.value
-    sides = " over ".join(_count(side)["title"] for side in (first, second))
-    return _count(first) | {"text": units.quantity(one / other if other else None, units.TIMES, 2), "title": sides}
+def _of_two_counts(counts: Mapping[str, Number], key: str) -> Fact | None:
+    """The ratio of two counts, or the share of one that functions of a purpose execute."""
+    first, _, second = key.partition("/")
+    count, other = counts.get(first), counts.get(second)
+    if count is None:
+        return None
+    if other is not None:
+        least = other.known_cost.value
+        ratio = units.quantity(count.known_cost.value / least if least else None, units.TIMES, 2)
+        return _count(count) | {"text": ratio, "title": " over ".join(_count(side)["title"] for side in (count, other))}
+    if second.startswith(PART) and (path := executed_of(count)):
+        shares = {name.replace(" ", "-"): one.instructions for name, one in path.by_purpose().items()}
+        if own := shares.get(second.removeprefix(PART)):
+            return _count(count) | {"text": units.percent(own / path.total.instructions)}
+    return None
 
 
-def _data(catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
-    """How much there is of everything."""
+def _of_data(catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
     submissions = catalogue.active
     traced = {number.tracer for one in submissions for number in one.numbers if number.status == "ok"}
     sizes = {
@@ -183,9 +461,9 @@ def _data(catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
     }
     if machines := catalogue.numbers.machines():
         kinds = names.all_kinds([found[0] for found in machines.values()])
-        yield "count.kinds", fact(kinds, "machines that were timed", "/machines/", "counted")
+        yield "count.kinds", _fact(kinds, "machines that were timed", "/machines/", "counted")
     for what, (size, page) in sizes.items():
-        yield f"count.{what}", fact(units.count(size), f"{what} in the data", page, "counted")
+        yield f"count.{what}", _fact(units.count(size), f"{what} in the data", page, "counted")
 
 
 SCALES = {"slowdown": units.SHARE, "loss": units.SHARE, "threshold": units.EVENTS, "instructions": units.INSTRUCTIONS}
@@ -223,7 +501,7 @@ def _findings(catalogue: Catalogue, claim: Claim) -> Iterator[Values]:
 
 def _value(catalogue: Catalogue, claim: Claim, one: Number) -> Estimate | None:
     """In ns, instructions, events per second or a ratio; None where the number has none."""
-    cost = partial(measured_facts.cost_of_event, catalogue)
+    cost = partial(cost_of_event, catalogue)
     if claim.quantity in {"start", "stop"}:
         return one.event.attach if claim.quantity == "start" else one.event.detach
     if claim.quantity == "times":

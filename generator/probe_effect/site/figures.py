@@ -13,7 +13,6 @@ from probe_effect.answer.answers import of_case
 from probe_effect.answer.prediction import BANDS
 from probe_effect.costs.evidence import Evidence, evidence
 from probe_effect.costs.instructions import mechanism_of
-from probe_effect.costs.row import CostRow
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.shown import in_order, shown_machines
@@ -29,48 +28,42 @@ from probe_effect.store.tables import csv_line
 WHOSE = "Costs are those of {machine}."
 ESTIMATED = f"{MARK} marks what was estimated from counted instructions."
 
-Drawing = dict[str, Any]
-"""A document of `site/diagrams/`, or one of its parts."""
+Drawing = dict[str, Any]  # a document of `site/diagrams/`, or one of its parts
 
 
 def write_diagrams(catalogue: Catalogue, work: Path, folder: Path) -> None:
     """Write each diagram of `folder` for layouts, as `assets/diagrams/<name>.json`, and as a picture to take away."""
     for name, drawing in diagrams(catalogue, folder):
         write(work / "assets" / "diagrams" / f"{name}.json", json_of(drawing))
-        words = Inscription(
-            drawing["title"], f"{drawing['sentence']} {drawing['whose']}".strip(), source(catalogue.version)
-        )
+        sentence = f"{drawing['sentence']} {drawing['whose']}".strip()
+        words = Inscription(drawing["title"], sentence, source(catalogue.version))
         write(work / "static" / "diagrams" / f"{name}.svg", framed(diagram(drawing), words, "wide"))
 
 
 def diagrams(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Drawing]]:
     """Name and content of each diagram: `whose` its costs are, and each cost with its `text` and `href`, if known."""
-    found = evidence(catalogue)
+    known = evidence(catalogue)
     shown = shown_machines(catalogue.numbers)
     labels = {one.machine: names.machine_name(one) for one in in_order(catalogue.numbers) if one.machine in shown}
     for path in sorted(folder.glob("*.toml")):
         document = tomllib.loads(path.read_text(encoding="utf-8"))
         asked = list(_asked(document))
-        known = {machine: own for machine in labels if (own := _costs(found, machine, asked))}
-        machine = next(iter(known), "")
-        own = known.pop(machine, {})
-        costs = own | _of_others(known) | _measured(own)
+        by_machine = {machine: costs for machine in labels if (costs := _costs(known, machine, asked))}
+        machine = next(iter(by_machine), "")
+        own = by_machine.pop(machine, {})
+        # Others' measured costs have the short id of their machine; of several the one that has most goes first.
+        others: dict[str, Drawing] = {}
+        for other in sorted(by_machine, key=lambda other: len(by_machine[other])):
+            at = f" ({names.short_id(other)})"
+            others |= {key: cost | {"text": cost["text"] + at} for key, cost in _measured(by_machine[other]).items()}
+        costs = own | others | _measured(own)
         whose = [WHOSE.format(machine=labels[machine])] if costs else []
         marked = [ESTIMATED] if any(cost["text"].startswith(MARK) for cost in costs.values()) else []
         yield path.stem, _with_costs(document, costs) | {"whose": " ".join([*whose, *marked])}
 
 
-def _of_others(known: Mapping[str, Mapping[str, Drawing]]) -> dict[str, Drawing]:
-    """Measured costs, each with the short id of its machine; of several machines the one that has most goes first."""
-    found: dict[str, Drawing] = {}
-    for machine in sorted(known, key=lambda one: len(known[one])):
-        short = names.short_id(machine)
-        found |= {one: cost | {"text": f"{cost['text']} ({short})"} for one, cost in _measured(known[machine]).items()}
-    return found
-
-
 def _measured(costs: Mapping[str, Drawing]) -> dict[str, Drawing]:
-    return {one: cost for one, cost in costs.items() if not cost["text"].startswith(MARK)}
+    return {key: cost for key, cost in costs.items() if not cost["text"].startswith(MARK)}
 
 
 def _asked(part: object) -> Iterator[str]:
@@ -107,38 +100,43 @@ def _chosen(asked: Sequence[str], costs: Mapping[str, Drawing]) -> Drawing | Non
     return cost if tracer == usual else cost | {"text": f"{cost['text']}, {tracer}"}
 
 
-def _costs(found: Evidence, machine: str, asked: Sequence[str]) -> dict[str, Drawing]:
-    """The costs that a machine knows of those asked for, made as it is asked: `bpftrace.03-uprobe-nop5 called`."""
-    known: dict[str, Drawing] = {}
+def _costs(known: Evidence, machine: str, asked: Sequence[str]) -> dict[str, Drawing]:
+    """The costs that a machine knows of those asked for, made as it is asked: `bpftrace.03-uprobe-nop5 called`.
+
+    A measured one is its value with its address; an estimated one its interval, which spans a factor of two.
+    """
+    costs: dict[str, Drawing] = {}
     for one in asked:
         key, _, mechanism = one.partition(" ")
         tracer, case = key.split(".", 1)
-        part = of_case(found, case, machine, tracer)
-        if part and mechanism in {"", mechanism_of(found.case_of[case], part.counted or part.added[0])}:
-            known[one] = _cost(part)
-    return known
+        row = of_case(known, case, machine, tracer)
+        if row is None or mechanism not in {"", mechanism_of(known.case_of[case], row.counted or row.added[0])}:
+            continue
+        if row.basis == "measured":
+            text, href = units.value(row.cost, units.DURATION), addresses.number(row.added[0], "cost")
+        else:
+            text, href = f"{MARK} {units.span(row.cost, units.DURATION)}", addresses.case(row.name)
+        costs[one] = {"text": text, "href": href}
+    return costs
 
 
-def _cost(part: CostRow) -> Drawing:
-    """A measured cost as its value with its address; an estimated one as its interval, which spans a factor of two."""
-    if part.basis == "measured":
-        return {"text": units.value(part.cost, units.DURATION), "href": addresses.number(part.added[0], "cost")}
-    return {"text": f"{MARK} {units.span(part.cost, units.DURATION)}", "href": addresses.case(part.name)}
-
-
-EMBEDDED_WORDS_PX = 150
-"""Height of the words around the drawing, in the page that others embed."""
+EMBEDDED_WORDS_PX = 150  # height of the words around the drawing, in the page that others embed
 
 
 def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path) -> None:
     """Write the page of each chart into the work folder, and its files, but for the drawings."""
     for place, chart in enumerate(charts, 1):
         static = work / "static" / "charts" / chart.name
-        write(work / "assets" / "charts" / chart.name / "meta.json", json_of(words(chart)))
+        height = chart.specs["wide"]["height"] + EMBEDDED_WORDS_PX
+        words = {"title": chart.title, "sentence": chart.sentence, "embed_height_px": height}
+        words |= {"has_card": "card" in chart.specs} | ({"note": chart.note} if chart.note else {})
+        write(work / "assets" / "charts" / chart.name / "meta.json", json_of(words))
         for layout in LAYOUTS:
             write(static / f"{layout}.json", json_of(chart.specs[layout]))
-        write(static / "data.csv", csv_text(chart))
-        write(static / "data.json", json_text(chart, catalogue))
+        cells = (map(safe_cell, row.values()) for row in chart.rows)
+        write(static / "data.csv", "".join(map(csv_line, (chart.rows[0] if chart.rows else (), *cells))))
+        about = {"title": chart.title, "sentence": chart.sentence, "data_version": catalogue.version}
+        write(static / "data.json", rows_document(about, map(json_of, chart.rows)))
         write(work / "content" / "charts" / f"{chart.name}.md", site.figure_page(chart, catalogue, place))
 
 
@@ -154,32 +152,13 @@ def write_drawings(charts: Iterable[Chart], work: Path, cache: Kept, version: st
     write(work / "static" / "og" / "site.png", draw_card(site_card(), cache))
 
 
-def words(chart: Chart) -> dict[str, str | int]:
-    """The words of a chart for layouts, the height of its embedded form in px, and whether it has a card."""
-    height = chart.specs["wide"]["height"] + EMBEDDED_WORDS_PX
-    more = {"has_card": "card" in chart.specs, **({"note": chart.note} if chart.note else {})}
-    return {"title": chart.title, "sentence": chart.sentence, "embed_height_px": height, **more}
-
-
-def csv_text(chart: Chart) -> str:
-    """The rows as CSV that no spreadsheet runs."""
-    header = list(chart.rows[0]) if chart.rows else []
-    return "".join([csv_line(header), *(csv_line(safe_cell(row[name]) for name in header) for row in chart.rows)])
-
-
-def json_text(chart: Chart, catalogue: Catalogue) -> str:
-    """The rows as JSON, with what they are and of which data; a missing value is null."""
-    about = {"title": chart.title, "sentence": chart.sentence, "data_version": catalogue.version}
-    return rows_document(about, map(json_of, chart.rows))
-
-
 def machine_cards(catalogue: Catalogue) -> dict[str, Chart]:
     """Every machine whose times were measured, to the picture of a link to its page."""
-    found = {}
-    for machine, submissions in catalogue.numbers.machines().items():
-        newest, costs = submissions[0], machine_page.briefly(machine, catalogue)
-        found[machine] = machine_card(machine, names.machine_name(newest), parts.tier(newest.document), costs)
-    return found
+    cards = {}
+    for machine, (newest, *_) in catalogue.numbers.machines().items():
+        costs = machine_page.briefly(machine, catalogue)
+        cards[machine] = machine_card(machine, names.machine_name(newest), parts.tier(newest.document), costs)
+    return cards
 
 
 def write_machine_pictures(catalogue: Catalogue, work: Path, cache: Kept) -> None:

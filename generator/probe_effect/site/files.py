@@ -11,6 +11,7 @@ import shutil
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
@@ -29,9 +30,7 @@ from probe_effect.store.beside_files import FIGURE_COLUMNS
 from probe_effect.store.tables import FORMULA_START, Column, csv_line
 from probe_effect.toml import beside
 
-FIXED_TIME = (1980, 1, 1, 0, 0, 0)
-"""The time of every file in a zip: the earliest that the format has."""
-
+FIXED_TIME = (1980, 1, 1, 0, 0, 0)  # the time of every file in a zip: the earliest that the format has
 READABLE = 0o644 << 16
 
 
@@ -79,13 +78,8 @@ def mirror(fresh: Path, target: Path) -> None:
 WORDS: dict[str, Any] = beside(__file__, "words")
 LICENCE: dict[str, str] = WORDS["licence"]
 
-
-FORMS = ("csv", "json", "parquet")
-"""The endings that a whole table may have."""
-
-FieldType = Literal["integer", "number", "string", "boolean", "date"]
-"""As Table Schema calls them."""
-
+FORMS = ("csv", "json", "parquet")  # the endings that a whole table may have
+FieldType = Literal["integer", "number", "string", "boolean", "date"]  # as Table Schema calls them
 CellValue = int | float | str | bool | None
 
 
@@ -141,13 +135,7 @@ class DataTable:
     title: str
     fields: tuple[Field, ...]
     rows: tuple[TableRow, ...]
-    count: int | None = None
-    """How many rows there are, where they are not all here."""
-
-    @property
-    def size(self) -> int:
-        """How many rows it has."""
-        return len(self.rows) if self.count is None else self.count
+    count: int | None = None  # how many rows there are, where they are not all here
 
 
 def fields_of(columns: Iterable[Column]) -> tuple[Field, ...]:
@@ -209,8 +197,6 @@ def json_of(value: object) -> str:
     return WRITER.encode(value)
 
 
-Cells = dict[str, "CellValue"]
-
 ENDS = {
     "interval": {"_low": "Low end of its 95 % interval.", "_high": "High end of its 95 % interval."},
     "range": {"_least": "The least of its blocks.", "_greatest": "The greatest of its blocks."},
@@ -222,34 +208,29 @@ _FILE = beside(__file__, "number_fields")
 
 def _fields(*tables: str) -> tuple[Field, ...]:
     """The fields of some tables of the file, each quantity with its ends."""
-    columns = ((name, *column) for table in tables for name, column in _FILE[table].items())
-    return tuple(field for name, kind, text in columns for field in _with_ends(name, kind, text))
-
-
-def _with_ends(name: str, kind: Any, text: str) -> Iterator[Field]:  # noqa: ANN401 (of TOML)
-    if kind in ENDS:
-        quantity, _, unit = name.rpartition("_")
-        yield from (
-            Field(f"{quantity}{end}_{unit}", "number", words) for end, words in {"": text, **ENDS[kind]}.items()
-        )
-    else:
-        yield Field(name, kind, text)
+    fields = []
+    for name, (kind, text) in (column for table in tables for column in _FILE[table].items()):
+        if kind in ENDS:
+            quantity, _, unit = name.rpartition("_")
+            ends = {"": text, **ENDS[kind]}
+            fields += [Field(f"{quantity}{end}_{unit}", "number", words) for end, words in ends.items()]
+        else:
+            fields.append(Field(name, kind, text))
+    return tuple(fields)
 
 
 COST_FIELDS = _fields("place", "time", "events", "trust_in_time")
 COUNT_FIELDS = _fields("place", "count", "events", "trust_in_count")
 FIGURE_FIELDS = (*_fields("source"), *fields_of(FIGURE_COLUMNS), *_fields("recomputed"))
 CLAIMS = _fields("claim")
-RUN_FIELDS = _fields("run")
-"""Before the columns of each row of the files of submissions."""
+RUN_FIELDS = _fields("run")  # before the columns of each row of the files of submissions
 
 
 def number_rows(submissions: Iterable[Submission], numbers: Numbers) -> Iterator[TableRow]:
     """Every case of each of `submissions`, all of times or all of instructions; of one withdrawn, none is current."""
     for submission in submissions:
-        # The cells that all rows of a submission share.
-        document = submission.document
-        place: Cells = {
+        document, is_time = submission.document, submission.metric == "time"
+        shared: dict[str, CellValue] = {
             "machine": submission.machine,
             "machine_name": names.machine_name(submission),
             "tier": names.tier(document.machine, submission.metric),
@@ -257,66 +238,65 @@ def number_rows(submissions: Iterable[Submission], numbers: Numbers) -> Iterator
             "submission": submission.id,
             "date": submission.date,
             "suite": submission.suite,
+            "architecture": names.architecture(document.machine.architecture),
+            "cpus": document.machine.threads,
         }
-        fields = COST_FIELDS if submission.metric == "time" else COUNT_FIELDS
+        fields = COST_FIELDS if is_time else COUNT_FIELDS
         for one in submission.numbers:
-            made = place | {"tracer_version": one.tool_version, "current": numbers.is_current(one)}
-            made |= _time(one) if one.is_time else _count(one)
-            yield TableRow((field.name, _cell(one, made, field)) for field in fields)
+            made = shared | {"tracer_version": one.tool_version, "current": numbers.is_current(one)}
+            made |= _time_cells(one) if is_time else _count_cells(one)
+            result = one.time if is_time else one.count
+            row = TableRow()
+            for field in fields:
+                holder = one if hasattr(one, field.name) else result
+                cell: Any = made[field.name] if field.name in made else getattr(holder, field.name)
+                row[field.name] = short(cell) if field.kind == "number" else cell
+            yield row
+
+
+def _time_cells(one: Number) -> dict[str, CellValue]:
+    """The cells of a time that are no attributes of it."""
+    return {
+        "baseline_ns": one.baseline.value if one.baseline else None,
+        **interval_json(one.cost, "cost", "ns"),
+        **interval_json(one.time.slowdown, "slowdown", "ratio"),
+        **thresholds_json({percent: one.threshold(percent) for percent in THRESHOLDS}),
+        **interval_json(one.event.attach, "attach", "ns"),
+        **interval_json(one.event.detach, "detach", "ns"),
+        **interval_json(one.own_use.cpu or one.time.cpu, "tracer_cpu", "ns"),
+        **interval_json(one.own_use.memory or one.time.memory, "tracer_rss", "bytes"),
+        "tracer_calls": one.own_use.calls,
+        "grade_reasons": "; ".join(one.grade_reasons) or None,
+    }
+
+
+def _count_cells(one: Number) -> dict[str, CellValue]:
+    """The cells of a count that are no attributes of it."""
+    return {
+        **spread_json(one.baseline, "baseline"),
+        **spread_json(one.cost, "cost"),
+        **spread_json(one.event.attach, "attach"),
+        **spread_json(one.event.detach, "detach"),
+        "faults": "; ".join(one.faults) or None,
+    }
 
 
 def figure_rows(sources: Iterable[PublishedSource]) -> Iterator[TableRow]:
     """Every published figure, by source, beside what it comes to when computed again."""
     for source in sources:
         document = source.document
-        place: Cells = {"source": source.id, "source_title": document.title, "source_date": document.date}
         for figure in source.figures:
-            own = {column.name: _plain(getattr(figure, column.name)) for column in FIGURE_COLUMNS}
-            found = source.recomputed.get(figure.figure)
-            again: Cells = {
-                "recomputed": short(float(found.value)) if found else None,
-                "verdict": found.verdict if found else None,
-            }
-            yield TableRow(place | own | again)
+            row = TableRow(source=source.id, source_title=document.title, source_date=document.date)
+            for column in FIGURE_COLUMNS:
+                cell = getattr(figure, column.name)
+                row[column.name] = float(cell) if isinstance(cell, Decimal) else cell
+            again = source.recomputed.get(figure.figure)
+            row["recomputed"] = short(float(again.value)) if again else None
+            row["verdict"] = again.verdict if again else None
+            yield row
 
 
-def _time(one: Number) -> Cells:
-    """Cells of a time that it does not have under their own names."""
-    cells = {"baseline_ns": one.baseline.value if one.baseline else None}
-    cells |= interval_json(one.cost, "cost", "ns") | interval_json(one.time.slowdown, "slowdown", "ratio")
-    cells |= thresholds_json({percent: one.threshold(percent) for percent in THRESHOLDS})
-    cells |= interval_json(one.event.attach, "attach", "ns") | interval_json(one.event.detach, "detach", "ns")
-    cells |= interval_json(one.own_use.cpu or one.time.cpu, "tracer_cpu", "ns")
-    cells |= interval_json(one.own_use.memory or one.time.memory, "tracer_rss", "bytes")
-    cells["tracer_calls"] = one.own_use.calls
-    return {**cells, "grade_reasons": "; ".join(one.grade_reasons) or None}
-
-
-def _count(one: Number) -> Cells:
-    """Cells of a count that it does not have under their own names."""
-    ends = spread_json(one.baseline, "baseline") | spread_json(one.cost, "cost")
-    ends |= spread_json(one.event.attach, "attach") | spread_json(one.event.detach, "detach")
-    machine = one.submission.document.machine
-    place: Cells = {"architecture": names.architecture(machine.architecture), "cpus": machine.threads}
-    return {**place, **ends, "faults": "; ".join(one.faults) or None}
-
-
-def _cell(one: Number, made: Cells, field: Field) -> CellValue:
-    """The cell that was made for a field, or else the attribute of that name of the number or of its result."""
-    holder = one if hasattr(one, field.name) else one.time if one.is_time else one.count
-    found: Any = made[field.name] if field.name in made else getattr(holder, field.name)
-    cell: CellValue = short(found) if field.kind == "number" else found
-    return cell
-
-
-def _plain(value: object) -> CellValue:
-    """A cell of `figures.csv`; decimals become numbers."""
-    return value if value is None or isinstance(value, int | str) else float(str(value))
-
-
-Tables = dict[str, DataTable]
-"""File name without its ending, to the table in it."""
-
+Tables = dict[str, DataTable]  # file name without its ending, to the table in it
 TITLES = {"data": "This page's numbers", "counts": "Its instructions", "published": "Its published figures"}
 """The title that a page gives each of its tables."""
 
@@ -338,12 +318,12 @@ def rows(catalogue: Catalogue) -> Rows:
     )
 
 
-def whole_tables(found: Rows) -> Tables:
+def whole_tables(every: Rows) -> Tables:
     """The whole tables for `/data/`: one for each type of number."""
     return {
-        "costs": DataTable("Costs of all submissions", COST_FIELDS, found.costs),
-        "counts": DataTable("Instructions of all submissions", COUNT_FIELDS, found.counts),
-        "figures": DataTable("Published figures of all sources", FIGURE_FIELDS, found.figures),
+        "costs": DataTable("Costs of all submissions", COST_FIELDS, every.costs),
+        "counts": DataTable("Instructions of all submissions", COUNT_FIELDS, every.counts),
+        "figures": DataTable("Published figures of all sources", FIGURE_FIELDS, every.figures),
     }
 
 
@@ -364,13 +344,13 @@ def page_tables(catalogue: Catalogue, whole: Rows) -> dict[str, Tables]:
     few = Rows(tuple(row for row in costs if row["machine"] in shown), counts, ())
     by_suite = [grouped_by(some, itemgetter("suite")) for some in few]
     by_case = [grouped_by(some, itemgetter("case")) for some in (costs, counts, of_our_cases)]
-    by_tool = [grouped_by(some, _tool) for some in few]
+    by_tool = [grouped_by(some, lambda row: names.tool_of(str(row["tracer"]))) for some in few]
     for folder in catalogue.suites:
         suite = folder.suite
         pages[addresses.suite(suite.id)] = _mixed(f"Suite {suite.id}: {suite.title}", by_suite, suite.id)
         for case in suite.cases:
             pages[addresses.case(case.id)] = _mixed(catalogue.titles[case.id], by_case, case.id)
-    for tool in sorted({_tool(row) for row in (*found.costs, *found.counts)}):
+    for tool in sorted({names.tool_of(str(row["tracer"])) for row in (*found.costs, *found.counts)}):
         pages[addresses.tracer(tool)] = _mixed(f"Measured with {tool}", by_tool, tool)
     pages |= _each("machine", addresses.machine, "Times on", COST_FIELDS, found.costs)
     pages |= _each("machine", addresses.kernel, "Instructions on", COUNT_FIELDS, found.counts)
@@ -422,15 +402,9 @@ def _mixed(title: str, kinds: Iterable[dict[str, list[TableRow]]], value: str) -
 def _each(
     key: str, address: Callable[[str], str], title: str, fields: tuple[Field, ...], rows: Iterable[TableRow]
 ) -> dict[str, Tables]:
-    """A page for each value of `key`, with its rows."""
     groups: dict[str, list[TableRow]] = grouped_by(rows, itemgetter(key))
     called = "machine_name" if key == "machine" else key
     return {
         address(value): {"data": DataTable(f"{title} {own[0][called]}", fields, tuple(own))}
         for value, own in groups.items()
     }
-
-
-def _tool(row: TableRow) -> str:
-    """The tool that measured the row, whatever its version."""
-    return names.tool_of(str(row["tracer"]))

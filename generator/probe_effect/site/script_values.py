@@ -19,7 +19,7 @@ from probe_effect.costs.row import event_cost
 from probe_effect.model import Estimate, Metric
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.index import for_next_run
+from probe_effect.numbers.index import for_next_run, grouped_by
 from probe_effect.numbers.names import Edition, Subject, cite, tier
 from probe_effect.numbers.shown import in_order, reference_submission
 from probe_effect.numbers.submission import Number, Submission
@@ -30,14 +30,9 @@ from probe_effect.store.kept import NOWHERE, code_version
 from probe_effect.store.machine_file import is_hosted
 from probe_effect.store.tables import FORMULA_START
 
-Values = dict[str, Any]
-"""An object of JSON."""
-
-DIGITS = 7
-"""The digits of each number: more than any interval supports, so that it is written as on every other page."""
-
-CITED_TITLE, CITED_ADDRESS = "@title@", "@address@"
-"""The places that the page fills in a citation of the reader's view."""
+Values = dict[str, Any]  # an object of JSON
+DIGITS = 7  # the digits of each number: more than any interval supports, so that it is written as on every other page
+CITED_TITLE, CITED_ADDRESS = "@title@", "@address@"  # the places that the page fills in a citation of the reader's view
 
 
 def script_json(found: object) -> str:
@@ -100,53 +95,49 @@ def view_citation(path: Literal["explore", "compare"], edition: Edition) -> dict
 
 
 def guidance_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
-    """File name below `/data/` and its JSON."""
-    found = evidence(catalogue)
-    runs = catalogue.numbers.machines()
+    """File name below `/data/` and its JSON: what an event costs on a machine, with the ends for its next run."""
+    known, runs = evidence(catalogue), catalogue.numbers.machines()
     newest = {one.machine: one for one in reversed(in_order(catalogue.numbers))}
     for machine, one in newest.items():
-        make = partial(_machine, found, one)
-        values = kept_of_machine("guidance", catalogue, [one, *runs[machine]], make, str(found.spread))
+        make = partial(_guidance, known, one)
+        values = kept_of_machine("guidance", catalogue, [one, *runs[machine]], make, str(known.spread))
         yield f"guidance/{machine}.json", script_json(values)
 
 
-def _machine(found: Evidence, newest: Submission) -> Values:
-    """A machine in words, and what an event costs there by tracer and case, ns with the ends for its next run."""
-
-    def cost(tracer: str, case: str, one: Number) -> Estimate:
-        own = event_cost(found, (newest.machine, tracer, case), one.bounded_cost)[0]
-        return for_next_run(own, None if is_hosted(newest.machine) else found.spread)
-
-    return {
-        "where": names.machine_name(newest),
-        "href": addresses.machine(newest.machine),
-        "costs": [
-            {
-                "tracer": tracer,
-                "case": case,
-                "basis": "measured",
-                "cost": ends(cost(tracer, case, one)),
-                "clear": one.is_clear,
-                "date": names.date_words(one.submission.date),
-            }
-            for tracer, cases in found.by_tracer(newest.machine).items()
-            for case, one in cases.items()
-        ],
-    }
+def _guidance(known: Evidence, newest: Submission) -> Values:
+    machine, costs = newest.machine, []
+    spread = None if is_hosted(machine) else known.spread
+    for tracer, cases in known.by_tracer(machine).items():
+        for case, one in cases.items():
+            cost = event_cost(known, (machine, tracer, case), one.bounded_cost)[0]
+            costs.append(
+                {
+                    "tracer": tracer,
+                    "case": case,
+                    "basis": "measured",
+                    "cost": ends(for_next_run(cost, spread)),
+                    "clear": one.is_clear,
+                    "date": names.date_words(one.submission.date),
+                }
+            )
+    return {"where": names.machine_name(newest), "href": addresses.machine(machine), "costs": costs}
 
 
 INDEX = "compare/index.json"
 
-SharedDifference = tuple[int, int, list[float | None] | None]
-"""The places of two numbers in their files, and the difference over the blocks that both have, where they have any."""
-
-TracerDifferences = dict[str, dict[str, list[SharedDifference]]]
-"""Tracer to other tracers of the machine to the pairs of both."""
-
 
 def compare_files(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Iterator[tuple[str, str]]:
     """File name below `/data/` and its JSON."""
-    yield INDEX, script_json(_index(catalogue, machines))
+    index = {
+        "version": catalogue.version,
+        "cite": view_citation("compare", catalogue.edition),
+        "words": {"time": words_of_outcomes(), "instructions": instructions.words_of_outcomes()},
+        "formula": FORMULA_START.pattern,
+        "cases": {case.id: [catalogue.titles[case.id], addresses.case(case.id)] for case in catalogue.cases()},
+        **choice(machines, catalogue),
+        "first": _first_choice(catalogue, machines),
+    }
+    yield INDEX, script_json(index)
     for machine in machines:
         shards = kept_of_machine("compare", catalogue, machine.submissions, partial(_shards, machine))
         for tracer, shard in shards.items():
@@ -156,18 +147,6 @@ def compare_files(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> 
 def shard_name(machine: str, tracer: str) -> str:
     """The file of a subject; no id has two hyphens in a row."""
     return f"compare/{machine}--{tracer}.json"
-
-
-def _index(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[str, Any]:
-    return {
-        "version": catalogue.version,
-        "cite": view_citation("compare", catalogue.edition),
-        "words": {"time": words_of_outcomes(), "instructions": instructions.words_of_outcomes()},
-        "formula": FORMULA_START.pattern,
-        "cases": {case.id: [catalogue.titles[case.id], addresses.case(case.id)] for case in catalogue.cases()},
-        **choice(machines, catalogue),
-        "first": _first_choice(catalogue, machines),
-    }
 
 
 def _first_choice(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[Metric, list[str]]:
@@ -189,13 +168,13 @@ def _first_choice(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> 
     return {metric: sides for metric, sides in first.items() if sides}
 
 
-def _shards(machine: MeasuredMachine) -> dict[str, dict[str, Any]]:
-    """Tracer to the file that it has with a machine."""
+def _shards(machine: MeasuredMachine) -> dict[str, Values]:
     own = {tracer: [one for one in machine.every if one.tracer == tracer] for tracer in machine.tools}
-    # Every case and level that two tracers have, with both; from one submission where one has both.
+    # Every case and level that two tracers have, with both; from one submission where one has both. By tracer, then by
+    # the other: the places of two numbers in their files, and their difference over the blocks that both have, if any.
     places = {one: place for numbers in own.values() for place, one in enumerate(numbers)}
     cases = {tracer: {one.case for one in numbers} for tracer, numbers in own.items()}
-    beside: TracerDifferences = {tracer: {} for tracer in own}
+    beside: dict[str, dict[str, list[tuple[int, int, list[float | None] | None]]]] = {tracer: {} for tracer in own}
     for first, second in combinations(own, 2):
         common = [] if cases[first].isdisjoint(cases[second]) else between_tracers(machine, first, second)
         for pair in common:
@@ -210,12 +189,10 @@ def _shards(machine: MeasuredMachine) -> dict[str, dict[str, Any]]:
     }
 
 
-def _shard(machine: MeasuredMachine, numbers: Sequence[Number]) -> dict[str, Any]:
+def _shard(machine: MeasuredMachine, numbers: Sequence[Number]) -> Values:
     """The numbers of one tracer, those that are current first, with the runs that they are from."""
     current = set(machine.numbers.values())
-    runs: dict[str, Number] = {}
-    for one in numbers:
-        runs.setdefault(one.submission.id, one)
+    runs = {run: some[0] for run, some in grouped_by(numbers, lambda one: one.submission.id).items()}
     places = {run: place for place, run in enumerate(runs)}
     return {
         "machine": machine.name,
@@ -231,7 +208,7 @@ def _shard(machine: MeasuredMachine, numbers: Sequence[Number]) -> dict[str, Any
     }
 
 
-def compared_values(one: Number) -> dict[str, Any]:
+def compared_values(one: Number) -> Values:
     """The values of a number that its comparison needs."""
     untraced = one.baseline.value if one.baseline else None
     counted = {"untraced": short(untraced), "architecture": one.submission.architecture}

@@ -9,38 +9,15 @@ labels: a still drawing and the live chart are to fill the same box.
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from probe_effect import units
 from probe_effect.model import Estimate, interval_json, spread_json
 from probe_effect.site.charts import theme
 from probe_effect.site.charts.svg import in_layouts
-from probe_effect.site.charts.theme import (
-    SERIES,
-    STROKE,
-    WIDTHS,
-    Chart,
-    Datum,
-    Layout,
-    Spec,
-    TextForm,
-    TracerLook,
-    channel,
-    channels,
-    frame,
-    layers,
-    looks,
-    named,
-    width_px,
-)
-
-TAIL_HEIGHTS: dict[Layout, int] = {"wide": 430, "narrow": 400, "card": 0}
-TIME_LABEL = (
-    "datum.value < 1e3 ? datum.value + ' ns' : datum.value < 1e6 ? datum.value / 1e3 + ' µs' : "
-    "datum.value < 1e9 ? datum.value / 1e6 + ' ms' : datum.value / 1e9 + ' s'"
-)
-SHARE_LABEL = "format(datum.value * 100, '~r') + ' %'"
+from probe_effect.site.charts.theme import SERIES, WIDTHS, Chart, Datum, Layout, Spec, TextForm, TracerLook
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,52 +34,42 @@ def tail_chart(
 ) -> Chart:
     """The chart of `curves`, at most as many as there are series colours, on logarithmic axes; `table` has them all."""
     shown = curves[: len(SERIES)]
-    rows = tuple(_tail_row(curve.label, *point) for curve in shown for point in curve.points if point[0] > 0)
-    seen = dict(zip((one.label for one in shown), looks([one.tracer for one in shown]), strict=True))
+    rows: tuple[Datum, ...] = tuple(
+        {
+            "series": curve.label,
+            "time_ns": time_ns,
+            "share_ratio": share,
+            "time": units.duration(time_ns),
+            "share": units.percent(share),
+        }
+        for curve in shown
+        for time_ns, share in curve.points
+        if time_ns > 0
+    )
+    seen = theme.looks({one.label: one.tracer for one in shown})
+    times, shares = (_decades([float(row[field] or 0) for row in rows]) for field in ("time_ns", "share_ratio"))
+    spec = partial(
+        theme.line_spec,
+        "tail",
+        seen,
+        rows,
+        lines=rows,
+        times=[times[0], times[-1]],
+        time_ticks=times,
+        shares=[shares[0], shares[-1]],
+        share_ticks=shares,
+    )
     note = "Further tracers are not drawn; the table has them all." if len(shown) < len(curves) else None
-    specs = in_layouts(lambda layout: _tail_spec(layout, rows, seen), title, sentence)
-    return Chart(name, title, sentence, rows, specs, note, table, page)
+    return Chart(name, title, sentence, rows, in_layouts(spec, title, sentence), note, table, page)
 
 
-def _tail_row(label: str, time_ns: int, share: float) -> Datum:
-    return {
-        "series": label,
-        "time_ns": time_ns,
-        "share_ratio": share,
-        "time": units.duration(time_ns),
-        "share": units.percent(share),
-    }
-
-
-def _tail_spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLook]) -> Spec:
-    x = _axis("time_ns", "time of one operation", rows, TIME_LABEL)
-    y = _axis("share_ratio", "share that takes as long or longer", rows, SHARE_LABEL)
-    line = channels({"field": "series", "type": "nominal", "sort": list(seen), "legend": None}, seen)
-    tooltip = [{"field": field} for field in ("series", "time", "share")]
-    found = layers("tail", {"x": x, "y": y, **line}, stroke=STROKE[layout], tooltip=tooltip)
-    ends = {str(row["series"]): (float(row["time_ns"] or 0), float(row["share_ratio"] or 0)) for row in rows}
-    return named(layout, TAIL_HEIGHTS[layout], ends, seen, x=x, y=y, own_layers=found, values=rows)
-
-
-def _axis(field: str, title: str, rows: Sequence[Datum], label: str) -> Spec:
-    """A logarithmic axis from a power of ten to a power of ten, with a tick at each."""
-    values = [float(row[field] or 0) for row in rows]
+def _decades(values: Sequence[float]) -> list[float]:
+    """The powers of ten around some values, at least two."""
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
-    ticks = [10.0**power for power in range(low, max(high, low + 1) + 1)]
-    log = {"type": "log", "domain": [ticks[0], ticks[-1]]}
-    return channel(field, title, log, {"values": ticks, "labelExpr": label})
+    return [10.0**power for power in range(low, max(high, low + 1) + 1)]
 
 
-HEIGHTS: dict[Layout, int] = {"wide": 450, "narrow": 430, "card": 0}
-DOT: dict[Layout, int] = {"wide": 70, "narrow": 70, "card": 200}
-MARGIN = 1.3
-"""Room beyond the least and the greatest, as a ratio."""
-
-TICK = (
-    "datum.value < 1e-3 ? format(datum.value * 1e6, '~r') + ' µs' : "
-    "datum.value < 1 ? format(datum.value * 1e3, '~r') + ' ms' : format(datum.value, '~r') + ' s'"
-)
-Y_AXIS = {"values": [10.0**n for n in range(-6, 4)], "labelExpr": TICK}
+MARGIN = 1.3  # room beyond the least and the greatest, as a ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,55 +97,46 @@ def times_chart(
     name: str, title: str, sentence: str, points: Sequence[TimePoint], axes: Axes, *, page: str = ""
 ) -> Chart:
     """The chart of `points`, of at most as many series as there are colours; a note says when there are more."""
-    labels = list(dict.fromkeys(one.series for one in points))
-    shown = labels[: len(SERIES)]
-    tracers = {one.series: one.tracer for one in reversed(points)}
-    drawn = [one for one in points if one.series in shown]
-    rows = tuple(_row(one, axes) for one in drawn)
+    tracers = dict.fromkeys(one.series for one in points) | {one.series: one.tracer for one in reversed(points)}
+    labels = list(tracers)[: len(SERIES)]
+    seen = theme.looks({label: tracers[label] for label in labels})
+    drawn = [one for one in points if one.series in seen]
+    rows: list[Datum] = []
+    for one in drawn:
+        seconds = one.time.mapped(lambda ns: ns / units.NS_PER_SECOND)
+        rows.append({"series": one.series, "number": one.at, **interval_json(seconds, axes.quantity, "s")})
     values = [row | dict(zip(axes.columns, one.words, strict=True)) for row, one in zip(rows, drawn, strict=True)]
-    seen = dict(zip(shown, looks([tracers[label] for label in shown]), strict=True))
-    specs = in_layouts(lambda layout: _spec(layout, values, seen, axes), title, sentence)
-    text = TextForm(axes.columns, tuple(one.words for one in points))
-    return Chart(name, title, sentence, rows, specs, theme.left_out(len(labels) - len(shown)), text, page)
+    numbers = sorted({float(one.at) for one in drawn})
+    times = [float(row[f"{axes.quantity}_s"] or 0) for row in rows]
+    spec = partial(
+        theme.line_spec,
+        "times",
+        seen,
+        values,
+        lines=sorted(values, key=lambda row: float(row["number"] or 0)),
+        quantity=axes.quantity,
+        number=axes.number,
+        time=axes.time,
+        numbers=[numbers[0] / MARGIN, numbers[-1] * MARGIN],
+        ticks=numbers,
+        foot=min(times) / MARGIN,
+        head=max(times) * MARGIN,
+        tooltip=[{"field": "series", "title": "series"}, *({"field": name} for name in axes.columns[1:])],
+    )
+    table = TextForm(axes.columns, tuple(one.words for one in points))
+    note = theme.left_out(len(tracers) - len(labels))
+    return Chart(name, title, sentence, tuple(rows), in_layouts(spec, title, sentence), note, table, page)
 
 
-def _row(one: TimePoint, axes: Axes) -> Datum:
-    seconds = one.time.mapped(lambda ns: ns / units.NS_PER_SECOND)
-    return {"series": one.series, "number": one.at, **interval_json(seconds, axes.quantity, "s")}
-
-
-def _spec(layout: Layout, values: Sequence[Datum], seen: dict[str, TracerLook], axes: Axes) -> Spec:
-    numbers = sorted({float(row["number"] or 0) for row in values})
-    times = [float(row[f"{axes.quantity}_s"] or 0) for row in values]
-    low, high = min(times) / MARGIN, max(times) * MARGIN
-    log, own = {"type": "log", "nice": False}, {"values": numbers, "format": ",.0f", "grid": False}
-    x = channel("number", axes.number, log | {"domain": [numbers[0] / MARGIN, numbers[-1] * MARGIN]}, own)
-    y = channel(f"{axes.quantity}_s", axes.time, log | {"domain": [low, high]}, Y_AXIS)
-    line = channels({"field": "series", "type": "nominal", "sort": list(seen), "legend": None}, seen)
-    tooltip = [{"field": "series", "title": "series"}, *({"field": name} for name in axes.columns[1:])]
-    words = {"quantity": axes.quantity, "foot": low, "tooltip": tooltip}
-    found = layers("times", {"x": x, "y": y, **line}, **words, stroke=STROKE[layout], dot=DOT[layout])
-    rising = sorted(values, key=lambda row: float(row["number"] or 0))
-    ends = {str(row["series"]): (float(row["number"] or 0), float(row[f"{axes.quantity}_s"] or 0)) for row in rising}
-    return named(layout, HEIGHTS[layout], ends, seen, x=x, y=y, own_layers=found, values=values)
-
-
-COLUMNS: dict[Layout, int] = {"wide": 4, "narrow": 2, "card": 4}
-CARD_PANELS = 8
-"""Of a card, at most: more could not be read."""
-
+CARD_PANELS = 8  # of a card, at most: more could not be read
 HEIGHT, PLOT_HEIGHT = 152, 62
 """The heights of a panel and of the lines in it, in pixels; title and greatest value are above, the places below."""
 
-GAP, PANEL_MARGIN = 18, 16
-"""Between panels, and between the edge of a panel and its outermost dots."""
-
+GAP, PANEL_MARGIN = 18, 16  # between panels, and between the edge of a panel and its outermost dots
 TITLE_LINES, LINE_HEIGHT, LETTER_WIDTH = 2, 14, 6.1
 BASE = TITLE_LINES * LINE_HEIGHT + LINE_HEIGHT + 11 + PLOT_HEIGHT
 """The distance from the top of a panel to its line of 0, in pixels."""
 
-TEXT_SIZE: dict[Layout, int] = {"wide": 11, "narrow": 11, "card": 17}
-PANEL_DOT: dict[Layout, int] = {"wide": 40, "narrow": 36, "card": 90}
 LEGEND_ROW, LEGEND_PX, APART = 20, 46, 3
 """The height of a row of the legend; what an entry has beside its name; and how far two series are apart, in pixels."""
 
@@ -192,6 +150,11 @@ class CountPoint:
     at: str
     cost: Estimate
     tracer: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The count with its range, as a reader sees it."""
+        return units.spread(self.cost, units.INSTRUCTIONS)
 
 
 def panels_chart(
@@ -207,45 +170,39 @@ def panels_chart(
 ) -> Chart:
     """The chart of `points`, panels in their order; axes have `places` from left to right, the legend has `series`."""
     tracers = {one.series: one.tracer for one in reversed(points)}
-    order = [one for one in series if one in tracers]
-    seen = dict(zip(order, looks([tracers[one] for one in order]), strict=True))
-    every = list(dict.fromkeys(one.panel for one in points))
-    specs = in_layouts(lambda layout: _panels_spec(layout, points, every, places, seen), title, sentence)
+    seen = theme.looks({one: tracers[one] for one in series if one in tracers})
+    specs = in_layouts(lambda layout: _panels_spec(layout, points, places, seen), title, sentence)
     columns = ("Row", "Series", "At", "Added instructions per event")
-    table = tuple((one.panel, one.series, one.at, _written(one)) for one in points)
+    table = tuple((one.panel, one.series, one.at, one.text) for one in points)
     rows = tuple(
         {"label": one.panel, "series": one.series, "at": one.at, **spread_json(one.cost, "cost")} for one in points
     )
     return Chart(name, title, sentence, rows, specs, note, TextForm(columns, table), page)
 
 
-def _written(one: CountPoint) -> str:
-    return units.spread(one.cost, units.INSTRUCTIONS)
-
-
 def _panels_spec(
-    layout: Layout,
-    points: Sequence[CountPoint],
-    panels: Sequence[str],
-    places: Sequence[str],
-    seen: dict[str, TracerLook],
+    layout: Layout, points: Sequence[CountPoint], places: Sequence[str], seen: Mapping[str, TracerLook]
 ) -> Spec:
-    shown = panels[: CARD_PANELS if layout == "card" else None]
-    columns = COLUMNS[layout]
+    panels = list(dict.fromkeys(one.panel for one in points))[: CARD_PANELS if layout == "card" else None]
+    sizes = theme.sizes("panels", layout)
+    columns = sizes["columns"]
     width = WIDTHS[layout] / columns - GAP
-    rows = -(-len(shown) // columns)
-    corners: Corners = {
-        panel: ((place % columns) * (width + GAP), (place // columns) * HEIGHT) for place, panel in enumerate(shown)
+    rows = -(-len(panels) // columns)
+    # The upper left corner of each panel.
+    corners = {
+        panel: ((place % columns) * (width + GAP), (place // columns) * HEIGHT) for place, panel in enumerate(panels)
     }
-    greatest = {panel: max(one.cost.value for one in points if one.panel == panel) for panel in shown}
+    greatest = {panel: max(one.cost.value for one in points if one.panel == panel) for panel in panels}
     step = (width - 2 * PANEL_MARGIN) / max(len(places) - 1, 1)
+    named = [(PANEL_MARGIN + step * place, text) for place, text in _apart(places, step, sizes["text"])]
+    letters = int(width / (LETTER_WIDTH * sizes["text"] / 11))
     aside = {name: APART * (place - (len(seen) - 1) / 2) for place, name in enumerate(seen)}
     drawn = [
         {
             "label": one.panel,
             "series": one.series,
             "at": one.at,
-            "cost": _written(one),
+            "cost": one.text,
             "line": f"{one.panel} {one.series}",
             "x": corners[one.panel][0] + PANEL_MARGIN + step * places.index(one.at) + aside[one.series],
             "y": corners[one.panel][1] + BASE - PLOT_HEIGHT * max(one.cost.value, 0) / greatest[one.panel],
@@ -255,46 +212,44 @@ def _panels_spec(
     ]
     used = {value["series"] for value in drawn}
     known = {name: one for name, one in seen.items() if name in used}
-    across = max(1, int(WIDTHS[layout] / (LEGEND_PX + max(width_px(name, theme.TEXT_SIZE[layout]) for name in known))))
-    x = {"type": "quantitative", "axis": None, "scale": {"domain": [0, WIDTHS[layout]], "nice": False, "zero": False}}
-    y = {"type": "quantitative", "axis": None, "scale": {"domain": [rows * HEIGHT, 0], "nice": False, "zero": False}}
-    zeros = [{"x": left, "x2": left + width, "y": top + BASE} for left, top in corners.values()]
+    across = max(
+        1, int(WIDTHS[layout] / (LEGEND_PX + max(theme.width_px(name, theme.TEXT_SIZE[layout]) for name in known)))
+    )
     legend = {"columns": across, "symbolOpacity": 1, "symbolStrokeWidth": 1, "columnPadding": 16}
-    line = channels({"field": "series", "type": "nominal", "legend": legend}, known)
-    texts = _texts(layout, corners, greatest, places, step)
-    sizes = {"text": TEXT_SIZE[layout], "dot": PANEL_DOT[layout]}
-    layers = theme.layers("panels", {"x": x, "y": y, **line}, **texts, **sizes, zeros=zeros)
+    layers = theme.layers(
+        "panels",
+        layout,
+        theme.channels(known, legend),
+        width=WIDTHS[layout],
+        height=rows * HEIGHT,
+        **_texts(corners, greatest, named, letters),
+        zeros=[{"x": left, "x2": left + width, "y": top + BASE} for left, top in corners.values()],
+    )
     height = rows * HEIGHT + LEGEND_ROW * -(-len(known) // across) + 20
-    return frame(layout, height, {"data": {"values": drawn}, "layer": list(layers.values())})
-
-
-Corners = dict[str, tuple[float, float]]
-"""Panel to its upper left corner, in pixels."""
+    return theme.frame(layout, height, {"data": {"values": drawn}, "layer": list(layers.values())})
 
 
 def _texts(
-    layout: Layout, corners: Corners, greatest: dict[str, float], places: Sequence[str], step: float
+    corners: Mapping[str, tuple[float, float]],
+    greatest: Mapping[str, float],
+    named: Sequence[tuple[float, str]],
+    letters: int,
 ) -> dict[str, list[Spec]]:
-    """Titles, greatest values (`tops`) and the names of places (`below`) of all panels."""
-    letters = int((WIDTHS[layout] / COLUMNS[layout] - GAP) / (LETTER_WIDTH * TEXT_SIZE[layout] / 11))
     titles, tops, below = [], [], []
     for panel, (left, top) in corners.items():
         folded = textwrap.wrap(panel, letters, max_lines=TITLE_LINES, placeholder=" …") or [panel]
         first = TITLE_LINES - len(folded) + 1
         titles += [{"x": left, "y": top + LINE_HEIGHT * (first + row), "text": text} for row, text in enumerate(folded)]
         tops.append({"x": left, "y": top + BASE - PLOT_HEIGHT - 7, "text": units.count(greatest[panel])})
-        below += [
-            {"x": left + PANEL_MARGIN + step * place, "y": top + BASE + LINE_HEIGHT, "text": text}
-            for place, text in _apart(places, step, layout)
-        ]
+        below += [{"x": left + at, "y": top + BASE + LINE_HEIGHT, "text": text} for at, text in named]
     return {"titles": titles, "tops": tops, "below": below}
 
 
-def _apart(places: Sequence[str], step: float, layout: Layout) -> list[tuple[int, str]]:
+def _apart(places: Sequence[str], step: float, size: float) -> list[tuple[int, str]]:
     """The places whose names do not touch each other: the last one, and each before it for which there is room."""
     kept: list[tuple[int, str]] = []
     for place, text in reversed(list(enumerate(places))):
-        widths = [width_px(name, TEXT_SIZE[layout]) for name in (text, kept[-1][1] if kept else "")]
+        widths = [theme.width_px(name, size) for name in (text, kept[-1][1] if kept else "")]
         if not kept or step * (kept[-1][0] - place) >= sum(widths) / 2 + APART:
             kept.append((place, text))
     return kept[::-1]

@@ -6,9 +6,10 @@ has its name beside it. A dot that is alone in its row has its value there.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from probe_effect import units
 from probe_effect.model import Estimate
@@ -16,47 +17,20 @@ from probe_effect.site.charts import theme
 from probe_effect.site.charts.svg import in_layouts
 from probe_effect.site.charts.theme import Chart, Layout, Spec, TextForm, TracerLook, channels, folded, looks
 
-LANE_HEIGHT: dict[Layout, int] = {"wide": 14, "narrow": 14, "card": 22}
-"""Of a lane of dots, and of a line of a label, in pixels."""
-
 ROW_GAP = 8
-
-LABEL_WIDTH: dict[Layout, int] = {"wide": 52, "narrow": 18, "card": 44}
-LEGEND_WIDTH: dict[Layout, int] = {"wide": 70, "narrow": 30, "card": 40}
-"""Characters in a line of a label; longer labels go on in a further line, because a cut one names nothing."""
-
-TICKS: dict[Layout, int] = {"wide": 6, "narrow": 3, "card": 5}
-DOT: dict[Layout, int] = {"wide": 60, "narrow": 60, "card": 160}
-"""Area of a dot in square pixels."""
-
-CARD_HEIGHT = 290
-"""What rows and legend of a card may take: more could not be read."""
-
-FURNITURE_HEIGHT = 66
-"""The axis with its title, in pixels."""
-
-RIGHT_PART: dict[Layout, float] = {"wide": 0.75, "narrow": 0.55, "card": 0.7}
-"""Where words are before their dot, because there is no room behind it: from this share of the axis on."""
-
-LONG_LABEL = 36
-"""Characters from which two legend entries do not fit side by side."""
-
-FEW_SERIES = 2
-SHORT_NAME: dict[Layout, int] = {"wide": 20, "narrow": 16, "card": 20}
-"""More series than that have their names beside the dots, if none is longer than so many characters."""
-
+CARD_HEIGHT = 290  # what rows and legend of a card may take: more could not be read
+FURNITURE_HEIGHT = 66  # the axis with its title, in pixels
+LEGEND_LINE = 14  # the height of a line of the legend, in pixels
+LONG_LABEL = 36  # characters from which two legend entries do not fit side by side
+FEW_SERIES = 2  # more have their names beside the dots, if these are short
 FEW_DECADES, MANY_DECADES = 2e2, 2e4
 """Spans of a logarithmic axis, as ratios, up to which more than the powers of ten fit on it."""
 
-WIDE_RANGE = 30
-"""From this ratio of largest to smallest, a linear axis would hide the small ones."""
-
+WIDE_RANGE = 30  # from this ratio of largest to smallest, a linear axis would hide the small ones
 TEXT, SHORT_TEXT = "cost", "value"
 """Where a dot has its value as a reader sees it, and without its range; the table has the numbers."""
 
 LINES = "split(datum.label, '\\n')"
-ROWS = "rows"
-"""The parameter with the lines of each row's label, by its place on the axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +40,7 @@ class Dot:
     label: str
     series: str
     cost: Estimate
-    tracer: str | None = None
-    """The tracer that the series is, which gives it its look; None where it is something else."""
+    tracer: str | None = None  # the one that the series is, which gives it its look; None where it is something else
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +54,6 @@ class DotQuantity:
     columns: tuple[str, str, str]
     written: Callable[[Estimate], str]
     reference: float | None = None
-
-    def has_range(self, value: Spec) -> bool:
-        """Whether a value has both ends."""
-        return value[self.columns[1]] is not None
 
 
 NANOSECONDS = DotQuantity(
@@ -114,37 +83,26 @@ def dot_chart(
         series: their order, where it is not that of the dots; those without a value are left out. Series that are no
             tracers have colours and shapes by it.
     """
-    values = [_value(dot, quantity) for dot in dots]
+    written = [quantity.written(dot.cost) for dot in dots]
     rows = tuple(
-        {column: cell for column, cell in value.items() if column not in {TEXT, SHORT_TEXT}} for value in values
+        {"label": dot.label, "series": dot.series, **dict(zip(quantity.columns, dot.cost, strict=True))} for dot in dots
     )
+    values: list[Spec] = [
+        row | {TEXT: text, SHORT_TEXT: units.alone(text)} for row, text in zip(rows, written, strict=True)
+    ]
     tracers = {dot.series: dot.tracer for dot in reversed(dots)}
-    order = [one for one in dict.fromkeys((*series, *(dot.series for dot in dots))) if one in tracers]
-    seen = dict(zip(order, looks([tracers[one] for one in order]), strict=True))
+    seen = looks({one: tracers[one] for one in (*series, *(dot.series for dot in dots)) if one in tracers})
     specs = in_layouts(lambda layout: _spec(layout, quantity, values, seen), title, sentence)
-    return Chart(name, title, sentence, rows, specs, note, _text_form(quantity, values, order), page)
-
-
-cost_chart = partial(dot_chart, NANOSECONDS)
-"""Costs as dots with their intervals, ns per event."""
-
-instruction_chart = partial(dot_chart, INSTRUCTIONS)
-"""Instructions per event as dots with the range of their runs."""
-
-
-def _value(dot: Dot, quantity: DotQuantity) -> Spec:
-    """A dot as Vega takes it."""
-    ends = dict(zip(quantity.columns, dot.cost, strict=True))
-    text = quantity.written(dot.cost)
-    return {"label": dot.label, "series": dot.series, **ends, TEXT: text, SHORT_TEXT: units.alone(text)}
-
-
-def _text_form(quantity: DotQuantity, values: Sequence[Spec], order: Sequence[str]) -> TextForm:
-    """A row for each dot; without the series where there is but one."""
+    # A table of one series does not name it.
     columns = {"label": "Row", "series": "Series", TEXT: quantity.title[:1].upper() + quantity.title[1:]}
-    if len(order) == 1:
-        del columns["series"]
-    return TextForm(tuple(columns.values()), tuple(tuple(value[column] for column in columns) for value in values))
+    shown = [column for column in columns if column != "series" or len(seen) > 1]
+    cells = tuple(tuple(value[column] for column in shown) for value in values)
+    table = TextForm(tuple(columns[column] for column in shown), cells)
+    return Chart(name, title, sentence, rows, specs, note, table, page)
+
+
+cost_chart = partial(dot_chart, NANOSECONDS)  # costs as dots with their intervals, ns per event
+instruction_chart = partial(dot_chart, INSTRUCTIONS)  # instructions per event as dots with the range of their runs
 
 
 def _scale(quantity: DotQuantity, values: Sequence[Spec]) -> Spec:
@@ -157,7 +115,7 @@ def _scale(quantity: DotQuantity, values: Sequence[Spec]) -> Spec:
 def _axis(scale: Spec, layout: Layout, form: str) -> Spec:
     """Few, round ticks: powers of ten, with 2 and 5 between them where there is room."""
     if scale.get("type") != "log":
-        return {"format": form, "tickCount": TICKS[layout]}
+        return {"format": form, "tickCount": theme.sizes("dots", layout)["ticks"]}
     low, high = scale["domain"]
     few: tuple[int, ...] = (1, 3) if high / low < FEW_DECADES else (1,)
     steps = (1, 2, 5) if layout == "wide" and high / low < MANY_DECADES else few
@@ -174,41 +132,55 @@ def _spec(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], seen: di
     if layout == "card":
         ((series, _),) = Counter(value["series"] for value in every).most_common(1)
         seen, every = {series: seen[series]}, [value for value in every if value["series"] == series]
-    is_named = len(seen) > FEW_SERIES and max(map(len, seen)) <= SHORT_NAME[layout]
+    sizes = theme.sizes("dots", layout)
+    is_named = len(seen) > FEW_SERIES and max(map(len, seen)) <= sizes["short_name"]
     is_single = len({value["label"] for value in every}) == len(every)
     alone = SHORT_TEXT if layout == "narrow" else TEXT
     beside = "series" if is_named else alone if is_single else None
     scale = _scale(quantity, every)
-    columns = 1 if layout == "narrow" or max(map(len, seen)) > LONG_LABEL else 2
-    columns = 0 if is_named or is_alone else columns
-    legend_height = sum(_height(folded(name, LEGEND_WIDTH[layout])) for name in seen) // columns if columns else 0
+    names = {name: folded(name, sizes["legend"]) for name in seen}
+    legend, legend_height = None, 0
+    if not is_named and not is_alone:
+        columns = 1 if layout == "narrow" or max(map(len, seen)) > LONG_LABEL else 2
+        legend = {"columns": columns, "symbolStrokeWidth": 1, "symbolSize": sizes["symbol"], "labelExpr": LINES}
+        # Each name is as high as its lines, with a gap to the next.
+        heights = (LEGEND_LINE * (text.count("\n") + 1) + 6 for text in names.values())
+        legend_height = sum(heights) // columns
     rows = _rows(layout, quantity, every, scale, CARD_HEIGHT - 2 * legend_height)
-    drawn = [value for row in rows for value in row.values]
-    names = {name: folded(name, LEGEND_WIDTH[layout]) for name in seen}
-    drawn = [value | {"series": names[value["series"]]} for value in drawn]
+    drawn = [value | {"series": names[value["series"]]} for row in rows for value in row.values]
     axis = _axis(scale, layout, ",~r" if quantity.reference is not None else ",.0f")
-    x = {"type": "quantitative", "scale": scale, "title": quantity.title, "axis": axis}
-    y = _along_rows(layout, rows)
-    look = _coloured(layout, columns, {names[name]: one for name, one in seen.items()})
-    edges = [{"at": row.bottom} for row in rows[:-1]]
     value, low, high = quantity.columns
-    words = {"value": value, "low": low, "high": high, "edges": edges, "reference": quantity.reference}
-    sizes = {"dot": DOT[layout], "text": theme.TEXT_SIZE[layout]}
-    layers = theme.layers("dots", {"x": x, "y": y, **look}, **words, **sizes, beside=beside)
+    layers = theme.layers(
+        "dots",
+        layout,
+        channels({names[name]: one for name, one in seen.items()}, legend),
+        scale=scale,
+        title=quantity.title,
+        axis=axis,
+        height=rows[-1].bottom,
+        middles=[row.middle for row in rows],
+        half_lane=sizes["lane"] / 2,
+        value=value,
+        low=low,
+        high=high,
+        edges=[{"at": row.bottom} for row in rows[:-1]],
+        reference=quantity.reference,
+        beside=beside,
+    )
     shown = {
         "edges": not is_single,
         "reference": quantity.reference is not None,
-        "ranges": any(map(quantity.has_range, drawn)),
+        "ranges": any(value[low] is not None for value in drawn),
         "beside": beside is not None,
     }
-    texts = {"name": ROWS, "value": {str(row.middle): row.label.split("\n") for row in rows}}
+    # The lines of each row's label, by its place on the axis.
+    texts = {"name": "rows", "value": {str(row.middle): row.label.split("\n") for row in rows}}
     some = [one for name, one in layers.items() if shown.get(name, True)]
     body = {"params": [texts], "data": {"values": drawn}, "layer": some}
     return theme.frame(layout, FURNITURE_HEIGHT + rows[-1].bottom + legend_height, body)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     """A folded label with its dots, each in its lane: places `at`, `middle`, `bottom` are pixels from the top."""
 
     label: str
@@ -219,56 +191,32 @@ class _Row:
 
 def _rows(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], scale: Spec, card_px: int) -> list[_Row]:
     """The rows, one below the other, with a lane for each of their dots; a card has those that it has room for."""
-    line, found, top = LANE_HEIGHT[layout], list[_Row](), 0
+    sizes, rows, top = theme.sizes("dots", layout), list[_Row](), 0
+    line = sizes["lane"]
     for label in dict.fromkeys(value["label"] for value in every):
-        text, own = folded(label, LABEL_WIDTH[layout]), [value for value in every if value["label"] == label]
+        text, own = folded(label, sizes["label"]), [value for value in every if value["label"] == label]
         height = max(len(own), text.count("\n") + 1) * line + ROW_GAP
-        if layout == "card" and found and top + height > card_px:
+        if layout == "card" and rows and top + height > card_px:
             break
         middle = top + height // 2
         first = middle - (len(own) - 1) * line / 2
         own.sort(key=lambda value: value[quantity.columns[0]])
-        said = (value | _said(value, quantity, scale, layout) for value in own)
-        placed = [value | {"at": first + lane * line} for lane, value in enumerate(said)]
+        placed = [
+            value | _beside(value, quantity, scale, sizes) | {"at": first + lane * line}
+            for lane, value in enumerate(own)
+        ]
         top += height
-        found.append(_Row(text, placed, middle, top))
-    return found
+        rows.append(_Row(text, placed, middle, top))
+    return rows
 
 
-def _said(value: Spec, quantity: DotQuantity, scale: Spec, layout: Layout) -> Spec:
+def _beside(value: Spec, quantity: DotQuantity, scale: Spec, sizes: Mapping[str, float]) -> Spec:
     """Where the words of a dot are: behind it and its range, or before them in the right part, with more room there."""
     ends = [value[column] for column in quantity.columns if value[column] is not None]
     on_axis = map(math.log if scale.get("type") == "log" else float, (*scale["domain"], min(ends), max(ends)))
     low, high, begin, end = on_axis
-    is_behind = end - low < RIGHT_PART[layout] * (high - low) or high - end >= begin - low
-    apart = math.sqrt(DOT[layout]) / 2 + 3
+    is_behind = end - low < sizes["right_part"] * (high - low) or high - end >= begin - low
+    apart = math.sqrt(sizes["dot"]) / 2 + 3
     if is_behind:
         return {"side": "left", "said_at": max(ends), "apart": apart}
     return {"side": "right", "said_at": min(ends), "apart": -apart}
-
-
-def _height(label: str) -> int:
-    """Pixels that a folded name takes in the legend, with the gap to the next."""
-    return LANE_HEIGHT["wide"] * (label.count("\n") + 1) + 6
-
-
-def _along_rows(layout: Layout, rows: Sequence[_Row]) -> Spec:
-    """The vertical channel, whose axis has the labels of rows: from a parameter, so that a label is never code."""
-    axis = {
-        "values": [row.middle for row in rows],
-        "labelExpr": f"{ROWS}[datum.value]",
-        "labelLimit": 0,
-        "labelLineHeight": LANE_HEIGHT[layout],
-        "labelOffset": {"expr": f"(1 - length({ROWS}[datum.value])) * {LANE_HEIGHT[layout] / 2}"},
-        "labelOverlap": False,
-        "grid": False,
-    }
-    scale = {"domain": [0, rows[-1].bottom], "reverse": True, "nice": False, "zero": False}
-    return {"field": "at", "type": "quantitative", "scale": scale, "title": None, "axis": axis}
-
-
-def _coloured(layout: Layout, columns: int, seen: dict[str, TracerLook]) -> Spec:
-    """The channels that distinguish series, with one legend for both where it has columns."""
-    size = 160 if layout == "card" else 100
-    legend = {"columns": columns, "symbolStrokeWidth": 1, "symbolSize": size, "labelExpr": LINES}
-    return channels({"field": "series", "type": "nominal", "legend": legend if columns else None}, seen)

@@ -8,7 +8,7 @@ import re
 import struct
 import textwrap
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import vl_convert
@@ -23,24 +23,28 @@ HEADER, PALETTE, PIXELS, END = b"IHDR", b"PLTE", b"IDAT", b"IEND"
 FRAME = struct.Struct(">I4s")
 SUM = struct.Struct(">I")
 
-RGBA, INDEXED = [8, 6, 0, 0, 0], (8, 3, 0, 0, 0)
-"""Bits of a sample, colour type, compression, filters, interlacing."""
-
+RGBA, INDEXED = [8, 6, 0, 0, 0], (8, 3, 0, 0, 0)  # bits of a sample, colour type, compression, filters, interlacing
 FILTER_SUB, OPAQUE, MOST_COLOURS = 1, 255, 256
 
-LEVEL = 6
-"""9 takes five times as long for a hundredth of the bytes."""
+LEVEL = 6  # 9 takes five times as long for a hundredth of the bytes
 
 
 def packed(picture: bytes) -> bytes:
     """The same pixels in a sixth of the bytes (PNG, third edition, section 5): as a palette where colours are few."""
-    chunks = list(_chunks(picture))
-    pixels = zlib.decompress(b"".join(body for kind, body in chunks if kind == PIXELS))
-    before = {kind: body for kind, body in chunks if kind not in {PIXELS, END}}
-    if found := _indexed(pixels, before[HEADER]):
-        before[HEADER], before[PALETTE], pixels = found
-    made = [_chunk(kind, body) for kind, body in before.items()]
-    return b"".join([SIGNATURE, *made, _chunk(PIXELS, zlib.compress(pixels, LEVEL)), _chunk(END, b"")])
+    chunks: dict[bytes, bytes] = {}
+    at = len(SIGNATURE)
+    while at < len(picture):
+        length, kind = FRAME.unpack_from(picture, at)
+        start = at + FRAME.size
+        chunks[kind] = chunks.get(kind, b"") + picture[start : start + length]
+        at = start + length + SUM.size
+    pixels = zlib.decompress(chunks.pop(PIXELS))
+    if indexed := _indexed(pixels, chunks[HEADER]):
+        chunks[HEADER], chunks[PALETTE], pixels = indexed
+    del chunks[END]
+    chunks |= {PIXELS: zlib.compress(pixels, LEVEL), END: b""}
+    written = (FRAME.pack(len(body), kind) + body + SUM.pack(zlib.crc32(kind + body)) for kind, body in chunks.items())
+    return b"".join([SIGNATURE, *written])
 
 
 def _indexed(pixels: bytes, header: bytes) -> tuple[bytes, bytes, bytes] | None:
@@ -64,19 +68,6 @@ def _indexed(pixels: bytes, header: bytes) -> tuple[bytes, bytes, bytes] | None:
     return struct.pack(">II5B", width, height, *INDEXED), palette[:, :3].tobytes(), indices.tobytes()
 
 
-def _chunks(picture: bytes) -> Iterator[tuple[bytes, bytes]]:
-    at = len(SIGNATURE)
-    while at < len(picture):
-        length, kind = FRAME.unpack_from(picture, at)
-        start = at + FRAME.size
-        yield kind, picture[start : start + length]
-        at = start + length + SUM.size
-
-
-def _chunk(kind: bytes, body: bytes) -> bytes:
-    return FRAME.pack(len(body), kind) + body + SUM.pack(zlib.crc32(kind + body))
-
-
 VEGA_LITE_VERSION = "6.4"
 """The version that vl-convert 1.9 draws with; the live chart uses the same one, from the same package."""
 
@@ -97,10 +88,8 @@ def draw_svg(chart: Chart, layout: Layout, cache: Kept) -> str:
 
 def draw_framed(chart: Chart, layout: Layout, cache: Kept, version: str = "") -> str:
     """The chart as an SVG file on white, with its words and its source in it; one of nothing but words has no more."""
-    svg = _kept_svg(chart.specs[layout], cache)
-    return framed(
-        svg, Inscription(chart.title, chart.sentence, source(version, chart.edition)) if chart.rows else None, layout
-    )
+    words = Inscription(chart.title, chart.sentence, source(version, chart.edition))
+    return framed(_kept_svg(chart.specs[layout], cache), words if chart.rows else None, layout)
 
 
 def draw_card(chart: Chart, cache: Kept) -> bytes:
@@ -169,32 +158,29 @@ def _with_own_ids(svg: str, prefix: str) -> str:
 
 def live_script(cache: Kept) -> str:
     """Vega, Vega-Lite and Vega-Embed as one script that sets `window.vegaEmbed`; same versions as `draw_svg`."""
-    return cache.made(_bundle, *_made_from("script", "")).decode()
+
+    def bundle() -> bytes:
+        script: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # 1.9's stub forgets the default
+        return script.encode()
+
+    return cache.made(bundle, *_made_from("script", "")).decode()
 
 
-def _bundle() -> bytes:
-    bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # 1.9's stub forgets the default
-    return bundle.encode()
-
-
-SIZE, PAD = 13, 8
-"""Of letters, and beside words; px."""
-
+SIZE, PAD = 13, 8  # of letters, and beside words; px
 EM_THOUSANDTHS: list[int] = beside(__file__, "badge")["em_thousandths"]
 
 WIDEST, SPARE = 900, 1.02
 """The width of any other character; and how much wider than the typeface a stand-in for it may be."""
 
-MOST = 2
-"""Costs that it has room for."""
-
-MEASURED = "measured"
-"""What it says of a machine without a cost that is distinguishable from 0."""
+MOST = 2  # costs that it has room for
 
 
 def badge(costs: Sequence[tuple[str, str]]) -> str:
-    """The costs of an event by kind of probe: SVG without style or script, whose own text says all that is seen."""
-    said = " · ".join(f"{probe} {cost}" for probe, cost in costs[:MOST]) or MEASURED
+    """The costs of an event by kind of probe: SVG without style or script, whose own text says all that is seen.
+
+    Without costs that are distinguishable from 0 it says `measured`.
+    """
+    said = " · ".join(f"{probe} {cost}" for probe, cost in costs[:MOST]) or "measured"
     left, right = (math.ceil(_width_px(text)) + 2 * PAD for text in (NAME, said))
     return drawing("badge", said=said, left=left, right=right, size=SIZE, pad=PAD)
 
@@ -209,12 +195,8 @@ def _width_px(text: str) -> float:
 QUESTION = "What does looking cost?"
 ANSWER = "The overhead of tracing tools, measured, with the raw data of every run."
 
-ROOM = WIDTHS["card"] - 2 * PADDING["card"]
-"""px for a line of text; what is longer is cut, and a sign says so."""
-
-LARGE, SMALL = (-0.6, 3.2), (-0.5, 8.5)
-"""The picture's height in steps of the sign: from its foot to its head."""
-
+ROOM = WIDTHS["card"] - 2 * PADDING["card"]  # px for a line of text; what is longer is cut, and a sign says so
+LARGE, SMALL = (-0.6, 3.2), (-0.5, 8.5)  # the picture's height in steps of the sign: from its foot to its head
 ASKED = "What one traced event costs:"
 MAX_TITLE, MAX_COSTS = 62, 3
 
@@ -237,9 +219,8 @@ def machine_card(machine: str, name: str, kind: str, costs: Sequence[tuple[str, 
         height = 0.49 + 0.125 * place
         words += [_line(cost, height, 54, INK), _line(probe, height, 40, MUTED, across=0.28)]
     sentence = f"{ASKED} {', '.join(f'{probe}: {cost}' for probe, cost in costs)}"
-    return Chart(
-        f"machine-{machine}", name, sentence, (), {"card": frame("card", 0, {"layer": [*words, _sign(SMALL)]})}
-    )
+    spec = frame("card", 0, {"layer": [*words, _sign(SMALL)]})
+    return Chart(f"machine-{machine}", name, sentence, (), {"card": spec})
 
 
 def _line(text: str, height: float, size: int, colour: str, across: float = 0) -> Spec:

@@ -11,7 +11,7 @@ all the rest of a picture.
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
@@ -22,9 +22,9 @@ from probe_effect.site.charts import theme
 from probe_effect.site.charts.theme import CARD_HEIGHT, INK, LAYOUTS, MUTED, WIDTHS, Layout, Spec
 
 SVG = "http://www.w3.org/2000/svg"
-LINES = re.compile(r"M[-\d.,L]+Z?")
-"""A path of straight lines, in the numbers of Vega."""
+ET.register_namespace("", SVG)
 
+LINES = re.compile(r"M[-\d.,L]+Z?")  # a path of straight lines, in the numbers of Vega
 Point = tuple[float, float]
 
 
@@ -66,7 +66,7 @@ def _cut(path: ET.Element, width: float, height: float) -> None:
         return
     parts = [points]
     for depth in (_edge(0, 1, 0), _edge(0, -1, width), _edge(1, 1, 0), _edge(1, -1, height)):
-        parts = [part for one in parts for part in (_of_area if end else _of_line)(one, depth)]
+        parts = [inside for part in parts for inside in _inside(part, depth, is_area=bool(end))]
     if parts and "stroke-dasharray" in path.attrib:  # a line of a plot hardly bends before it comes into sight
         path.set("stroke-dashoffset", f"{math.dist(points[0], parts[0][0]):.1f}")
     path.set("d", "".join(f"M{'L'.join(f'{x:g},{y:g}' for x, y in part)}{end}" for part in parts))
@@ -77,51 +77,30 @@ def _edge(axis: int, sign: int, at: float) -> Callable[[Point], float]:
     return lambda point: sign * point[axis] + (at if sign < 0 else -at)
 
 
-def _of_line(points: list[Point], depth: Callable[[Point], float]) -> Iterator[list[Point]]:
-    """The parts of a line that are inside of an edge."""
-    part: list[Point] = []
-    for before, point in zip([points[0], *points], points, strict=False):
+def _inside(points: list[Point], depth: Callable[[Point], float], *, is_area: bool) -> list[list[Point]]:
+    """The area inside of an edge (Sutherland and Hodgman, 1974), or the parts of a line."""
+    parts: list[list[Point]] = [[]]
+    for before, point in zip([points[-1 if is_area else 0], *points], points, strict=False):
         if (depth(before) < 0) != (depth(point) < 0):
-            part.append(_crossing(before, point, depth))
+            share = depth(before) / (depth(before) - depth(point))
+            x, y = (first + share * (second - first) for first, second in zip(before, point, strict=True))
+            parts[-1].append((round(x, 1), round(y, 1)))
         if depth(point) >= 0:
-            part.append(point)
-        elif part:
-            yield part
-            part = []
-    if len(part) > 1:
-        yield part
-
-
-def _of_area(points: list[Point], depth: Callable[[Point], float]) -> Iterator[list[Point]]:
-    """The area inside of an edge (Sutherland and Hodgman, 1974)."""
-    part: list[Point] = []
-    for before, point in zip([points[-1], *points], points, strict=False):
-        if (depth(before) < 0) != (depth(point) < 0):
-            part.append(_crossing(before, point, depth))
-        if depth(point) >= 0:
-            part.append(point)
-    if part:
-        yield part
-
-
-def _crossing(before: Point, after: Point, depth: Callable[[Point], float]) -> Point:
-    share = depth(before) / (depth(before) - depth(after))
-    x, y = (first + share * (second - first) for first, second in zip(before, after, strict=True))
-    return round(x, 1), round(y, 1)
-
-
-ET.register_namespace("", SVG)
+            parts[-1].append(point)
+        elif parts[-1] and not is_area:
+            parts.append([])
+    # What is left of a line is more than a point.
+    return [part for part in parts if len(part) > (0 if is_area else 1)]
 
 
 @cache
 def _templates() -> Environment:
-    """The drawings beside this module, which escape what they print, and may name the colours."""
-    found = Environment(loader=PackageLoader("probe_effect", "site/charts"), autoescape=True)
-    found.filters["lines"] = lambda text, width_px: theme.folded(text, int(width_px / LETTER_WIDTH)).split("\n")
-    found.globals |= {
+    templates = Environment(loader=PackageLoader("probe_effect", "site/charts"), autoescape=True)
+    templates.filters["lines"] = lambda text, width_px: theme.folded(text, int(width_px / LETTER_WIDTH)).split("\n")
+    templates.globals |= {
         name: getattr(theme, name) for name in ("AXIS", "GRID", "INK", "MUTED", "NAME", "PAPER", "SERIES")
     }
-    return found
+    return templates
 
 
 def drawing(name: str, **values: object) -> str:
@@ -129,8 +108,7 @@ def drawing(name: str, **values: object) -> str:
     return _templates().get_template(f"{name}.svg.j2").render(**values)
 
 
-LETTER_WIDTH = 6.0
-"""The mean width of a letter, in pixels."""
+LETTER_WIDTH = 6.0  # the mean width of a letter, in pixels
 
 
 def diagram(document: Mapping[str, Any]) -> str:
@@ -139,9 +117,7 @@ def diagram(document: Mapping[str, Any]) -> str:
     return drawing("diagram", WIDTH=theme.WIDTHS["wide"], columns=document.get("columns"), **parts)
 
 
-DIGITS = 1
-"""The decimals of a coordinate: a tenth of a pixel."""
-
+DIGITS = 1  # the decimals of a coordinate: a tenth of a pixel
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 GEOMETRY = {"d", "transform", "x", "y", "x1", "x2", "y1", "y2", "width", "height"}
 DEFAULTS = {"opacity": "1", "fill-opacity": "1", "stroke-opacity": "1", "stroke-width": "1", "text-anchor": "start"}
@@ -162,7 +138,12 @@ def slim(svg: str) -> str:
     for one in root.iter():
         # A line of a text says where it begins, or it would begin where the line before it ends.
         needed = {"x"} if one.tag == f"{{{SVG}}}tspan" else set()
-        kept = {name: value for name, value in one.attrib.items() if name in needed or not _is_waste(name, value)}
+        kept = {
+            name: value
+            for name, value in one.attrib.items()
+            if name in needed
+            or not (name in UNUSED or name.startswith("aria-") or value in {SHARED.get(name), DEFAULTS.get(name)})
+        }
         if one.get("aria-roledescription") == "point":
             kept[READ] = " ".join(one.attrib["aria-label"].split())
         one.attrib = {name: _short(name, value) for name, value in kept.items()}
@@ -174,11 +155,6 @@ def slim(svg: str) -> str:
     return ET.tostring(root, encoding="unicode").replace(" />", "/>")
 
 
-def _is_waste(name: str, value: str) -> bool:
-    plain = name in UNUSED or name.startswith("aria-") or SHARED.get(name) == value
-    return plain or DEFAULTS.get(name) == value
-
-
 def _short(name: str, value: str) -> str:
     """Numbers in `value` with no more digits than can be seen."""
     return NUMBER.sub(lambda number: f"{round(float(number[0]), DIGITS) + 0.0:g}", value) if name in GEOMETRY else value
@@ -187,11 +163,11 @@ def _short(name: str, value: str) -> str:
 def _clips(root: ET.Element) -> dict[str, str]:
     """Reference to a clip path, to the one that is the same: Vega makes one for each layer."""
     first: dict[str, str] = {}
-    found = {}
+    same = {}
     for clip in root.iter(f"{{{SVG}}}clipPath"):
         name = f"url(#{clip.get('id')})"
-        found[name] = first.setdefault("".join(ET.tostring(part, "unicode") for part in clip), name)
-    return found
+        same[name] = first.setdefault("".join(ET.tostring(part, "unicode") for part in clip), name)
+    return same
 
 
 def _prune(parent: ET.Element, clips: dict[str, str]) -> None:
@@ -295,15 +271,17 @@ def framed(svg: str, words: Inscription | None, layout: Layout) -> str:
 
 
 def _head(title: str, sentence: str, layout: Layout) -> list[tuple[str, int, str]]:
-    """The lines above a drawing with their sizes and colours; those of the title are bold."""
+    """The lines above a drawing with their sizes and colours; what does not fit is left out, and a sign says so."""
     look = TYPES[layout]
-    head = [(line, look.title, INK) for line in _lines(title, look.title_characters, look)]
-    return head + [(line, look.sentence, MUTED) for line in _lines(sentence, look.sentence_characters, look)]
-
-
-def _lines(text: str, width: int, look: _Type) -> list[str]:
-    """What does not fit is left out, and a sign says so."""
-    return textwrap.wrap(text, width, max_lines=look.lines, placeholder=" …") or [text[:width]]
+    texts = (
+        (title, look.title_characters, look.title, INK),
+        (sentence, look.sentence_characters, look.sentence, MUTED),
+    )
+    return [
+        (line, size, colour)
+        for text, width, size, colour in texts
+        for line in textwrap.wrap(text, width, max_lines=look.lines, placeholder=" …") or [text[:width]]
+    ]
 
 
 def _head_height(title: str, sentence: str, layout: Layout) -> int:

@@ -12,7 +12,7 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from statistics import fmean
 from string import Template
@@ -25,7 +25,6 @@ from probe_effect.tools import TOOLS
 
 Spec = dict[str, Any]
 Datum = dict[str, str | float | bool | None]
-"""The values of a mark, by field."""
 Layout = Literal["wide", "narrow", "card"]
 
 LAYOUTS: tuple[Layout, ...] = ("wide", "narrow")
@@ -38,16 +37,12 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 """As many dashes and shapes as have no common divisor with the colours: a pair comes again only after all pairs."""
 
 WIDTHS: dict[Layout, int] = {"wide": 760, "narrow": 350, "card": 1200}
-CARD_HEIGHT = 630
-"""1.91 to 1, as Open Graph has it."""
+CARD_HEIGHT = 630  # 1.91 to 1, as Open Graph has it
 TEXT_SIZE: dict[Layout, int] = {"wide": 12, "narrow": 12, "card": 20}
 PADDING: dict[Layout, int] = {"wide": 4, "narrow": 4, "card": 48}
-
-STROKE: dict[Layout, float] = {"wide": 2.5, "narrow": 2.5, "card": 4}
-"""The width of the lines of series, in pixels."""
-
 LETTER_WIDTH = 0.55
-"""The mean width of a letter, as a ratio to its size."""
+"""The mean width of a letter, and below the height of a line of text, as ratios to the size of the text."""
+LEADING = 1.25
 
 NAME, LICENCE = "Probe Effect", "CC BY 4.0"
 
@@ -73,10 +68,8 @@ class Chart:
     specs: dict[Layout, Spec]
     note: str | None = None
     table: TextForm = TextForm((), ())
-    page: str = ""
-    """The address of the page that it belongs to; empty where that is not known."""
-    edition: str = ""
-    """The one submission that it is of, which never changes; empty where it changes with the data."""
+    page: str = ""  # the address of the page that it belongs to; empty where that is not known
+    edition: str = ""  # the one submission that it is of, which never changes; empty where it changes with the data
 
 
 def source(version: str, edition: str = "") -> str:
@@ -93,10 +86,7 @@ def left_out(number: int) -> str | None:
 WORDS = {"AXIS": AXIS, "GRID": GRID, "INK": INK, "MUTED": MUTED, "PAPER": PAPER, "group": units.GROUP, "none": None}
 """The words that every file of specs may have, `$AXIS` and so on."""
 
-
-@cache
-def _read(name: str) -> Any:  # noqa: ANN401 (of TOML)
-    return beside(__file__, name)
+_read = cache(partial(beside, __file__))
 
 
 def _filled(part: Any, words: Mapping[str, object]) -> Any:  # noqa: ANN401 (whatever a spec nests)
@@ -110,19 +100,33 @@ def _filled(part: Any, words: Mapping[str, object]) -> Any:  # noqa: ANN401 (wha
     return words[part[1:]] if part[1:] in words else Template(part).substitute(words)
 
 
-def layers(name: str, channels: Mapping[str, Spec], **words: object) -> dict[str, Spec]:
-    """The layers of a file by their names, with `words`; what they encode also has what `channels` say of it."""
-    found: dict[str, Spec] = _filled(_read(name), WORDS | words)
-    for layer in found.values():
+def sizes(name: str, layout: Layout, /, **words: object) -> dict[str, Any]:
+    """The words of a file that differ between layouts: pixels, characters, and others."""
+    own = _filled(_read(name).get("sizes", {}), WORDS | words)
+    return {word: by_layout[layout] for word, by_layout in own.items()}
+
+
+def read(name: str, layout: Layout, /, **words: object) -> dict[str, Spec]:
+    """The parts of a file by their names, with `words`: its `axes`, what the whole `spec` has, and its layers."""
+    parts: dict[str, Spec] = _filled(_read(name), WORDS | sizes(name, layout, **words) | words)
+    return parts
+
+
+def layers(name: str, layout: Layout, channels: Mapping[str, Spec], /, **words: object) -> dict[str, Spec]:
+    """The layers of a file by their names, with `words`; what they encode also has what axes and `channels` have."""
+    parts = read(name, layout, **words)
+    shared = {**parts.get("axes", {}), **channels}
+    drawn = {part: layer for part, layer in parts.items() if part not in {"axes", "sizes", "spec"}}
+    for layer in drawn.values():
         own = layer["encoding"]
-        layer["encoding"] = own | {one: channels[one] | own[one] for one in own if one in channels}
-    return found
+        layer["encoding"] = own | {one: shared[one] | own[one] for one in own if one in shared}
+    return drawn
 
 
 def config(layout: Layout = "wide") -> Spec:
     """The look shared by all charts."""
-    found: Spec = _filled(_read("config"), WORDS | {"size": TEXT_SIZE[layout]})
-    return found
+    look_of_all: Spec = _filled(_read("config"), WORDS | {"size": TEXT_SIZE[layout]})
+    return look_of_all
 
 
 def folded(text: str, width: int) -> str:
@@ -149,13 +153,7 @@ def frame(layout: Layout, height: int, body: Spec) -> Spec:
     }
 
 
-def channel(field: str, title: str, scale: Spec, axis: Spec) -> Spec:
-    """A quantity along an axis of Vega-Lite."""
-    return {"field": field, "type": "quantitative", "scale": scale, "axis": axis, "title": title}
-
-
-OTHER = 0
-"""The series number of what is no tracer beside tracers: grey."""
+OTHER = 0  # the series number of what is no tracer beside tracers: grey
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,74 +196,76 @@ def look(tracer: str) -> TracerLook:
     return TracerLook(own.series, forms[crc32(version.encode()) % len(forms)]) if version else own
 
 
-CHANNELS = {"color": "colour", "shape": "shape", "strokeDash": "dash"}
-"""Channels of Vega-Lite by which series differ, to what a look has for them."""
+def channels(seen: Mapping[str, TracerLook], legend: Spec | None = None, **field: object) -> dict[str, Spec]:
+    """The channels by which series differ, with one legend for all of them, if any."""
+    shared = {"field": "series", "type": "nominal", **field, "legend": legend}
+    ranges = {
+        "color": [one.colour for one in seen.values()],
+        "shape": [one.shape for one in seen.values()],
+        "strokeDash": [one.dash for one in seen.values()],
+    }
+    return {name: shared | {"scale": {"domain": list(seen), "range": own}} for name, own in ranges.items()}
 
 
-def channels(field: Spec, seen: Mapping[str, TracerLook]) -> dict[str, Spec]:
-    """The channels by which the series in `field` differ, each with the part that it has in their looks."""
-    ranges = {channel: [getattr(one, part) for one in seen.values()] for channel, part in CHANNELS.items()}
-    return {channel: field | {"scale": {"domain": list(seen), "range": own}} for channel, own in ranges.items()}
-
-
-def looks(tracers: Sequence[str | None]) -> list[TracerLook]:
+def looks(series: Mapping[str, str | None]) -> dict[str, TracerLook]:
     """The looks of the series of a chart, each of which shows a tracer or, None, something else.
 
     Without any tracer the colours come in their order. Two series of one look, such as one tracer on two machines,
     differ by their forms: the later by name takes the next free one.
     """
-    if not any(tracers):
-        return [TracerLook(1 + place % len(SERIES), place % len(SHAPES)) for place in range(len(tracers))]
-    found: dict[int, TracerLook] = {}
-    for place in sorted(range(len(tracers)), key=lambda place: (tracers[place] or "", place)):
-        tracer = tracers[place]
-        wish = look(tracer) if tracer else TracerLook(OTHER, 0)
-        used = {one.form for one in found.values() if one.series == wish.series}
-        after = chain(range(wish.form, len(SHAPES)), range(wish.form))
-        found[place] = TracerLook(wish.series, next((form for form in after if form not in used), wish.form))
-    return [found[place] for place in range(len(tracers))]
+    if not any(series.values()):
+        return {name: TracerLook(1 + place % len(SERIES), place % len(SHAPES)) for place, name in enumerate(series)}
+    given: dict[str, TracerLook] = {}
+    for name, tracer in sorted(series.items(), key=lambda item: item[1] or ""):
+        own = look(tracer) if tracer else TracerLook(OTHER, 0)
+        used = {one.form for one in given.values() if one.series == own.series}
+        after = chain(range(own.form, len(SHAPES)), range(own.form))
+        given[name] = TracerLook(own.series, next((form for form in after if form not in used), own.form))
+    return {name: given[name] for name in series}
 
 
-NAME_WIDTH: dict[Layout, int] = {"wide": 26, "narrow": 17, "card": 40}
-"""Characters of a name in one line."""
-
-STROKE_PX, GAP_PX = 14, 4
-"""The stroke beside the axes that leads to a name, and what is between the two."""
-
-FURNITURE_PX: dict[Layout, int] = {"wide": 60, "narrow": 60, "card": 380}
-"""What the axis below, and the words of a card, take of the height."""
-
-LEADING = 1.25
-"""The height of a line of text, as a ratio to its size."""
+STROKE_PX, GAP_PX = 14, 4  # the stroke beside the axes that leads to a name, and what is between the two
 
 
-def named(
-    layout: Layout,
-    height_px: int,
-    ends: Mapping[str, tuple[float, float]],
+def line_spec(
+    file: str,
     seen: Mapping[str, TracerLook],
-    *,
-    x: Spec,
-    y: Spec,
-    own_layers: Mapping[str, Spec],
     values: Sequence[Datum],
+    layout: Layout,
+    *,
+    lines: Sequence[Datum],
+    without: Sequence[str] = (),
+    **words: object,
 ) -> Spec:
-    """The spec of `own_layers` over `values`, with the name of each series beside its last point (`ends`).
+    """The spec of the layers in `file` over `values`, with the name of each series beside the last row of its line.
 
     Both axes are logarithmic, and as high as all names need at least.
+
+    Args:
+        lines: the rows that the lines are drawn of, in their order.
+        without: the layers that are not drawn.
     """
-    line_px = LEADING * TEXT_SIZE[layout]
-    names = {name: folded(name, NAME_WIDTH[layout]) for name in sorted(ends, key=lambda name: -ends[name][1])}
+    own, around = sizes(file, layout, **words), sizes("names", layout)
+    axes = read(file, layout, **words)["axes"]
+    drawn = layers(file, layout, channels(seen, sort=list(seen)), **words)
+    x, y = axes["x"], axes["y"]
+    low, high = y["scale"]["domain"]
+    ends = {
+        str(row["series"]): (float(row[x["field"]] or 0), min(max(float(row[y["field"]] or 0), low), high))
+        for row in lines
+    }
+    line_px = LEADING * around["text"]
+    names = {name: folded(name, around["name"]) for name in sorted(ends, key=lambda name: -ends[name][1])}
     heights = [line_px * (text.count("\n") + 1) + GAP_PX for text in names.values()]
-    whole_px = CARD_HEIGHT if layout == "card" else max(height_px, round(sum(heights)) + FURNITURE_PX[layout])
-    room_px = whole_px - FURNITURE_PX[layout]
-    low, high = (math.log(end) for end in y["scale"]["domain"])
-    wanted = [(high - math.log(ends[name][1])) / (high - low) * room_px for name in names]
+    whole_px = CARD_HEIGHT if layout == "card" else max(own["height"], round(sum(heights)) + around["furniture"])
+    room_px = whole_px - around["furniture"]
+    least, greatest = math.log(low), math.log(high)
+    wanted = [(greatest - math.log(ends[name][1])) / (greatest - least) * room_px for name in names]
 
     def at(place_px: float) -> float:
-        return math.exp(high - place_px / room_px * (high - low))
+        return math.exp(greatest - place_px / room_px * (greatest - least))
 
-    drawn = [
+    placed = [
         {
             "series": name,
             "name": text,
@@ -276,10 +276,10 @@ def named(
         }
         for (name, text), place, size in zip(names.items(), dodged(wanted, heights, room_px), heights, strict=True)
     ]
-    line = channels({"field": "series", "type": "nominal", "legend": None}, seen)
-    places = {"stroke": STROKE_PX, "gap": STROKE_PX + GAP_PX, "text": TEXT_SIZE[layout], "leading": line_px}
-    more = layers("names", {"x": x, "y": y, **line}, names=drawn, **places)
-    return frame(layout, whole_px, {"data": {"values": list(values)}, "layer": [*own_layers.values(), *more.values()]})
+    places = {"stroke": STROKE_PX, "gap": STROKE_PX + GAP_PX, "leading": line_px}
+    named = layers("names", layout, {**axes, **channels(seen)}, names=placed, **places)
+    shown = [layer for name, layer in drawn.items() if name not in without]
+    return frame(layout, whole_px, {"data": {"values": list(values)}, "layer": [*shown, *named.values()]})
 
 
 def dodged(wanted: Sequence[float], sizes: Sequence[float], room: float) -> list[float]:
