@@ -210,6 +210,11 @@ def _kernel_functions(pattern: str, root: Path) -> list[str]:
 def _functions(attach: str, kind: str, words: list[str], root: Path, pid: int | None) -> Iterator[Place]:
     """The functions of a file; `function+8` is a place in one, and `0x401136` an address."""
     name, _, distance = words[-1].strip('"').partition("+")
+    try:
+        inside = int(distance, 0) if distance else 0
+    except ValueError:
+        msg = f"{attach}: found “{distance}” behind the “+”, expected how many bytes behind the function's start"
+        raise NotHere(msg) from None
     for path in _files(words[0], root, pid):
         if "*" in name:
             functions = matching_functions(path, name)
@@ -220,7 +225,6 @@ def _functions(attach: str, kind: str, words: list[str], root: Path, pid: int | 
             msg = f"{attach}: {path} has no table of symbols; its package may have one apart (-dbgsym, debuginfo)"
             raise NotHere(msg)
         for found, at in functions.items():
-            inside = int(distance, 0) if distance else 0
             first_bytes = None if inside else at.first_bytes
             yield Place(kind=kind, name=found, path=path, offset=at.offset + inside, first_bytes=first_bytes)
 
