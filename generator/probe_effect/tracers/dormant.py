@@ -27,15 +27,13 @@ class Dormant(Tracer):
     advice: str = ""
 
     def available(self) -> str | None:
-        """None when it can run here, else what is not installed and what to do."""
         return absent(self.program, self.advice) if self.program else None
 
     def version(self) -> str | None:
         """What the program prints of itself; without one, words in the place of a version."""
         return version_line(self.program) if self.program else self.says
 
-    def session(self, script: Path, counting: Counting, program: Path) -> Session:  # noqa: ARG002 (as all have)
-        """A run of the workload alone."""
+    def session(self, script: Path, counting: Counting, program: Path) -> Session:
         return Session()
 
 
@@ -51,7 +49,6 @@ class Audit(Tool):
     inside: bool = False
 
     def available(self) -> str | None:
-        """None when it can run here, else why not."""
         return self.absent(self.program) if self.inside else ONLY_INSIDE
 
     def version(self) -> str | None:

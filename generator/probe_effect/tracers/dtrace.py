@@ -31,7 +31,7 @@ from probe_effect.store.places import linux_form
 from probe_effect.tracers.dynamic_events import groups, remove_group
 from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import Counting, TracerFailed
-from probe_effect.tracers.tool import Tool, ToolSession, not_root, version_line, words
+from probe_effect.tracers.tool import Tool, ToolSession, not_root, text_of, version_line
 
 INSTALL = "Debian sid has it as `dtrace`; FreeBSD, illumos and macOS have it in the base system"
 VERSION = re.compile(r"\bD \d+\.\d+")
@@ -79,12 +79,11 @@ class Dtrace(Tool):
     system: str = field(default_factory=platform.system)
 
     def available(self) -> str | None:
-        """None when it can run here, else why not and what to do."""
-        found = shutil.which(self.program)
-        if found is None:
+        path = shutil.which(self.program)
+        if path is None:
             return f"{self.program} is not installed; {INSTALL}"
         if self.version() is None:
-            return f"{found} is another program of that name (systemtap-sdt-dev has one), not DTrace; {INSTALL}"
+            return f"{path} is another program of that name (systemtap-sdt-dev has one), not DTrace; {INSTALL}"
         if reason := not_root("DTrace"):
             return reason
         if self.system == "Linux" and not (self.root / TRACEFS / "events").is_dir():
@@ -93,25 +92,23 @@ class Dtrace(Tool):
 
     def version(self) -> str | None:
         """What `dtrace -V` prints; None for the program of the same name that SystemTap brings."""
-        said = version_line(self.program, "-V")
-        return said if said and VERSION.search(said) else None
+        version = version_line(self.program, "-V")
+        return version if version and VERSION.search(version) else None
 
     def missing(self, need: Need) -> str | None:
-        """None when the kernel offers `need`, else why not."""
         if self.system == "Linux":
             return kernel.missing(ON_LINUX.get(need, need), self.root)
         if need.startswith("uprobe"):  # the pid provider makes its probes when asked; nothing lists them before
             return None
         if need not in PROVIDERS:
             return f"DTrace on {self.system} has no {kernel.FACILITIES[need]['name']}"
-        # None when `provider` has probes, else DTrace's words. Source: dtrace(1), option -l.
         command = [self.program, "-l", "-P", PROVIDERS[need]]
         try:
             run = run_program(command, LIST_TIMEOUT_S)
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"`{' '.join(command)}` does not answer: {error}"
-        said = " ".join(run.stderr.split()) or f"exit status {run.returncode}"
-        return f"`{' '.join(command)}`: {said}" if run.returncode != 0 else None
+        words = " ".join(run.stderr.split()) or f"exit status {run.returncode}"
+        return f"`{' '.join(command)}`: {words}" if run.returncode != 0 else None
 
     def session(self, script: Path, counting: Counting, program: Path) -> "DtraceSession":
         """One run of DTrace with `script`, or with its form for Linux there.
@@ -130,11 +127,16 @@ class DtraceSession(ToolSession):
     """
 
     name = "dtrace"
+    complains_in = ("err",)
 
     def __init__(self, dtrace: Dtrace, script: Path, counting: Counting, program: Path) -> None:
-        self._has_target = _has_target(script)
-        super().__init__(dtrace.program, script, counting, program)
-        self._dtrace = dtrace
+        try:
+            text = script.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise TracerFailed(f"{script.name}: expected a D script that can be read: {error.strerror}") from error
+        super().__init__(dtrace.program, script, counting, program, dtrace.root)
+        self._has_target = TARGET.search(COMMENT.sub("", text)) is not None
+        self._is_on_linux = dtrace.system == "Linux"
 
     def command(self, pid: int) -> Sequence[str]:
         """The command. `-p` stops and holds the workload, so only scripts that name it by `$target` have that.
@@ -146,42 +148,25 @@ class DtraceSession(ToolSession):
 
     def attach(self, pid: int) -> None:
         """Start DTrace; where it holds the workload, that has come to its wait. Raises: TracerFailed."""
-        if self._has_target and self._dtrace.system == "Linux":
+        if self._has_target and self._is_on_linux:
             wait_for_workload(pid)
         super().attach(pid)
 
     def is_live(self) -> bool:
-        """Whether BEGIN has been seen."""
-        return LIVE in self.work.out.read_text(encoding="utf-8", errors="replace")
+        return LIVE in text_of(self.work.out)
 
     def count(self) -> tuple[int | None, int | None]:
-        """(events seen, events lost), from what it printed."""
-        lost = count_drops(self.work.err.read_text(encoding="utf-8", errors="replace"))
+        lost = count_drops(text_of(self.work.err))
         with self.work.out.open(encoding="utf-8", errors="replace") as out:
             return (count_lines if self.counting == "lines" else count_aggregations)(out), lost
 
-    def complaint(self) -> str:
-        """DTrace's own words; its standard output has the script's only."""
-        return words(self.work.err)
-
     def end(self) -> None:
-        """Leave no process, no file and no probe behind.
-
-        A killed DTrace leaves its own BEGIN and END in tracefs: uprobes of the group `dt_PID_dtrace`.
-        """
+        """A killed DTrace leaves its own BEGIN and END in tracefs: uprobes of the group `dt_PID_dtrace`."""
         super().end()
-        if self.child is not None and self._dtrace.system == "Linux":
-            for group in groups(self._dtrace.root):
+        if self.child is not None and self._is_on_linux:
+            for group in groups(self.root):
                 if group.startswith(f"dt_{self.child.pid}_"):
-                    remove_group(group, self._dtrace.root)
-
-
-def _has_target(script: Path) -> bool:
-    try:
-        text = script.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise TracerFailed(f"{script.name}: expected a D script that can be read: {error.strerror}") from error
-    return TARGET.search(COMMENT.sub("", text)) is not None
+                    remove_group(group, self.root)
 
 
 def count_aggregations(lines: Iterable[str]) -> int:

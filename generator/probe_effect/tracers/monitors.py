@@ -29,7 +29,7 @@ from probe_effect.tracers import perf
 from probe_effect.tracers.dynamic_events import read_arguments
 from probe_effect.tracers.proc import peak_rss_bytes, processes, wait_for_workload
 from probe_effect.tracers.protocol import Counting, Report, Tracer, TracerFailed
-from probe_effect.tracers.tool import Tool, ToolSession, version_line
+from probe_effect.tracers.tool import Tool, ToolSession, text_of, version_line
 
 REFRESHES = 10
 """As many as the suite has operations; scripts of tools that take a number have it in their words."""
@@ -83,8 +83,7 @@ class MonitorSession(ToolSession):
         super().attach(pid)
 
     def command(self, pid: int) -> Sequence[str]:
-        """The command, counted by perf where its system calls are asked for; it watches no process in particular."""
-        del pid
+        """The command is counted by perf where its system calls are asked for; it watches no process in particular."""
         counted = ("perf", *COUNT_CALLS, str(self.written), "--") if self.counting == "calls" else ()
         return (*counted, *self._command)
 
@@ -103,9 +102,8 @@ class MonitorSession(ToolSession):
             "LC_ALL": "C.UTF-8",
         }
 
-    def spawn(self, command: Sequence[str]) -> Child:
-        """The tool in its terminal, its errors in the work folder. Raises: TracerFailed."""
-        return self.spawn_with(command, self._inside, self._inside)
+    def spawn(self, command: Sequence[str], terminal: int | None = None) -> Child:
+        return super().spawn(command, self._inside if terminal is None else terminal)
 
     def ready(self, timeout_s: float) -> None:
         """Return when the tool has made its refreshes and ended. Raises: TracerFailed when it fails, or hangs."""
@@ -126,12 +124,10 @@ class MonitorSession(ToolSession):
         self._ended = ended
 
     def is_live(self) -> bool:
-        """Whether the tool has made its refreshes."""
         return self._ended is not None
 
     def stop(self, timeout_s: float) -> Report:
         """What the tool took. It has ended already, so there is nothing to wait for. Raises: TracerFailed."""
-        del timeout_s
         assert self._ended is not None
         if self.counting == "calls":  # perf's own time and memory are in it
             return self._report()
@@ -139,7 +135,6 @@ class MonitorSession(ToolSession):
         return Report(tracer_cpu_ns=cpu_ns, tracer_rss_bytes=self._rss_bytes, output_bytes=self._drawn_bytes)
 
     def end(self) -> None:
-        """Leave no process, no terminal and no file behind."""
         super().end()
         for descriptor in (self._terminal, self._inside):
             if descriptor >= 0:
@@ -148,11 +143,9 @@ class MonitorSession(ToolSession):
 
     def count(self) -> tuple[int | None, int | None]:
         """(its system calls, none lost: a counter drops nothing)."""
-        text = self.written.read_text(encoding="utf-8", errors="replace") if self.written.exists() else ""
-        return perf.count_counters(text), 0
+        return perf.count_counters(text_of(self.written)), 0
 
     def output_bytes(self) -> int:
-        """Bytes that it drew."""
         return self._drawn_bytes
 
     def _read(self, timeout_s: float) -> bool:
@@ -206,11 +199,9 @@ class Monitor(Tool):
     sees: ClassVar[str] = "it reads /proc"
 
     def version(self) -> str | None:
-        """The first line that the tool prints of its version."""
         return version_line(self.program, self.asks_version)
 
     def session(self, script: Path, counting: Counting, program: Path) -> MonitorSession:
-        """One run of its refreshes. Raises: TracerFailed when the script is not understood."""
         again = ("/bin/sh", "-c", AGAIN, self.id) if self.is_started_again else ()
         own = () if self.settings else tuple(read_arguments(script))
         command = (*again, self.program, *self.words, *own)
@@ -226,7 +217,6 @@ class ProcReader(Tracer):
     tool: str = READER
 
     def available(self) -> str | None:
-        """None when it can be compiled here, and /proc is Linux's, else why not and what to do."""
         if not Path("/proc/self/stat").exists():
             return "there is no /proc as Linux has it"
         return None if shutil.which(COMPILER.command[0]) else COMPILER.absent
@@ -236,7 +226,6 @@ class ProcReader(Tracer):
         return self.id
 
     def missing(self, need: Need) -> str | None:
-        """Why a case that needs this of the kernel cannot be measured with it."""
         return f"{self.id} has no {need}: it reads /proc"
 
     def session(self, script: Path, counting: Counting, program: Path) -> MonitorSession:

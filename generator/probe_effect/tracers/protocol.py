@@ -141,7 +141,6 @@ def missing_packages(tools: Iterable[str], root: Path = ROOT) -> list[str]:
 
 
 def _is_there(package: Package, root: Path) -> bool:
-    """Whether it is installed, by whatever means."""
     if package.program:
         return shutil.which(package.program, path=f"{os.environ.get('PATH', os.defpath)}:{SBIN}") is not None
     return any(root.glob(package.file))
