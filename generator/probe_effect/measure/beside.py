@@ -106,15 +106,14 @@ def present() -> frozenset[TracingKey]:
 
 def in_words(found: list[Loaded]) -> str:
     """What traces, with the processes that hold it, for the owner of the machine; empty for nothing."""
-    return "; ".join(map(_said, found))
-
-
-def _said(one: Loaded) -> str:
-    who = ", ".join(f"{owner.comm} ({owner.pid})" for owner in one.owners)
-    where = ", ".join(place.name for place in one.places[:SHOWN])
-    more = len(one.places) + one.others - SHOWN
-    places = f" on {where}{f' and {more} more' if more > 0 else ''}" if where else ""
-    return f"{one.kind}{places}{f' of {who}' if who else ''}"
+    words = []
+    for one in found:
+        who = ", ".join(f"{owner.comm} ({owner.pid})" for owner in one.owners)
+        where = ", ".join(place.name for place in one.places[:SHOWN])
+        more = len(one.places) + one.others - SHOWN
+        places = f" on {where}{f' and {more} more' if more > 0 else ''}" if where else ""
+        words.append(f"{one.kind}{places}{f' of {who}' if who else ''}")
+    return "; ".join(words)
 
 
 def _recorded(one: Loaded) -> str:

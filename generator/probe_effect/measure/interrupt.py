@@ -58,8 +58,8 @@ def interruptible() -> Iterator[None]:
             raise TimeIsOver("the time is over")
         raise Interrupted(f"stopped by {signal.Signals(number).name}")
 
-    heard = [one for one in SIGNALS if one != signal.SIGHUP or signal.getsignal(one) != signal.SIG_IGN]
-    before = {number: signal.signal(number, stop) for number in heard}
+    is_deaf = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    before = {number: signal.signal(number, stop) for number in SIGNALS if number != signal.SIGHUP or not is_deaf}
     try:
         yield
     finally:
@@ -154,12 +154,11 @@ def _restore(say: Callable[[str], None]) -> None:
     """Put back what the file says, and remove it once all is as it was, or is not there any more."""
     text = state_file().read_text(encoding="utf-8")
     try:
-        found: dict[str, str] = json.loads(text)
+        before: dict[str, str] = json.loads(text)
     except ValueError:  # killed while it was written: nothing had been set
-        found = {}
-    values = {
-        path: value for path, value in found.items() if any(Path(path).match(f"{CPU_FOLDER}/{one}") for one in QUIET)
-    }
+        before = {}
+    ours = [f"{CPU_FOLDER}/{names}" for names in QUIET]
+    values = {path: value for path, value in before.items() if any(map(Path(path).match, ours))}
     _set(values, say)
     if all(_current(Path(path)) in {value, None} for path, value in values.items()):
         state_file().unlink()

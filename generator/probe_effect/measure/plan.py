@@ -105,6 +105,13 @@ COUNTED_QUICK = Lengths(baseline_s=0.1, traced_s=0.1)
 shorter run would not do: some ten events of other programs must stay below 0.1 % of its own."""
 
 
+def first_operations(level: str | None, baseline_operations: int | None = None) -> int:
+    """Operations of a first trial; of a traced one at a level, where they may take long, a tenth of a baseline's."""
+    if level is None:
+        return FIRST_OPERATIONS
+    return FIRST_AT_A_LEVEL if baseline_operations is None else min(FIRST_OPERATIONS, -(-baseline_operations // 10))
+
+
 def operations_for(
     target_s: float, run: Callable[[int], Sample], first: int = FIRST_OPERATIONS, least: int = MIN_OPERATIONS
 ) -> tuple[int, Sample]:

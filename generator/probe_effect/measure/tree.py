@@ -23,6 +23,8 @@ MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 """The files that make(1) looks for."""
 
 CLEAN = "make clean"
+READY = "ready"
+"""The folder with the copy that others are made from."""
 
 INSTEAD = "to build another project, name the folder of its source: --source DIR"
 
@@ -69,7 +71,7 @@ class Tree:
             old = Path(tempfile.mkdtemp(dir=self.work))
             self.build.rename(old / "build")  # what a killed build still writes is in nobody's way there
             shutil.rmtree(old, ignore_errors=True)
-        _copy(_ready(self.work), self.build)
+        _copy(self.work / READY, self.build)
 
 
 def named_tree(folder: Path) -> Tree:
@@ -106,15 +108,11 @@ def made_ready(tree: Tree) -> Iterator[Tree]:
     prefix = f"{WORK_PREFIX}{os.getpid()}-"
     with tempfile.TemporaryDirectory(prefix=prefix, dir=place, ignore_cleanup_errors=True) as folder:
         ready = replace(tree, work=Path(folder))
-        _copy(tree.folder, _ready(Path(folder)))
+        _copy(tree.folder, Path(folder) / READY)
         for command in filter(None, (tree.configure, CLEAN)):
             _run(command, Path(folder))
         ready.renew()
         yield ready
-
-
-def _ready(work: Path) -> Path:
-    return work / "ready"
 
 
 def _place(size_bytes: int) -> Path | None:
@@ -143,7 +141,7 @@ def _run(command: str, work: Path) -> None:
     try:
         run = subprocess.run(
             ["/bin/sh", "-c", command],
-            cwd=_ready(work),
+            cwd=work / READY,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -1,15 +1,17 @@
 """strace, and debuggers and profilers that are told all on their command line.
 
-strace (Linux, ptrace) stops the traced process at system calls, decodes them and prints a line for each. It has two
-ways, which are two tracers. `strace` attaches to the workload (`-p`), which then stops at every system call, whatever is
-printed. `strace-seccomp` starts the workload (`-f --seccomp-bpf`), which then stops only at the calls that are asked
-for: a filter in the kernel lets the others pass. A script holds strace's arguments.
+strace (Linux, ptrace) stops the traced process at system calls, decodes them and prints a line for each. It is two
+tracers. `strace` attaches to the workload (`-p`), which then stops at every system call, whatever is printed.
+`strace-seccomp` starts the workload (`-f --seccomp-bpf`), which then stops only at the calls that are asked for: a
+filter in the kernel lets the others pass. A script holds strace's arguments.
 
-What differs between debuggers and profilers is data, in `tools.toml`: the words of the command, the proof, and where their output
-has the count. A script is what the tool reads (`{script}`) or holds more words for it (`{words}`). What a debugger does
-at a breakpoint, and what a profiler that stops its target does, is done in that tool's process: the workload waits.
+What differs between debuggers and profilers is data, in `tools.toml`: the words of the command, the proof, and where
+their output has the count. A script is what the tool reads (`{script}`) or holds more words for it (`{words}`). What a
+debugger does at a breakpoint, and what a profiler that stops its target does, is done in that tool's process: the
+workload waits.
 
-Source: ptrace(2); proc(5) for TracerPid, Seccomp and Seccomp_filters; strace(1), gdb(1), ltrace(1), valgrind(1), frida(1), `py-spy record --help`.
+Source: ptrace(2); proc(5) for TracerPid, Seccomp and Seccomp_filters; strace(1), gdb(1), ltrace(1), valgrind(1),
+frida(1), `py-spy record --help`.
 """
 
 import os

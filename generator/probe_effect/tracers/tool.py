@@ -95,7 +95,7 @@ class ToolSession(Session, ABC):
         """The workload, or the tool that has started it."""
         self._start_ns = time.monotonic_ns()
 
-    def command(self, pid: int) -> Sequence[str]:  # noqa: ARG002 (those that have a command need it)
+    def command(self, pid: int) -> Sequence[str]:
         """The command that watches the workload `pid`; none for a tool that starts it."""
         return ()
 
