@@ -69,13 +69,13 @@ def plugin_words(prefix: Path, skipped: int = SKIPPED, least: int = LEAST) -> li
 
 def taken(prefix: Path, counted: int) -> Recording | None:
     """The recording of the run for which the clock counted so many instructions; what others left is removed."""
-    found = None
+    taken = None
     for path in sorted(prefix.parent.glob(f"{prefix.name}.*")):
-        one = read_recording(path)
+        recording = read_recording(path)
         path.unlink()
-        if one is not None and abs(one.total - counted) <= NEAR_RATIO * counted:
-            found = one
-    return found
+        if recording is not None and abs(recording.total - counted) <= NEAR_RATIO * counted:
+            taken = recording
+    return taken
 
 
 def read_recording(path: Path) -> Recording | None:
@@ -195,12 +195,12 @@ class Symbols:
 
     def __init__(self, lines: Iterable[str]) -> None:
         """`lines`: of /proc/kallsyms, `address type name [module]`, those of code alone."""
-        found: dict[int, str] = {}
+        at: dict[int, str] = {}
         for address, _, name, *_ in map(str.split, lines):
-            if found.setdefault(int(address, 16), name).endswith(BOUNDS):
-                found[int(address, 16)] = name
-        self._starts = sorted(found)
-        symbols = (found[address] for address in self._starts)
+            if at.setdefault(int(address, 16), name).endswith(BOUNDS):
+                at[int(address, 16)] = name
+        self._starts = sorted(at)
+        symbols = (at[address] for address in self._starts)
         self._names = [
             next((name for start, name in NUMBERED.items() if symbol.startswith(start)), symbol) for symbol in symbols
         ]
@@ -322,13 +322,11 @@ class PathRecorder:
         symbols = Symbols([*self._functions.splitlines(), *own.splitlines()])
         operations = row["operations"] or row["events"]
         self._found[key] = path = path_of(one, key, operations, symbols, self.machine)
-        if path is None or path.alike < path.recorded:
-            said = (
-                f"{path.alike} of {path.recorded} recorded events are alike"
-                if path
-                else "no event could be distinguished"
-            )
-            self.tell(f"{key.case} with {key.tracer}: {said}")
+        if path is None:
+            self.tell(f"{key.case} with {key.tracer}: no event could be distinguished")
+        elif path.alike < path.recorded:
+            words = f"{path.alike} of {path.recorded} recorded events are alike"
+            self.tell(f"{key.case} with {key.tracer}: {words}")
 
     @property
     def events(self) -> list[EventPath]:

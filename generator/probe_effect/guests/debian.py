@@ -66,11 +66,11 @@ DEFAULT = ARCHITECTURES["amd64"]
 
 def of_the_host() -> GuestArchitecture:
     """The architecture of this machine. Raises: HostNotReady where it cannot be emulated here."""
-    found = next((one for one in ARCHITECTURES.values() if one.machine == MACHINE), None)
-    if found is None:
-        able = ", ".join(one.machine for one in ARCHITECTURES.values())
+    by_machine = {architecture.machine: architecture for architecture in ARCHITECTURES.values()}
+    if MACHINE not in by_machine:
+        able = ", ".join(by_machine)
         raise HostNotReady(f"this machine is {MACHINE}: an emulator is to be had here for {able} only")
-    return found
+    return by_machine[MACHINE]
 
 
 MIRROR = "http://deb.debian.org/debian"
@@ -145,27 +145,27 @@ class DebianRelease:
         return files
 
     def fetch_alone(self, package: str) -> Path:
-        """The file of one package, without what it needs. Raises: HostNotReady as above."""
+        """The file of one package, without what it needs. Raises: HostNotReady as `fetch`."""
         file = self._archives / self._located(package)
         if not file.is_file():
             self._run(["apt-get", *self._options(), "download", package], self._archives)
         return file
 
     def version(self, package: str) -> str:
-        """The version of a package that the release has now. Raises: HostNotReady as above."""
+        """The version of a package that the release has now. Raises: HostNotReady as `fetch`."""
         return _name_and_version(Path(self._located(package)))[1]
 
     def fetch_source(self, package: str) -> Path:
-        """The archive of a package's source as its authors released it. Raises: HostNotReady as above."""
+        """The archive of a package's source as its authors released it. Raises: HostNotReady as `fetch`."""
         self._update()
         with tempfile.TemporaryDirectory(dir=self._state) as fresh:  # apt passes over what lies where it is called
             said = self._run(
                 ["apt-get", *self._options(), "source", "--download-only", "--tar-only", package], Path(fresh)
             )
-            found = [path for path in Path(fresh).iterdir() if ORIGINAL.fullmatch(path.name)]
-            if len(found) != 1:
+            archives = [path for path in Path(fresh).iterdir() if ORIGINAL.fullmatch(path.name)]
+            if len(archives) != 1:
                 raise HostNotReady(f"{package}: apt fetched no archive of its authors' source: {said.strip()}")
-            return found[0].rename(self._archives / found[0].name)
+            return archives[0].rename(self._archives / archives[0].name)
 
     def unpack(self, packages: Sequence[str]) -> Unpacked:
         """These packages with all that they need, in one folder; what was unpacked before is not unpacked again."""

@@ -113,7 +113,6 @@ class GuestRequests:
 
     def facts(self, request: Message) -> Message:
         """Path to text of the files that say what the machine is."""
-        del request
         paths = (path for pattern in GUESTS["facts"]["files"] for path in sorted(self._root.glob(pattern)))
         return {
             "files": {
@@ -186,7 +185,6 @@ class GuestRequests:
 
     def symbols(self, request: Message) -> Message:
         """The kernel's functions, as /proc/kallsyms has them."""
-        del request
         return {"symbols": self._symbols(lambda line: "[" not in line)}
 
     def mechanisms(self, request: Message) -> Message:

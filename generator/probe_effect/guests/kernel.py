@@ -127,12 +127,6 @@ LEFT_OUT = re.compile(
 
 PROGRAM_FOLDERS = ("usr/bin", "usr/sbin", "bin", "sbin")
 
-WRAPPER = """\
-#!/bin/sh
-# A program of another release of Debian: with that release's loader and libraries.
-exec {command} "$@"
-"""
-
 
 def archive(folder: Path, target: Path) -> Path:
     """The files of `folder` as an archive; made before, or now. Raises: ProbeEffectError with cpio's words."""
@@ -173,11 +167,10 @@ def compile_python(system: Sysroot, *folders: Path) -> None:
     every processor, so the system is one that runs here.
     """
     python = _only(system.root / "usr/bin", "python3.[0-9]*").name
-    command = [*foreign(system, python), "-I", "-m", "compileall", "-q"]
-    options = ["--invalidation-mode", "unchecked-hash"]
+    options = ["-I", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"]
     # Some modules of the tests of others do not compile; what is needed and faulty shows when it is run.
     subprocess.run(
-        [*command, *options, *map(str, folders)],
+        [*foreign(system, python), *options, *map(str, folders)],
         env={"PYTHONHOME": str(system.root / "usr")},
         capture_output=True,
         timeout=600,
@@ -201,11 +194,13 @@ def foreign(system: Sysroot, program: str, place: Path | None = None) -> list[st
 
 def wrapper(system: Sysroot, place: Path, program: str) -> str:
     """A shell script that runs `program` of the system, when that is in the folder `place`."""
-    return WRAPPER.format(command=" ".join(foreign(system, program, place)))
+    command = " ".join(foreign(system, program, place))
+    comment = "# A program of another release of Debian: with that release's loader and libraries."
+    return f'#!/bin/sh\n{comment}\nexec {command} "$@"\n'
 
 
 def _only(folder: Path, pattern: str) -> Path:
-    found = sorted(path for path in folder.rglob(pattern) if path.is_file())
-    if not found:
+    files = sorted(path for path in folder.rglob(pattern) if path.is_file())
+    if not files:
         raise ProbeEffectError(f"{folder}: no {pattern} in it")
-    return found[0]
+    return files[0]

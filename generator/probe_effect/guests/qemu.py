@@ -112,8 +112,8 @@ class Emulator:
         """The version that QEMU reports, `QEMU emulator version 10.0.13`; None if it does not run."""
         with suppress(OSError):
             run = run_program([*self.command, "--version"], 30)
-            if found := re.match(r"QEMU emulator version [\w.]+", run.stdout):
-                return found[0]
+            if version := re.match(r"QEMU emulator version [\w.]+", run.stdout):
+                return version[0]
         return None
 
 
@@ -172,11 +172,11 @@ class RunningGuest:
             control.sendall(b'{"execute": "qmp_capabilities"} {"execute": "query-cpus-fast"}\n')
             with control.makefile(encoding="utf-8") as lines:
                 answers = (json.loads(line).get("return") for line in lines)
-                found = next(filter(None, answers))  # the first command returns nothing
+                cpus = next(filter(None, answers))  # the first command returns nothing
         for thread in Path(f"/proc/{self._child.pid}/task").iterdir():
             with suppress(ProcessLookupError):  # it has just ended
                 os.sched_setaffinity(int(thread.name), {others})
-        os.sched_setaffinity(next(one["thread-id"] for one in found if one["cpu-index"] == CPUS - 1), {workload})
+        os.sched_setaffinity(next(cpu["thread-id"] for cpu in cpus if cpu["cpu-index"] == CPUS - 1), {workload})
 
     def ask(self, request: Message, timeout_s: float) -> Message:
         """The answer to a request. Raises: GuestLost when there is none; ProbeEffectError in the guest's own words."""
@@ -253,7 +253,7 @@ def trouble(root: Path = ROOT) -> str | None:
     except FileNotFoundError:
         kind = "no_module" if flag else "no_cpu" if MACHINE == "x86_64" else "no_arm"
     except PermissionError:
-        groups = {one.gr_gid: one.gr_name for one in grp.getgrall() if one.gr_gid}  # not root's: that is too much
+        groups = {group.gr_gid: group.gr_name for group in grp.getgrall() if group.gr_gid}  # root's is too much
         facts["group"] = groups.get(device.stat().st_gid)
         kind = "group" if facts["group"] else "closed"
     except OSError as error:

@@ -97,20 +97,17 @@ class EmulatedMachine(Testbed):
         """Tracer id to tracer, as they describe themselves inside. Raises: HostNotReady when it does not boot."""
         if not self._tracers:
             with _understood():
-                for one in self._survey()["tracers"]:
-                    tool, said = TOOLS[one.pop("tool")].name, STATE.validate_python(one)
-                    self._tracers[said.tracer] = GuestTracer(id=said.tracer, tool=tool, said=said)
+                for answer in self._survey()["tracers"]:
+                    tool, state = TOOLS[answer.pop("tool")].name, STATE.validate_python(answer)
+                    self._tracers[state.tracer] = GuestTracer(id=state.tracer, tool=tool, said=state)
         return self._tracers
 
     def cpus(self, work: Work) -> tuple[int, int | None]:
-        """The last CPU for the workload, and the first for tracers."""
-        del work
         return CPUS - 1, 0
 
     @contextmanager
     def held(self, cpus: tuple[int, int | None]) -> Iterator[None]:
         """Hold the guest, which is ours alone; while times are taken, no other measurement runs on this machine."""
-        del cpus
         self._mechanisms, self._program_runs = {}, {}  # each suite has its own
         if self.recorder:
             self.recorder.begin()
@@ -118,7 +115,6 @@ class EmulatedMachine(Testbed):
             yield
 
     def program(self, work: Work) -> CompiledProgram:
-        """The suite's workload, compiled for the guest's C library."""
         return self.assembly.programs[work.source()]
 
     def run(self, planned: PlannedRun, load: WorkloadTask, watch: TracerTask | None, limits: Limits) -> Sample:
@@ -141,8 +137,7 @@ class EmulatedMachine(Testbed):
                 return replace(empty_row(planned), status="failed", note=as_note(f"twice: {second}"))
         self._lost = 0
         if self.recorder:
-            # Record the path of an event, where there is none yet; a guest that is lost is tried again at the next run.
-            try:
+            try:  # a guest that is lost is tried again at the next run
                 self.recorder.record(planned.subject, request, self._ask)
             except GuestLost as lost:
                 self.tell(f"{lost}; {planned.subject.case} with {planned.subject.tracer} was not recorded")
@@ -150,16 +145,13 @@ class EmulatedMachine(Testbed):
             row = ROW.validate_python(answer["row"])
             if watch is not None:  # the first run is a trial, which is not counted
                 self._mechanisms.setdefault(place, answer["mechanism"])
-                self._keep_runs(place, answer["program_runs"], row.events or 0)
+                runs, events = answer["program_runs"], row.events or 0
+                if place not in self._program_runs and runs is not None and events >= LEAST_EVENTS:
+                    self._program_runs[place] = ratio = round(runs / events, RUNS_DIGITS)
+                    if not runs_add_up(ratio):
+                        words = f"the kernel ran its programs {ratio} times for each event, which is no whole number"
+                        self.tell(f"{place}: {words}")
             return row
-
-    def _keep_runs(self, place: str, runs: int | None, events: int) -> None:
-        """How often the kernel ran the tracer's programs for each event, where that was asked and events are many."""
-        if place in self._program_runs or runs is None or events < LEAST_EVENTS:
-            return
-        self._program_runs[place] = ratio = round(runs / events, RUNS_DIGITS)
-        if not runs_add_up(ratio):
-            self.tell(f"{place}: the kernel ran its programs {ratio} times for each event, which is no whole number")
 
     def recorded(self, row: Sample) -> Sample:
         """The row with the clock's reading as the instructions that it counts; times say nothing there."""
@@ -195,8 +187,7 @@ class EmulatedMachine(Testbed):
             return collect.collect_system(read_ns, root)
 
     def cores(self) -> dict[int, str]:
-        """None: a guest's CPUs run on whichever of the host's are free."""
-        return {}
+        return {}  # a guest's CPUs run on whichever of the host's are free
 
     def cpu_times(self, cpu: int) -> CpuTimes | None:
         """How the guest says that its CPU spent its time: what it had to wait for the host's CPU is steal."""
@@ -206,7 +197,6 @@ class EmulatedMachine(Testbed):
             return cpu_times(root, cpu)
 
     def functions(self, names: Sequence[str], load: WorkloadTask) -> dict[str, str]:
-        """First bytes of the user functions that are probed, as the guest has them."""
         request = {"do": "functions", "names": list(names), "load": load_message(load)}
         with _understood():
             return FUNCTIONS.validate_python(self._ask(request)["functions"])
@@ -219,8 +209,7 @@ class EmulatedMachine(Testbed):
             return self._release, [str(line) for line in self._ask(request)["lines"]]
 
     def origins(self) -> Origins:
-        """How kprobes were made, and the packages that it was made of."""
-        ids = dict(zip((one.word for one in self.wanted), self.tracers(), strict=True))
+        ids = dict(zip((wanted.word for wanted in self.wanted), self.tracers(), strict=True))
         packages = {ids.get(name, name): origin for name, origin in self.assembly.packages.items()}
         emulator = self.assembly.emulator
         made = " ".join([str(emulator.version()), *emulator.options(self.accelerator)])
@@ -229,7 +218,6 @@ class EmulatedMachine(Testbed):
         return Origins(mechanisms, packages | {"emulator": made} | host, dict(sorted(self._program_runs.items())))
 
     def paths(self) -> Sequence[EventPath]:
-        """What single events of the suite execute, where that was recorded."""
         return self.recorder.events if self.recorder else ()
 
     @property
@@ -248,10 +236,12 @@ class EmulatedMachine(Testbed):
             self._survey()
         with TemporaryDirectory() as folder:
             root = Path(folder)
-            for name, text in self._files.items():
-                _put(root / name, text)
+            files = dict(self._files)
             if config := self.assembly.config:
-                _put(root / f"boot/config-{self._release}", config.read_text(encoding="utf-8"))
+                files[f"boot/config-{self._release}"] = config.read_text(encoding="utf-8")
+            for name, text in files.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text, encoding="utf-8")
             yield root
 
     def _survey(self) -> Message:
@@ -320,8 +310,3 @@ def was_asked(name: str) -> bool:
     return ".." not in parts and any(
         len(parts) == len(pattern) and all(map(fnmatchcase, parts, pattern)) for pattern in asked
     )
-
-
-def _put(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")

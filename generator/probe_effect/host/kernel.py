@@ -10,7 +10,7 @@ import ctypes
 import errno
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -118,8 +118,8 @@ def mechanism(root: Path) -> str | None:
     """
     lines = (read_text(root, KPROBE_LIST) or "").splitlines()
     live = [line for line in lines if not any(mark in line for mark in ASLEEP)]
-    found = {next((name for mark, name in MECHANISMS.items() if mark in line), TRAP) for line in live}
-    return " + ".join(sorted(found)) or None
+    mechanisms = {next((name for mark, name in MECHANISMS.items() if mark in line), TRAP) for line in live}
+    return " + ".join(sorted(mechanisms)) or None
 
 
 def _nop10_refused(root: Path) -> str | None:
@@ -153,8 +153,12 @@ def _functions_missing(need: Need, root: Path) -> str | None:
 
 def _is_offered(need: Need, root: Path) -> bool:
     facility = FACILITIES[need]
-    if "types" in facility:
-        return _has_types(facility, root)
+    if "types" in facility:  # milliseconds; symbols take seconds
+        try:
+            names = (root / BTF).read_bytes()  # in BTF names end in 0 bytes
+        except OSError:
+            return (kernel_config(root) or {}).get(facility["option"]) == "y"
+        return all(f"\0{name}\0".encode() in names for name in facility["types"])
     if need == "lsm":
         return "bpf" in (read_text(root, LSM) or "").strip().split(",")
     if need == "fentry" and (kernel_config(root) or {facility["option"]: "y"}).get(facility["option"]) != "y":
@@ -162,15 +166,6 @@ def _is_offered(need: Need, root: Path) -> bool:
     if "tracer" in facility:
         return any(facility["tracer"] in ftrace_tracers(root / place) for place in TRACEFS)
     return any((root / sign.format(tracefs=place)).exists() for sign in facility["signs"] for place in TRACEFS)
-
-
-def _has_types(facility: Mapping[str, Any], root: Path) -> bool:
-    """Whether the kernel has a facility, by its types (milliseconds; symbols take seconds) or its build options."""
-    try:
-        names = (root / BTF).read_bytes()  # in BTF names end in 0 bytes
-    except OSError:
-        return (kernel_config(root) or {}).get(facility["option"]) == "y"
-    return all(f"\0{name}\0".encode() in names for name in facility["types"])
 
 
 def _has_none(need: Need, root: Path) -> str:

@@ -37,6 +37,7 @@ FAST_CLOCKS = tuple(
 )
 """Clock sources that programs read without a system call (`vdso_clock_mode` in the kernel's drivers), best first."""
 
+POWER = "sys/class/power_supply"
 BOOST = f"{cpus.CPU_FOLDER}/cpufreq/boost"
 
 
@@ -108,9 +109,8 @@ def quotas(root: Path = ROOT, busy_cpus: int = 1, stopped: Throttling | None = N
 
 
 def _settings(root: Path) -> Iterator[MachineWarning]:
-    """Each condition that is a setting in one file."""
-    for name, one in CONDITIONS.items():
-        if one.file and re.search(one.shows, read_text(root, one.file) or "", re.MULTILINE):
+    for name, condition in CONDITIONS.items():
+        if condition.file and re.search(condition.shows, read_text(root, condition.file) or "", re.MULTILINE):
             yield _warning(name)
     if (now := datetime.now(UTC)) < FIRST_DAY - SLACK:
         yield _warning("clock-unset", date=now.date())
@@ -131,28 +131,21 @@ def _places(root: Path, cpu: int | None, tracer_cpu: int | None) -> Iterator[Mac
 
 
 def _lasting(root: Path) -> Iterator[MachineWarning]:
-    """How the machine is set, and whether it is one."""
     governor = cpus.governor(root)
     if governor not in {None, "performance"}:
         yield _warning("governor", governor=governor)
     if cpus.turbo(root):
-        found = _warning("turbo", boost=BOOST)
-        yield found if read_text(root, BOOST) else replace(found, advice=CONDITIONS["governor"].advice)
-    if _is_discharging(root):
+        turbo = _warning("turbo", boost=BOOST)
+        yield turbo if read_text(root, BOOST) else replace(turbo, advice=CONDITIONS["governor"].advice)
+    # Of the machine, and not of a device (Documentation/ABI/testing/sysfs-class-power).
+    batteries = (path for path in (root / POWER).glob("*") if read_text(path, "scope") != "Device")
+    if any(read_text(path, "status") == "Discharging" for path in batteries):
         yield _warning("battery")
     if hypervisor := cpus.virtualization(root):
         yield _warning("nested" if cpus.nested(root) else "virtual", hypervisor=hypervisor, flag=cpus.NESTED_FLAG)
 
 
-def _is_discharging(root: Path) -> bool:
-    """Whether a battery of the machine, and not of a device, is (Documentation/ABI/testing/sysfs-class-power)."""
-    places = [f"sys/class/power_supply/{path.name}" for path in (root / "sys/class/power_supply").glob("*")]
-    own = (one for one in places if read_text(root, f"{one}/scope") != "Device")
-    return any(read_text(root, f"{one}/status") == "Discharging" for one in own)
-
-
 def _of_core(root: Path, core: Mapping[str, object], busy: float | None) -> Iterator[MachineWarning]:
-    """What shares the core of the workload's CPU."""
     if core["siblings"] and busy is not None and busy > SIBLING_LIMIT_RATIO:
         yield _warning("smt-sibling", busy=units.percent(busy), **core)
     if cpus.smt(root):
@@ -163,7 +156,6 @@ def _of_core(root: Path, core: Mapping[str, object], busy: float | None) -> Iter
 def _passing(
     load: float | None, threads: int, steal: float | None, throttles: float | None
 ) -> Iterator[MachineWarning]:
-    """What others do meanwhile, and what heat does."""
     if throttles:
         yield _warning("throttled", throttles=throttles)
     if load is not None and load > threads * LOAD_LIMIT_RATIO:

@@ -93,10 +93,8 @@ def find_function(path: Path, name: str) -> Function | None:
     try:
         with elf_file(path) as elf:
             segments = loaded(elf)
-            found = (
-                _function(elf, segments, *place) for names, at, *place in _symbols(elf) if names.startswith(wanted, at)
-            )
-            return next(found, None)
+            matches = (symbol for names, at, *symbol in _symbols(elf) if names.startswith(wanted, at))
+            return next((_function(elf, segments, *symbol) for symbol in matches), None)
     except (OSError, ELFError):
         return None
 
@@ -127,17 +125,17 @@ def matching_functions(path: Path, pattern: str) -> dict[str, Function]:
 
     Empty where the file has no such function, or is no ELF file.
     """
-    found: dict[str, Function] = {}
+    functions: dict[str, Function] = {}
     try:
         with elf_file(path) as elf:
             segments = loaded(elf)
             for name, address, size in _named(elf):
                 is_wanted = name.isprintable() and fnmatchcase(name, pattern)
                 if is_wanted and (function := _function(elf, segments, address, size)):
-                    found[name] = function
+                    functions[name] = function
     except (OSError, ELFError):
         return {}
-    return dict(sorted(found.items()))
+    return dict(sorted(functions.items()))
 
 
 MOST_LOADED = 100
