@@ -133,7 +133,6 @@ class GuestTracer(Tracer):
         return self.said.lacks.get(need)
 
 
-FOLDER = "projects"
 DIGITS = 16
 
 
@@ -143,7 +142,7 @@ def fetched(project: Project, cache: Path, tell: Callable[[str], None]) -> Tree:
     What is in `cache` is not fetched again; `tell` is told when something is. Raises: HostNotReady where it cannot be
         had, with what to do instead.
     """
-    own, name = cache / FOLDER, f"{project.package}-{project.version}"
+    own, name = cache / "projects", f"{project.package}-{project.version}"
     folder = own / project.sha256[:DIGITS] / name
     with locked(own):
         if not folder.is_dir():
@@ -180,9 +179,6 @@ def _unpack(archive: Path, folder: Path) -> None:
     except (OSError, ValueError, tarfile.TarError) as error:
         raise HostNotReady(f"{archive}: cannot be unpacked: {error}") from error
 
-
-METADATA = "probe_effect.dist-info/METADATA"
-"""Files by which a package knows its version."""
 
 FORM = "1"
 """The version of the archives' form: raise it when the same packages should give other archives."""
@@ -253,7 +249,8 @@ def _program_inside(library: Path, python: Sysroot) -> None:
         source = Path(str(package.__file__)).parent
         for path in (*source.rglob("*.py"), *source.rglob("*.toml")):
             _copy(path, library / source.name / path.relative_to(source))
-    _write(library / METADATA, f"Name: probe-effect\nVersion: {probe_effect.__version__}\n")
+    # By this file a package knows its version.
+    _write(library / "probe_effect.dist-info/METADATA", f"Name: probe-effect\nVersion: {probe_effect.__version__}\n")
     compile_python(python, library)
 
 

@@ -82,17 +82,11 @@ PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 INSTALLED = re.compile(r"^Inst (\S+) \((\S+) .*\[(\w+)\]\)", re.MULTILINE)
 """A package that apt would install: name, version, architecture."""
 
-ORIGINAL = re.compile(r"\S+\.orig\.tar\.[a-z0-9]+")
-"""The name of the archive of a source."""
-
-TIMEOUT_S = 600
 FRESH_S = 86_400
 """Age up to which lists of packages are not fetched again."""
 
 PROGRAMS = {"apt-get": "apt", "apt-cache": "apt", "dpkg-deb": "dpkg"}
 """Program to the package that brings it."""
-
-USERS = {"deb": "an emulated machine", "deb-src": "the source of a project"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +156,7 @@ class DebianRelease:
             said = self._run(
                 ["apt-get", *self._options(), "source", "--download-only", "--tar-only", package], Path(fresh)
             )
-            archives = [path for path in Path(fresh).iterdir() if ORIGINAL.fullmatch(path.name)]
+            archives = [path for path in Path(fresh).iterdir() if re.fullmatch(r"\S+\.orig\.tar\.\w+", path.name)]
             if len(archives) != 1:
                 raise HostNotReady(f"{package}: apt fetched no archive of its authors' source: {said.strip()}")
             return archives[0].rename(self._archives / archives[0].name)
@@ -220,7 +214,7 @@ class DebianRelease:
         stamp = self._state / "updated"
         if stamp.is_file() and time.time() - stamp.stat().st_mtime < FRESH_S:
             return
-        check_programs(PROGRAMS, USERS[self.kind])
+        check_programs(PROGRAMS, "an emulated machine" if self.kind == "deb" else "the source of a project")
         if not KEYRING.is_file():
             msg = f"{KEYRING}: the keys of Debian's archive are not here; on Debian and Ubuntu: "
             raise HostNotReady(msg + "apt install debian-archive-keyring")
@@ -301,7 +295,7 @@ def check_programs(programs: dict[str, str], user: str = "an emulated machine") 
 
 def _run(command: Sequence[str], folder: Path | None = None) -> str:
     """The output of a command. Raises: ProbeEffectError with its message when it fails."""
-    run = run_program(command, TIMEOUT_S, cwd=folder, stdin=subprocess.DEVNULL)
+    run = run_program(command, 600, cwd=folder, stdin=subprocess.DEVNULL)
     if run.returncode != 0:
         words = (run.stderr.strip() or run.stdout.strip()).splitlines()
         raise ProbeEffectError(f"`{command[0]}` ended with status {run.returncode}: {'; '.join(words[-3:])}")

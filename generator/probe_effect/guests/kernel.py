@@ -17,9 +17,6 @@ from probe_effect.guests.debian import DEFAULT, LOADERS, RELEASE, DebianRelease,
 from probe_effect.host.compilers import Sysroot
 from probe_effect.model import HostNotReady, ProbeEffectError, UsageError
 
-META_PACKAGE = "linux-image-{architecture}"
-"""Depends on the newest kernel of its release."""
-
 WANTED = re.compile(r"\./(boot|usr/lib/modules/[^/]+)/(vmlinuz|config)(-.*)?")
 """The image and the build options: in /boot, and since Linux 6.19's packages beside the modules."""
 
@@ -79,7 +76,7 @@ def newest(release: DebianRelease) -> tuple[str, list[str]]:
 
     Raises: HostNotReady where the release has none for the architecture, or cannot be asked.
     """
-    meta = META_PACKAGE.format(architecture=release.architecture.debian)
+    meta = f"linux-image-{release.architecture.debian}"  # depends on the newest kernel of its release
     images = release.needs(meta, r"linux-image-\d.*")
     if not images:
         msg = f"Debian {release.name} has no kernel for {release.architecture.debian}: its {meta} depends on none"

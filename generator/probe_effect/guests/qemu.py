@@ -55,19 +55,12 @@ CPUS = 2
 """With `-icount` they take turns, so that the clock counts what all of them execute. The workload has one of its own:
 on CPU 0 an event of bpftrace for all processes costs twice as much."""
 
-MACHINE_OPTIONS = ("-m", "3G", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot")
-
-BOOT_WORDS = "quiet panic=-1 oops=panic"
-"""Boot parameters of every guest. A panic ends the machine."""
-
 QMP = "control"
 """Name of the socket at which QEMU says which of its threads are the guest's CPUs."""
 
-TAIL_LINES = 6
 PANIC = "Kernel panic - not syncing"
 FAULT = re.compile(r"(?:BUG: |Oops: |RIP: |pc : |Unable to handle |Internal error: ).*")
 """What a kernel that dies of a fault says of it: where, and at what. A call trace and registers follow."""
-MOST_FAULTS = 4
 GAVE_UP = re.compile("KVM internal error|kvm run failed")
 """What QEMU says when KVM cannot go on (accel/kvm/kvm-all.c): the guest then stands still, and QEMU does not end."""
 LOOK_EVERY_S = 0.2
@@ -136,14 +129,15 @@ class RunningGuest:
         folder, architecture, mode = Path(self._folder.name), emulator.architecture, MODES[accelerator]
         self._initramfs = join(image.archives, folder / "initramfs")
         named = (architecture.console, architecture.clock if mode.counts else "", f"LINE={architecture.port}")
-        boot_words = " ".join(filter(None, (*named, BOOT_WORDS, mode.boot_words, "rdinit=/probe-effect/init")))
+        ends = ("quiet", "panic=-1", "oops=panic")  # a panic ends the machine
+        boot_words = " ".join(filter(None, (*named, *ends, mode.boot_words, "rdinit=/probe-effect/init")))
         control = () if mode.counts else ("-qmp", f"unix:{folder / QMP},server=on,wait=off")
         with (folder / "errors").open("wb") as errors:
             self._child = Child(
                 [
                     *emulator.command,
                     *emulator.options(accelerator),
-                    *MACHINE_OPTIONS,
+                    *("-m", "3G", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
                     *more,
                     *("-serial", f"file:{folder / 'console'}"),
                     *("-chardev", "stdio,id=line,signal=off", *architecture.line),
@@ -226,10 +220,10 @@ class RunningGuest:
     def _why(self, what: str) -> str:
         console, errors = self._text("console"), self._text("errors")
         if (place := console.find(PANIC)) >= 0:
-            faults = FAULT.findall(console[:place])[:MOST_FAULTS]
+            faults = FAULT.findall(console[:place])[:4]
             what = f"its kernel panicked: {' | '.join([console[place:].splitlines()[0], *faults])}"
         said = [line for line in errors.splitlines() if line.strip()][:2]
-        tail = [line.strip() for line in console.splitlines() if line.strip()][-TAIL_LINES:]
+        tail = [line.strip() for line in console.splitlines() if line.strip()][-6:]
         parts = [what, *said, f"its console's last lines: {' | '.join(tail) or 'none'}"]
         return "the emulated machine is lost: " + "; ".join(parts)
 

@@ -42,7 +42,6 @@ RELEASE_FILE, RELEASE = "proc/sys/kernel/osrelease", re.compile(r"\d[\w.+~-]*")
 ROW, STATE, FUNCTIONS = TypeAdapter(Sample), TypeAdapter(TracerState), TypeAdapter(dict[str, str])
 """Answers, which whatever runs in the guest may have given."""
 
-RUNS_DIGITS = 4
 LEAST_EVENTS = 10_000
 """Of a trial, for its runs of programs to be set against them: some dozens are those of other processes."""
 
@@ -147,7 +146,7 @@ class EmulatedMachine(Testbed):
                 self._mechanisms.setdefault(place, answer["mechanism"])
                 runs, events = answer["program_runs"], row.events or 0
                 if place not in self._program_runs and runs is not None and events >= LEAST_EVENTS:
-                    self._program_runs[place] = ratio = round(runs / events, RUNS_DIGITS)
+                    self._program_runs[place] = ratio = round(runs / events, 4)
                     if not runs_add_up(ratio):
                         words = f"the kernel ran its programs {ratio} times for each event, which is no whole number"
                         self.tell(f"{place}: {words}")

@@ -185,10 +185,8 @@ def _has_none(need: Need, root: Path) -> str:
     return f"this kernel has no {name}: {why}"
 
 
-CLONE_NEWNS = 0x00020000
-"""include/uapi/linux/sched.h."""
-MS_REC_SLAVE = 0x4000 | 0x80000
-"""MS_REC and MS_SLAVE of include/uapi/linux/mount.h."""
+CLONE_NEWNS, MS_REC, MS_SLAVE = 0x20000, 0x4000, 0x80000
+"""include/uapi/linux/sched.h and mount.h."""
 
 PLACES = (("debugfs", "sys/kernel/debug"), ("tracefs", TRACEFS[0]))
 """File system and its place (Documentation/trace/ftrace.rst, Documentation/filesystems/debugfs.rst)."""
@@ -229,7 +227,7 @@ def _mount(absent: Sequence[tuple[str, str]], root: Path, *, for_good: bool) -> 
     try:
         if not for_good:
             _asked(libc.unshare(CLONE_NEWNS), "unshare")
-            _asked(libc.mount(None, b"/", None, ctypes.c_ulong(MS_REC_SLAVE), None), "/")
+            _asked(libc.mount(None, b"/", None, ctypes.c_ulong(MS_REC | MS_SLAVE), None), "/")
         for kind, place in absent:
             target = os.fsencode(root / place)
             _asked(libc.mount(b"nodev", target, kind.encode(), ctypes.c_ulong(0), None), f"/{place}")

@@ -109,9 +109,6 @@ def trap_times(cpu: int, cache: Path | None = None) -> dict[str, float]:
         return {}  # facts that a sandbox or another compiler does not give are missing, and stop no measurement
 
 
-NO_QUOTA = ("max", "-1")
-
-
 @dataclass(frozen=True, slots=True)
 class Quota:
     """The limit of a cgroup: CPUs that it may use on average over a period of `period_ms`."""
@@ -184,7 +181,7 @@ def _mounts(root: Path) -> Iterator[tuple[bool, str, str]]:
 def _quota(root: Path, folder: str) -> Quota | None:
     old = (read_text(root, f"{folder}/cpu.cfs_{name}_us") for name in ("quota", "period"))
     limit, period = (read_text(root, f"{folder}/cpu.max") or " ".join(filter(None, old)) or "max -").split()
-    return None if limit in NO_QUOTA else Quota(f"/{folder}", int(limit) / int(period), int(period) / 1000)
+    return None if limit in {"max", "-1"} else Quota(f"/{folder}", int(limit) / int(period), int(period) / 1000)
 
 
 def _throttling(root: Path, folder: str) -> Throttling:

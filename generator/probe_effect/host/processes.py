@@ -185,11 +185,6 @@ def _began_ticks(process: Path) -> int:
     return -1
 
 
-STILL_HERE = '[ "$PPID" = "$0" ] && exec "$@"'
-"""Have the shell run a command if its parent is the process named first: one that is gone before `setpriv` has asked
-for the signal is gone unnoticed."""
-
-
 def _ignored() -> set[signal.Signals]:
     """The signals that we ignore, less those that Python ignores and `subprocess` restores."""
     ours = signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}
@@ -208,7 +203,8 @@ def _dying_with_us() -> tuple[str, ...]:
     setpriv = shutil.which("setpriv")
     if setpriv is None or not _tells_of_deaths(setpriv):
         return ()
-    return (setpriv, "--pdeathsig", "TERM", "--", "/bin/sh", "-c", STILL_HERE, str(os.getpid()))
+    # Its parent, which the shell compares, may be gone before `setpriv` has asked for the signal.
+    return (setpriv, "--pdeathsig", "TERM", "--", "/bin/sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"', str(os.getpid()))
 
 
 @cache

@@ -138,15 +138,13 @@ def matching_functions(path: Path, pattern: str) -> dict[str, Function]:
     return dict(sorted(functions.items()))
 
 
-MOST_LOADED = 100
-
 Segments = Sequence[tuple[int, int, int]]
 """Address, address of the end, and offset in the file of each part that is loaded."""
 
 
 def loaded(elf: ELFFile) -> Segments:
     """The parts of a file that are loaded."""
-    headers = (one.header for one in islice(elf.iter_segments("PT_LOAD"), MOST_LOADED))
+    headers = (one.header for one in islice(elf.iter_segments("PT_LOAD"), 100))
     return [(one["p_vaddr"], one["p_vaddr"] + one["p_filesz"], one["p_offset"]) for one in headers]
 
 

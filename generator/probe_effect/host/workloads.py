@@ -22,8 +22,7 @@ NOT_PINNED = -1
 SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin:/opt/probe-effect/bin"
 """The path on which workloads look for programs: everybody traces the system's own, and those that suites build."""
 
-CLOCK_READS = 200_000
-CLOCK_RUNS = 7
+CLOCK_READS, CLOCK_RUNS = 200_000, 7
 
 
 class WorkloadFailed(ProbeEffectError):

@@ -169,8 +169,6 @@ class Settings:
 LEAST_SLEEP_S = 0.1
 """Of a machine that was suspended; its two clocks differ by less otherwise."""
 
-NO_EVENT = "the tracer counted no event: the run was too short for one"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
@@ -340,7 +338,8 @@ class Bench:
             operations = check_operations(operations, self._target_s(planned.subject))
         row = self.testbed.recorded(self._make(planned, operations))
         if row.status == "ok" and row.events == 0:  # in a trial it does not matter
-            return replace(row, events=None, operations=None, status="failed", note=NO_EVENT)
+            note = "the tracer counted no event: the run was too short for one"
+            return replace(row, events=None, operations=None, status="failed", note=note)
         return row
 
     def _make(self, planned: PlannedRun, operations: int) -> Sample:

@@ -17,8 +17,6 @@ from probe_effect.store.suite_file import Case, Suite, read_suite, script_path, 
 from probe_effect.tracers.perf import calls_uncounted
 from probe_effect.tracers.protocol import Tracer
 
-DORMANT = "dormant"
-
 BUILDERS = ("make", "cc")
 """The commands that the build of every project needs."""
 
@@ -236,7 +234,7 @@ def first_look(work: Work) -> Work:
     first = next((subject.tracer for name in work.tracers for subject in work.measured if subject.tracer == name), None)
     if first is None:  # then all the reasons why are of interest
         return work
-    tracers = {name: tracer for name, tracer in work.tracers.items() if name in {first, DORMANT}}
+    tracers = {name: tracer for name, tracer in work.tracers.items() if name in {first, "dormant"}}
     measured = tuple(subject for subject in work.measured if subject.tracer in tracers)
     skipped = {subject: why for subject, why in work.skipped.items() if subject.tracer in tracers}
     return replace(work, tracers=tracers, measured=measured, skipped=skipped)

@@ -99,10 +99,6 @@ def _stopped_before(run: Run) -> Throttling | None:
     return Throttling(periods, throttled, stopped_ns)
 
 
-LANGUAGE = "bpftrace"
-"""The tool whose scripts can be moved into the loop."""
-
-
 def measure(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Progress], None]) -> SubmissionFolder:
     """Measure a suite and write its submission, each row before the next run begins.
 
@@ -190,9 +186,12 @@ def _calibrate_scripts(bench: Bench, opened: OpenSubmission) -> None:
 
 
 def _scripts(work: Work, plan: PlanFile) -> list[Key]:
-    """Each script of the plan once, by its case and tracer, and by its level where the level has one of its own."""
+    """Each script of the plan that can be moved into the loop, once.
+
+    Its key has its case and tracer, and its level where the level has a script of its own.
+    """
     planned = [subject.key for subject in plan.subjects if subject.operations is not None]
-    own = [key for key in planned if work.suite.has_programs and work.tracers[key.tracer].tool == LANGUAGE]
+    own = [key for key in planned if work.suite.has_programs and work.tracers[key.tracer].tool == "bpftrace"]
     return list(dict.fromkeys(key._replace(level=None) if work.script(key).stem == key.case else key for key in own))
 
 

@@ -19,10 +19,6 @@ from probe_effect.host.workloads import SYSTEM_PATH
 from probe_effect.model import HostNotReady, UsageError
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
 
-MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-"""The files that make(1) looks for."""
-
-CLEAN = "make clean"
 READY = "ready"
 """The folder with the copy that others are made from."""
 
@@ -37,8 +33,6 @@ ROOM = 8
 """How many times the size of a tree must be free in memory: for two copies, the objects of one, and some to spare."""
 
 COMMAND_TIMEOUT_S = 600
-DIGITS = 16
-LAST_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +72,7 @@ def named_tree(folder: Path) -> Tree:
     """The tree in a folder that the user named. Raises: UsageError if there is none that `make` builds."""
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; name that of a source tree which `make` builds")
-    if not any((folder / name).is_file() for name in MAKEFILES):
+    if not any((folder / name).is_file() for name in ("GNUmakefile", "makefile", "Makefile")):
         raise UsageError(f"{folder}: no Makefile in it; name the folder of a source tree which `make` builds")
     try:
         return Tree(folder.absolute(), _origin(folder), is_named=True)
@@ -109,7 +103,7 @@ def made_ready(tree: Tree) -> Iterator[Tree]:
     with tempfile.TemporaryDirectory(prefix=prefix, dir=place, ignore_cleanup_errors=True) as folder:
         ready = replace(tree, work=Path(folder))
         _copy(tree.folder, Path(folder) / READY)
-        for command in filter(None, (tree.configure, CLEAN)):
+        for command in filter(None, (tree.configure, "make clean")):
             _run(command, Path(folder))
         ready.renew()
         yield ready
@@ -155,7 +149,7 @@ def _run(command: str, work: Path) -> None:
         msg = f"`{command}` in a copy of the source tree had not ended after {COMMAND_TIMEOUT_S} s"
         raise HostNotReady(msg) from error
     if run.returncode != 0:
-        said = "; ".join(run.stdout.strip().splitlines()[-LAST_LINES:])
+        said = "; ".join(run.stdout.strip().splitlines()[-3:])
         raise HostNotReady(f"`{command}` in a copy of the source tree ended with status {run.returncode}: {said}")
 
 
@@ -165,7 +159,7 @@ def _origin(folder: Path) -> str:
     for count, path in enumerate(_files(folder), start=1):  # noqa: B007 (the last is their number)
         content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
         hashed.update(b"%s\0%d\0" % (os.fsencode(path.relative_to(folder)), len(content)) + content)
-    return f"{count} files, sha256 {hashed.hexdigest()[:DIGITS]}"
+    return f"{count} files, sha256 {hashed.hexdigest()[:16]}"
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -27,6 +27,7 @@ from typing import ClassVar
 from probe_effect.host import ROOT, read_text
 from probe_effect.tracers.dynamic_events import read_arguments
 from probe_effect.tracers.proc import (
+    CAP_SYS_PTRACE,
     children,
     has_capability,
     has_loaded,
@@ -47,20 +48,11 @@ call that strace does not know, and prints whatever was asked for. That one is h
 back from a function whose return is probed, by somebody else.
 """
 
-NOTHING = "trace=none"
-"""The word of a script that asks for no call."""
-
-TABLE = "-c"
-"""The word of a script that asks for a table of calls in place of a line for each."""
-TABLE_HEAD = b"% time "
 TABLE_ROW = re.compile(rb"^ *[\d.]+ +[\d.]+ +\d+ +(\d+)(?: +\d+)? +(?!total$|syscall_0x)\w+$", re.MULTILINE)
-"""A call in the table: its share of the time, the time, the time of one, how many, how many failed, its name.
+"""A call in the table of `strace -c`: share of the time, time, time of one, how many, how many failed, name.
 
 Source: strace(1), "-c"; call_summary_pers in src/count.c. With -f the calls of all processes are in one table.
 """
-
-CAP_SYS_PTRACE = 19
-"""Its bit in CapEff. Source: capabilities(7), linux/capability.h."""
 
 
 def scope_refuses(root: Path, *, attaching: bool) -> str | None:
@@ -120,9 +112,9 @@ class StraceSession(EndingSession):
 
     def count(self) -> tuple[int | None, int | None]:
         """(calls printed or in the table, 0): the traced process stands still meanwhile, so that none can be lost."""
-        if NOTHING in self.arguments:
+        if "trace=none" in self.arguments:  # it asks for no call
             return None, None
-        if TABLE in self.arguments:
+        if "-c" in self.arguments:  # a table of calls in place of a line for each
             return count_table(self.written.read_bytes()), 0
         return count_calls(self.written) - self._before, 0
 
@@ -176,7 +168,7 @@ def count_table(text: bytes) -> int:
 
     The read in which the workload waits for its go is one of them. Raises: ValueError when there is no table.
     """
-    if TABLE_HEAD not in text:
+    if b"% time " not in text:
         raise ValueError(f"`{text[:100].decode(errors='replace')}`, expected a table of calls")
     return sum(map(int, TABLE_ROW.findall(text)))
 

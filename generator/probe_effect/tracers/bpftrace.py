@@ -32,23 +32,12 @@ from probe_effect.tracers.tool import LOOK_EVERY_S, Tool, ToolSession, not_root
 COUNTED = "@"
 LIVE = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
 """The variable that has bpftrace say when all probes are attached, and the line that it prints then."""
-LIMITS = {"BPFTRACE_MAX_PROBES": "100000", "BPFTRACE_MAX_BPF_PROGS": "100000"}
-"""Its own limits are 512 probes in 0.17 and 1024 in 0.23; a suite that asks for more means it."""
 LOST = re.compile(r"Lost (\d+) events?$")
 FRAME = re.compile(rf"Attaching \d+ probes?\.\.\.$|Attached \d+ probes?$|{LIVE}$|\s*$")
 """Lines of bpftrace itself."""
 
 ATTACHED = re.compile(r'^(?:Attach(?:ing|ed) |\{"type": "attached_probes", "data": \{"probes": )(\d+)\b')
 """How bpftrace says how many probes it attaches, its BEGIN and END among them: 0.17 before, 0.23 after it has."""
-SAID_WITHIN = 50
-"""Lines of its output in which it has said so; those of a script that prints follow."""
-
-RAW_TRACEPOINTS_SINCE = (0, 18)
-"""Its pull request 2542; versions before say `Invalid probe type made it to attachpoint parser`."""
-VERSION = re.compile(r"(\d+)\.(\d+)")
-
-WORKLOAD = re.compile(r"\$1\b")
-"""How a script names the process id of the workload, where it is about that alone: as its first parameter."""
 
 QUIET_S = 0.3
 """bpftrace looks for events every 0.1 s at the latest."""
@@ -56,18 +45,12 @@ QUIET_S = 0.3
 LONGEST_QUIET_S = 10.0
 """After it, the lines that still come are of other programs: a workload's last ones take less."""
 
-INFO_TIMEOUT_S = 60
-"""It loads a program for each thing it tells: most of a second here, several in an emulated machine."""
-
 ASKED: dict[Need, str] = {"kprobe-multi": "kprobe_multi", "fentry": "kfunc|fentry"}
 """Facility to its name in `bpftrace --info`, which tries each (src/bpffeature.cpp).
 
 0.17 has no fentry on Linux 5.10, though that kernel has. Without multi-kprobes (before 0.16, or where the kernel
 has none) a wildcard becomes a kprobe for each function, which is another probe.
 """
-
-TOLD_NO_MORE: tuple[Need, ...] = ("fentry",)
-"""What newer ones have without a word of it: 0.27 no longer tells of fentry."""
 
 HEARD_AFTER_S = 0.53
 """By then bpftrace has closed its probes, if it heard: it takes 0.2 s.
@@ -90,11 +73,12 @@ class BpftraceSession(ToolSession):
         """The command watches every process, as a user's would, and is told the workload where the script asks."""
         # JSON would treble the bytes of a script that prints every event.
         form = "text" if self.counting == "lines" else "json"
-        asks = WORKLOAD.search(self.script.read_text(encoding="utf-8", errors="replace"))
+        asks = re.search(r"\$1\b", self.script.read_text(encoding="utf-8", errors="replace"))
         return (self.tool, "-f", form, str(self.script.absolute()), *([str(pid)] if asks else []))
 
     def environment(self) -> dict[str, str]:
-        return {LIVE: "1", **LIMITS}
+        # Its own limits are 512 probes in 0.17 and 1024 in 0.23; a suite that asks for more means it.
+        return {LIVE: "1", "BPFTRACE_MAX_PROBES": "100000", "BPFTRACE_MAX_BPF_PROGS": "100000"}
 
     def is_live(self) -> bool:
         return any(LIVE in (read_text(self.work.path, name) or "") for name in ("err", "out"))
@@ -146,7 +130,8 @@ class BpftraceSession(ToolSession):
         """A probe on many functions at once is one."""
         for path in (self.work.out, self.work.err):
             with path.open(encoding="utf-8", errors="replace") as lines:
-                if (number := count_attached(islice(lines, SAID_WITHIN))) is not None:
+                # It has said so in its first lines; those of a script that prints follow.
+                if (number := count_attached(islice(lines, 50))) is not None:
                     return number
         return None
 
@@ -168,8 +153,9 @@ class Bpftrace(Tool):
         return self.absent(self.program) or not_root("bpftrace") or tracefs_missing(self.root)
 
     def missing(self, need: Need) -> str | None:
-        version = VERSION.search(self.version() or "") if need == "raw-tracepoint" else None
-        if version and (int(version[1]), int(version[2])) < RAW_TRACEPOINTS_SINCE:
+        version = re.search(r"(\d+)\.(\d+)", self.version() or "") if need == "raw-tracepoint" else None
+        # Since its pull request 2542; versions before say `Invalid probe type made it to attachpoint parser`.
+        if version and (int(version[1]), int(version[2])) < (0, 18):
             return f"bpftrace {version[0]} has no raw tracepoints, which came with 0.18; name a newer one by its path"
         return missing(need, self.root) or (self._denied(need) if need in ASKED else None)
 
@@ -183,7 +169,7 @@ class Bpftrace(Tool):
     def _denied(self, need: Need) -> str | None:
         """None when this bpftrace reports that it can do it on this kernel, else what it says."""
         answer = re.search(rf"\b(?:{ASKED[need]}): *(\w+)", _info(shutil.which(self.program) or self.program))
-        if (answer and answer[1] == "yes") or (answer is None and need in TOLD_NO_MORE):
+        if (answer and answer[1] == "yes") or (answer is None and need == "fentry"):  # of which 0.27 no longer tells
             return None
         words = answer[0] if answer else "nothing of it"
         return f"this bpftrace has no {need} here: `{self.program} --info` says {words}"
@@ -193,7 +179,8 @@ class Bpftrace(Tool):
 def _info(program: str) -> str:
     """What bpftrace tells about itself and the kernel; empty when it cannot be asked."""
     try:
-        run = run_program([program, "--info"], INFO_TIMEOUT_S)
+        # It loads a program for each thing it tells: most of a second here, several in an emulated machine.
+        run = run_program([program, "--info"], 60)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return run.stdout + run.stderr

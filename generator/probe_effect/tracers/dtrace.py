@@ -34,9 +34,6 @@ from probe_effect.tracers.protocol import Counting, TracerFailed
 from probe_effect.tracers.tool import Tool, ToolSession, not_root, text_of, version_line
 
 INSTALL = "Debian sid has it as `dtrace`; FreeBSD, illumos and macOS have it in the base system"
-VERSION = re.compile(r"\bD \d+\.\d+")
-"""`dtrace: D 2.0.7` on Linux, `dtrace: Sun D 1.13` elsewhere."""
-
 TRACEFS = "sys/kernel/debug/tracing"
 """The one place where libdtrace 2.0.7 looks for tracefs."""
 
@@ -51,22 +48,12 @@ only where the kernel has none. Source: `populate` in dt_prov_fbt.c of libdtrace
 and 6.12.
 """
 
-LIST_TIMEOUT_S = 60
-COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-TARGET = re.compile(r"\$target\b")
-
 LIVE = "probe-effect: every probe is live"
 """The line that we have DTrace print from BEGIN."""
 PROOF = f'dtrace:::BEGIN {{ printf("{LIVE}\\n"); }}'
 
 VALUE = re.compile(r"^\s.*?(?<=\s)(\d+)\s*$")
 """An aggregation's row: keys and a count, or a histogram's bucket and its count. Frames of a stack end otherwise."""
-
-DISTRIBUTION = "- Distribution -"
-"""In the line above a histogram's buckets; the row above that one holds its keys, of which the last may be a number."""
-
-DROPS = re.compile(r"^dtrace: (\d+) (?:[a-z]+ )*drops?\b", re.MULTILINE)
-"""Source: libdtrace's dt_handle.c, where both the drops on a CPU and those of the whole are put in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +80,8 @@ class Dtrace(Tool):
     def version(self) -> str | None:
         """What `dtrace -V` prints; None for the program of the same name that SystemTap brings."""
         version = version_line(self.program, "-V")
-        return version if version and VERSION.search(version) else None
+        # `dtrace: D 2.0.7` on Linux, `dtrace: Sun D 1.13` elsewhere.
+        return version if version and re.search(r"\bD \d+\.\d+", version) else None
 
     def missing(self, need: Need) -> str | None:
         if self.system == "Linux":
@@ -104,7 +92,7 @@ class Dtrace(Tool):
             return f"DTrace on {self.system} has no {kernel.FACILITIES[need]['name']}"
         command = [self.program, "-l", "-P", PROVIDERS[need]]
         try:
-            run = run_program(command, LIST_TIMEOUT_S)
+            run = run_program(command, 60)
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"`{' '.join(command)}` does not answer: {error}"
         words = " ".join(run.stderr.split()) or f"exit status {run.returncode}"
@@ -135,7 +123,7 @@ class DtraceSession(ToolSession):
         except OSError as error:
             raise TracerFailed(f"{script.name}: expected a D script that can be read: {error.strerror}") from error
         super().__init__(dtrace.program, script, counting, program, dtrace.root)
-        self._has_target = TARGET.search(COMMENT.sub("", text)) is not None
+        self._has_target = re.search(r"\$target\b", re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)) is not None
         self._is_on_linux = dtrace.system == "Linux"
 
     def command(self, pid: int) -> Sequence[str]:
@@ -171,7 +159,8 @@ class DtraceSession(ToolSession):
 
 def count_aggregations(lines: Iterable[str]) -> int:
     """Events in the printed aggregation, whatever it gathers: a count, counts by key, or histograms."""
-    rows = (row for row, following in pairwise(chain(lines, [""])) if DISTRIBUTION not in following)
+    # The row above the head of a histogram holds its keys, of which the last may be a number.
+    rows = (row for row, following in pairwise(chain(lines, [""])) if "- Distribution -" not in following)
     return sum(int(match[1]) for row in rows if (match := VALUE.match(row)))
 
 
@@ -184,5 +173,6 @@ def count_drops(errors: str) -> int:
     """Events that DTrace says it dropped: of its buffers, its aggregations, its variables.
 
     An action that needs a variable which is dropped ends there, so that each of those is an event too.
+    Source: libdtrace's dt_handle.c, where both the drops on a CPU and those of the whole are put in words.
     """
-    return sum(int(match[1]) for match in DROPS.finditer(errors))
+    return sum(map(int, re.findall(r"^dtrace: (\d+) (?:[a-z]+ )*drops?\b", errors, re.MULTILINE)))

@@ -262,7 +262,6 @@ FORMS = {
     "current_tracer": "`current_tracer function` or `current_tracer function_graph`",
     "set_ftrace_filter": "`set_ftrace_filter FUNCTION`",
 }
-EXPECTED_SETTING = f"expected {', '.join(FORMS)} or probe"
 
 RECORDS = {"function": 1, "function_graph": 2}
 """Tracer to the records that it makes of one call: function_graph has one for entry and one for return.
@@ -330,7 +329,8 @@ def _take(script: FtraceScript, word: str, value: str) -> None:
     elif word == "set_ftrace_filter" and re.fullmatch(r"[A-Za-z_][\w.]*", value, re.ASCII):
         script.function = value
     else:
-        raise ValueError(f"`{word} {value}`: " + (f"expected {FORMS[word]}" if word in FORMS else EXPECTED_SETTING))
+        expected = FORMS.get(word) or f"{', '.join(FORMS)} or probe"
+        raise ValueError(f"`{word} {value}`: expected {expected}")
 
 
 def read_arguments(script: Path) -> list[str]:

@@ -54,8 +54,6 @@ COMMAND_TIMEOUT_S = 60
 
 APPLICATION = re.compile(r"<pid><id>(\d+)</id>(.*?)</pid>", re.DOTALL)
 EVENT = re.compile(r"<event><name>([^<]+)</name>")
-DISCARDED = re.compile(r"<discarded_events>(\d+)</discarded_events>")
-COUNTED = re.compile(r"^\s*(\d+) Event messages?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +133,8 @@ class LttngSession(ToolSession):
     def ask_to_stop(self) -> None:
         """Stop recording, take what was discarded, and have the daemon end. Raises: TracerFailed."""
         self.run("stop", self._recording)
-        self._lost = sum(map(int, DISCARDED.findall(self.run("--mi=xml", "list", self._recording))))
+        listed = self.run("--mi=xml", "list", self._recording)
+        self._lost = sum(map(int, re.findall(r"<discarded_events>(\d+)</discarded_events>", listed)))
         self.run("destroy", self._recording)
         super().ask_to_stop()
 
@@ -163,20 +162,13 @@ def read_commands(script: Path) -> list[list[str]]:
 def count_recorded(trace: Path) -> int:
     """Events in the recorded files. Raises: ValueError with Babeltrace's words when it does not count them."""
     command = [READER, str(trace), "--component=sink.utils.counter", "--params=step=+0"]
-    if counted := COUNTED.search(read_back(command)):
+    if counted := re.search(r"^\s*(\d+) Event messages?$", read_back(command), re.MULTILINE):
         return int(counted[1])
     raise ValueError(f"`{' '.join(command)}` says no number of events")
 
 
-LIBRARY = "libmcount"
-
-PATCH = ("-P", "--patch")
 PATCHED = re.compile(r"^dynamic: +patched\b", re.MULTILINE)
 """`patched all (1) functions in 'user-loop'`, or statistics where it could not patch all that was selected."""
-
-LOST = re.compile(r"LOST (\d+) records")
-ROW = re.compile(r"^ *(\d+)  (?!linux:)\S", re.MULTILINE)
-RECORDS_PER_CALL = 2
 
 
 class UftraceSession(ToolSession):
@@ -187,21 +179,22 @@ class UftraceSession(ToolSession):
     def __init__(self, tool: str, script: Path, counting: Counting, program: Path, root: Path = ROOT) -> None:
         arguments = read_arguments(script)
         super().__init__(tool, script, counting, program, root)
-        self._is_patching = any(word.startswith(PATCH) for word in arguments)
+        self._is_patching = any(word.startswith(("-P", "--patch")) for word in arguments)
         log = ("--debug-domain=dynamic:1", f"--logfile={self.work.err}")  # it tells what it patched at this level
         self.prefix = (tool, "record", f"--data={self.written}", *log, *arguments)
 
     def is_live(self) -> bool:
         """Whether the workload waits, with the library in it and its functions patched. Raises: TracerFailed."""
-        is_waiting = any(has_loaded(child, LIBRARY) and waits_for_go(child) for child in children(self.pid))
+        is_waiting = any(has_loaded(child, "libmcount") and waits_for_go(child) for child in children(self.pid))
         if is_waiting and self._is_patching and not PATCHED.search(text_of(self.work.err)):
             self.fail("failed", "patched no function; it takes those that begin with a nop of 5 bytes or a call")
         return is_waiting
 
     def count(self) -> tuple[int | None, int | None]:
-        lost = sum(map(int, LOST.findall(text_of(self.work.err))))
+        lost = sum(map(int, re.findall(r"LOST (\d+) records", text_of(self.work.err))))
         command = [self.tool, "report", f"--data={self.written}", "--no-pager", "--color=no", "--output-fields=call"]
-        return sum(map(int, ROW.findall(read_back(command)))), -(-lost // RECORDS_PER_CALL)
+        calls = re.findall(r"^ *(\d+)  (?!linux:)\S", read_back(command), re.MULTILINE)
+        return sum(map(int, calls)), -(-lost // 2)  # a call is two records
 
     def output_bytes(self) -> int:
         return sum(path.stat().st_size for path in self.written.glob("*.dat"))

@@ -35,9 +35,7 @@ REFRESHES = 10
 """As many as the suite has operations; scripts of tools that take a number have it in their words."""
 
 LINES, COLUMNS = 40, 120
-"""Of the terminal."""
-
-TERMINAL = "xterm-256color"
+"""Size of the terminal in which a tool draws."""
 
 LOOK_EVERY_S = 0.01
 """How often the tool's memory is looked at."""
@@ -45,15 +43,11 @@ LOOK_EVERY_S = 0.01
 PAUSE_S = 0.05
 """A refresh comes at once, and the next after 0.1 s at the earliest: what is drawn after such a pause is another."""
 
-CHUNK_BYTES = 1 << 16
 KEPT_BYTES = 2000
-"""Of the end of what it drew, for its own words where it fails."""
+"""How much of the end of what a tool drew is kept, for its own words where it fails."""
 
 CONTROL = re.compile(rb"\x1b\[[0-9;:?<=>]*[ -/]*[@-~]|\x1b[()][0-9A-B]|\x1b.|[\x00-\x08\x0b-\x1f\x7f]")
 """What moves the cursor or colours a terminal, and says nothing."""
-
-COUNT_CALLS = ("stat", "-x,", "-e", "raw_syscalls:sys_enter", "-o")
-"""Words of perf; the file and the command follow."""
 
 
 class MonitorSession(ToolSession):
@@ -84,8 +78,9 @@ class MonitorSession(ToolSession):
 
     def command(self, pid: int) -> Sequence[str]:
         """The command is counted by perf where its system calls are asked for; it watches no process in particular."""
-        counted = ("perf", *COUNT_CALLS, str(self.written), "--") if self.counting == "calls" else ()
-        return (*counted, *self._command)
+        if self.counting != "calls":
+            return self._command
+        return ("perf", "stat", "-x,", "-e", "raw_syscalls:sys_enter", "-o", str(self.written), "--", *self._command)
 
     def environment(self) -> dict[str, str]:
         """A home of its own, so that nobody's settings are read and none written, and the size of its terminal."""
@@ -96,7 +91,7 @@ class MonitorSession(ToolSession):
             "HTOPRC": f"{home}/htoprc",
             "PERF_CONFIG": "/dev/null",
             "ATOPACCT": "",  # else atop, as root, has the kernel write an account of every process
-            "TERM": TERMINAL,
+            "TERM": "xterm-256color",
             "LINES": str(LINES),
             "COLUMNS": str(COLUMNS),
             "LC_ALL": "C.UTF-8",
@@ -152,7 +147,7 @@ class MonitorSession(ToolSession):
         """Take what it has drawn, waiting a moment for it; whether there was any."""
         if not is_readable(self._terminal, timeout_s):
             return False
-        drawn = os.read(self._terminal, CHUNK_BYTES)
+        drawn = os.read(self._terminal, 1 << 16)
         now_s = time.monotonic()
         self._refreshes += now_s - self._last_s > PAUSE_S
         self._last_s = now_s

@@ -33,21 +33,16 @@ from probe_effect.tracers.proc import processes, status, wait_for_workload
 from probe_effect.tracers.protocol import Counting, TracerFailed
 from probe_effect.tracers.tool import Tool, text_of
 
-ALL_OF_IT = 100.0
-
 LOST_SAMPLES = re.compile(r"\s*LOST_SAMPLES events:\s+(\d+)")
 SECTION = re.compile(r"(?P<event>\S.*) stats:$")
 NOT_OURS = ("Aggregated", "dummy")
 """Begin sections of `perf report --stats` that are no event's: the sum, where LOST_SAMPLES are records and not events,
 and the event that perf adds for news of processes."""
 
-RECORD_FIELDS = "tid,time,event"
 IDLE = re.compile(r"\s*0 ")
 """Begins the line of a sample that a CPU's timer took while nothing ran there: the thread is 0."""
 LOST_RECORD = re.compile(r"PERF_RECORD_LOST lost (\d+)$")
 LOST_LINE = re.compile(r"LOST (\d+) events!")
-RECORDS_PER_CALL = 2
-"""perf trace makes one line of two records, of a system call's entry and of its return."""
 
 NO_COMPLAINT = re.compile(r"\s*$|Events (en|dis)abled$|\[ perf record: ")
 USAGE = re.compile(r"\s*Usage: |Run 'perf list' ")
@@ -63,26 +58,24 @@ def count_counters(text: str) -> int:
     lines = counters(text)
     if not lines:
         raise ValueError("perf stat wrote no counter")
-    return sum(map(_counter, lines))
+    total = 0
+    for line in lines:
+        try:
+            value, _, event, _, share, *_ = line.split(",")
+        except ValueError:
+            raise ValueError(f"`{line}`, expected a value, its unit, its event, and how long it was counted") from None
+        if value.startswith("<"):
+            raise TracerFailed(f"perf stat says {value} for {event}")
+        if float(share) < 100:
+            msg = f"perf stat counted {event} for {share} % of the time, so that its value is an estimate"
+            raise TracerFailed(f"{msg}; count fewer events")
+        total += int(value)
+    return total
 
 
 def counters(text: str) -> list[str]:
     """The lines of a file of `perf stat -x, -o FILE`, one for each counter that perf opened."""
     return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-
-
-def _counter(line: str) -> int:
-    try:
-        value, _, event, _, share, *_ = line.split(",")
-    except ValueError:
-        raise ValueError(f"`{line}`, expected a value, its unit, its event, and how long it was counted") from None
-    if value.startswith("<"):
-        raise TracerFailed(f"perf stat says {value} for {event}")
-    if float(share) < ALL_OF_IT:
-        raise TracerFailed(
-            f"perf stat counted {event} for {share} % of the time, so that its value is an estimate; count fewer events"
-        )
-    return int(value)
 
 
 def count_records(lines: Iterable[str]) -> tuple[int, int]:
@@ -136,7 +129,7 @@ def count_calls(lines: Iterable[str]) -> tuple[int, int]:
             lost += int(match[1])
         elif line.strip():
             seen += 1
-    return seen, -(-lost // RECORDS_PER_CALL)
+    return seen, -(-lost // 2)  # a line is made of two records, of a system call's entry and of its return
 
 
 def complaint(text: str) -> str:
@@ -150,13 +143,6 @@ def complaint(text: str) -> str:
     return " ".join(kept)
 
 
-EVERYBODY = "-a"
-"""perf's word for all CPUs, with whatever runs there; it has no effect beside a process."""
-ITS_CPUS = "-C"
-"""The same of some CPUs. A script has it as its last word, and the workload's CPUs follow."""
-
-EVENT_DESCRIPTOR = "anon_inode:[perf_event]"
-ENABLED = b"ack"
 READ_TIMEOUT_S = 120.0
 """perf reads and prints a million recorded events in a second."""
 
@@ -196,7 +182,7 @@ class ControlledSession(PerfSession):
 
     def is_live(self) -> bool:
         try:
-            return ENABLED in os.read(self._pipes[1], 64)
+            return b"ack" in os.read(self._pipes[1], 64)
         except BlockingIOError:
             return False
 
@@ -206,9 +192,12 @@ class ControlledSession(PerfSession):
             os.close(self._pipes.pop())
 
     def controlled(self, pid: int) -> tuple[str, ...]:
-        """The script's words, the pipes, the file to write, and the waiting workload unless `-a` or `-C` is a word."""
-        last = (status(pid)["Cpus_allowed_list"],) if self.words[-1:] == [ITS_CPUS] else ()
-        watched = () if last or EVERYBODY in self.words else ("-p", processes(pid))
+        """The script's words, the pipes, the file to write, and the waiting workload.
+
+        All CPUs are watched in its place where `-a` is a word, and its own CPUs where `-C` is the last one.
+        """
+        last = (status(pid)["Cpus_allowed_list"],) if self.words[-1:] == ["-C"] else ()
+        watched = () if last or "-a" in self.words else ("-p", processes(pid))
         return (*watched, "-D", "-1", "--control", self._control, "-o", str(self.written), *self.words, *last)
 
 
@@ -241,7 +230,7 @@ class RecordSession(ControlledSession):
         """(events recorded, events lost), as perf itself reads the file."""
         with self._read_back("report", "--stats") as text:
             known_loss = kernels_loss(text.read())
-        with self._read_back("script", "--ns", "-F", RECORD_FIELDS, "--show-lost-events") as lines:
+        with self._read_back("script", "--ns", "-F", "tid,time,event", "--show-lost-events") as lines:
             seen, lost = count_records(lines)
         return seen, lost if known_loss is None else known_loss
 
@@ -283,7 +272,7 @@ def sleeps_over_events(pid: int, root: Path) -> bool:
     """Whether the process has a perf event open and sleeps in poll(2) (fd and wchan in proc(5))."""
     folder = root / "proc" / str(pid)
     try:
-        has_event = any(str(entry.readlink()) == EVENT_DESCRIPTOR for entry in (folder / "fd").iterdir())
+        has_event = any(str(entry.readlink()) == "anon_inode:[perf_event]" for entry in (folder / "fd").iterdir())
     except OSError:  # it has just closed one, or ended
         return False
     return has_event and "poll" in (read_text(folder, "wchan") or "")

@@ -8,8 +8,8 @@ from pathlib import Path
 from probe_effect.host import ROOT, read_text
 from probe_effect.tracers.protocol import TracerFailed
 
-CAP_SYS_ADMIN, CAP_PERFMON, CAP_BPF = 21, 38, 39
-"""include/uapi/linux/capability.h."""
+CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_SYS_RESOURCE, CAP_PERFMON, CAP_BPF = 19, 21, 24, 38, 39
+"""Bits in CapEff. Source: capabilities(7), include/uapi/linux/capability.h."""
 
 PATIENCE_S = 5.0
 LOOK_EVERY_S = 0.0005

@@ -20,16 +20,12 @@ from pathlib import Path
 
 from probe_effect.host import kernel, kernel_config, read_text
 from probe_effect.model import Need
-from probe_effect.tracers.proc import children, has_capability, status
+from probe_effect.tracers.proc import CAP_SYS_RESOURCE, children, has_capability, status
 from probe_effect.tracers.tool import Tool, ToolSession, not_root, text_of
 
 LOADER = "stapbpf"
 LIVE = "__PROBE_EFFECT_LIVE"
 PROOF = f'probe begin {{ println("{LIVE}") }}'
-COUNTED = re.compile(r"^events (\d+)$", re.MULTILINE)
-
-CAP_SYS_RESOURCE = 24
-"""Number of the capability, capabilities(7) and include/uapi/linux/capability.h."""
 
 
 def build_tree(root: Path) -> Path:
@@ -61,7 +57,7 @@ class SystemtapSession(ToolSession):
         return any(program.get("Name") == LOADER and program["State"].startswith("S") for program in programs)
 
     def count(self) -> tuple[int | None, int | None]:
-        counts = COUNTED.findall(text_of(self.work.out))
+        counts = re.findall(r"^events (\d+)$", text_of(self.work.out), re.MULTILINE)
         if not counts:
             raise ValueError("expected a line `events N` from the script's end probe")
         return sum(map(int, counts)), None

@@ -37,14 +37,6 @@ WORK_PREFIX = "probe-effect-"
 LOOK_EVERY_S = 0.001
 """How often a file is looked at while a proof is awaited; a start takes tens of ms at least."""
 
-MAX_COMPLAINT_LINES = 50
-
-READ_TIMEOUT_S = 600
-"""For millions of recorded events: a run of 0.5 s makes 7 million at most, at 70 ns each."""
-
-NOT_STARTED = (126, 127)
-"""What the shell and the loader of programs end with where they cannot start a program."""
-
 VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
@@ -266,14 +258,14 @@ def text_of(path: Path) -> str:
 
 def words(path: Path, harmless: re.Pattern[str] = ToolSession.harmless) -> str:
     """The first lines of a file of output as one line, without those that are `harmless`."""
-    lines = text_of(path).splitlines()[:MAX_COMPLAINT_LINES]
+    lines = text_of(path).splitlines()[:50]
     return " ".join(line.strip() for line in lines if not harmless.search(line))
 
 
 def read_back(command: Sequence[str]) -> str:
     """What a program prints about what was recorded. Raises: ValueError with its words when it fails, or hangs."""
     try:
-        run = run_program(command, READ_TIMEOUT_S)
+        run = run_program(command, 600)  # for 7 million events at most: a run of 0.5 s with 70 ns for each
     except subprocess.TimeoutExpired as error:
         raise ValueError(str(error)) from error
     if run.returncode != 0:
@@ -306,8 +298,10 @@ def _not_starting(path: str) -> str | None:
         return f"{path} does not start: {error.strerror}"
     except subprocess.TimeoutExpired:
         return None
+    if run.returncode not in {126, 127}:  # with which the shell and the loader end where they cannot start a program
+        return None
     why = next(iter((run.stderr.strip() or run.stdout.strip()).splitlines()), "no word why")
-    return f"{path} does not start (exit {run.returncode}): {why}" if run.returncode in NOT_STARTED else None
+    return f"{path} does not start (exit {run.returncode}): {why}"
 
 
 def not_root(name: str) -> str | None:
