@@ -105,9 +105,12 @@ class MonitorSession(ToolSession):
         assert self.child is not None
         deadline_s = time.monotonic() + timeout_s
         while (ended := self.child.wait(0)) is None:
-            self._look(self.child)
+            self._look_at_memory(self.child)
             if not self._read(LOOK_EVERY_S):
-                self._end_it_when_done()
+                now_s = time.monotonic()
+                if self._of.key and self._refreshes >= REFRESHES and now_s - self._last_s > PAUSE_S:
+                    self._last_s = now_s  # the key is pressed again after a while, where it was not heard
+                    os.write(self._terminal, self._of.key.encode())
             if time.monotonic() > deadline_s:
                 self.work.out.write_bytes(self._end)
                 self.fail("timeout", f"had not made its refreshes after {timeout_s:.0f} s")
@@ -155,14 +158,7 @@ class MonitorSession(ToolSession):
         self._end = (self._end + CONTROL.sub(b" ", drawn))[-KEPT_BYTES:]
         return True
 
-    def _end_it_when_done(self) -> None:
-        """Press the key that ends it, once the last refresh is drawn; again after a while, where it was not heard."""
-        now_s = time.monotonic()
-        if self._of.key and self._refreshes >= REFRESHES and now_s - self._last_s > PAUSE_S:
-            self._last_s = now_s
-            os.write(self._terminal, self._of.key.encode())
-
-    def _look(self, child: Child) -> None:
+    def _look_at_memory(self, child: Child) -> None:
         now_s = time.monotonic()
         if now_s - self._looked_s < LOOK_EVERY_S:
             return
