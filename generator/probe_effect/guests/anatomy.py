@@ -206,7 +206,6 @@ class Symbols:
         ]
 
     def at(self, address: int) -> str:
-        """The function at an address."""
         if address < USER_END:
             return USER
         place = bisect_right(self._starts, address) - 1

@@ -102,7 +102,6 @@ class Unpacked:
 
     @property
     def folder(self) -> Path:
-        """The folder with the files."""
         return self.system.root
 
     def origin(self, package: str) -> str:

@@ -131,7 +131,6 @@ class GuestRequests:
         return {"tracers": [asdict(state_of(one, needs)) | {"tool": one.tool} for one in self._tracers.values()]}
 
     def functions(self, request: Message) -> Message:
-        """First bytes of probed functions."""
         return {"functions": probed_functions(request["names"], load_of(request["load"]))}
 
     def clock(self, request: Message) -> Message:

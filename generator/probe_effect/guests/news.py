@@ -40,7 +40,6 @@ class CountingTracer:
 
     @property
     def tool(self) -> str:
-        """The tool whose scripts it runs."""
         return self.word.partition("=")[0]
 
     def __str__(self) -> str:

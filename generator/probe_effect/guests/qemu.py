@@ -182,7 +182,6 @@ class RunningGuest:
         return answer
 
     def end(self) -> None:
-        """Make sure that the emulator has ended."""
         self._child.end()
         self._folder.cleanup()
 

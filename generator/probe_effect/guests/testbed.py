@@ -252,7 +252,6 @@ class EmulatedMachine(Testbed):
             raise (KvmUnusable if self.accelerator == "kvm" else HostNotReady)(str(lost)) from lost
 
     def _facts(self) -> dict[str, str]:
-        """Path to text of the guest's files that describe it. Raises: GuestLost."""
         with _understood():
             return {name: str(text) for name, text in self._ask({"do": "facts"})["files"].items() if was_asked(name)}
 
@@ -275,7 +274,6 @@ class EmulatedMachine(Testbed):
             raise
 
     def _running(self) -> RunningGuest:
-        """The guest, booted where none runs. Raises: GuestLost."""
         if self._guest is None:
             more = self.recorder.words if self.recorder else ()
             self._guest = RunningGuest(self.assembly.image, self.assembly.emulator, self.accelerator, more)

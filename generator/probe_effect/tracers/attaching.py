@@ -227,7 +227,6 @@ class AttachingSession(EndingSession):
             self.prefix = (tool.program, *self._words(0))
 
     def attach(self, pid: int) -> None:
-        """Start the tool once the workload waits. Raises: TracerFailed."""
         if not self.prefix:
             wait_for_workload(pid)
             self._sleeps_before = _sleeps(pid)

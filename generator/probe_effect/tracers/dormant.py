@@ -97,7 +97,6 @@ class AuditSession(ToolSession):
         return None, int(self._status()["lost"]) - self._lost_before
 
     def end(self) -> None:
-        """Leave no rule, and auditing off."""
         for words in (("-D",), ("-e", "0")):
             with suppress(TracerFailed):
                 self._ask(*words)

@@ -103,7 +103,6 @@ class FtraceSession(Session):
         self._attach_ns: int | None = None
 
     def attach(self, pid: int) -> None:
-        """Make the instance and enable its events. Raises: TracerFailed with the kernel's words."""
         wait_for_workload(pid)
         self._cpus = os.sched_getaffinity(pid)
         self._start_ns = time.monotonic_ns()

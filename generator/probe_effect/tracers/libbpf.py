@@ -149,5 +149,4 @@ class LibbpfSession(ToolSession):
         return counts["seen"], counts["lost"]
 
     def probes(self) -> int | None:
-        """At how many places the loader says that its programs are."""
         return int(text_of(self.work.out).partition("\n")[0].removeprefix("ready "))

@@ -72,7 +72,6 @@ class MonitorSession(ToolSession):
             settings.write_bytes(script.read_bytes())
 
     def attach(self, pid: int) -> None:
-        """Start the tool once the workload waits, with all its processes. Raises: TracerFailed."""
         wait_for_workload(pid)
         super().attach(pid)
 

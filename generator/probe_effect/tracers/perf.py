@@ -158,7 +158,7 @@ class PerfSession(ProbingSession):
 
     def attach(self, pid: int) -> None:
         wait_for_workload(pid)
-        start_ns = time.monotonic_ns()
+        start_ns = time.monotonic_ns()  # to define the script's probes is part of perf's start
         super().attach(pid)
         self._start_ns = start_ns
 
@@ -210,8 +210,7 @@ class StatSession(ControlledSession):
         return (self.tool, "stat", "-x,", *self.controlled(pid))
 
     def count(self) -> tuple[int | None, int | None]:
-        """(events counted, none lost: a counter drops nothing)."""
-        return count_counters(text_of(self.written)), 0
+        return count_counters(text_of(self.written)), 0  # a counter drops nothing
 
     def probes(self) -> int | None:
         return len(counters(text_of(self.written)))
@@ -227,7 +226,6 @@ class RecordSession(ControlledSession):
         return (self.tool, "record", "-N", *self.controlled(pid))
 
     def count(self) -> tuple[int | None, int | None]:
-        """(events recorded, events lost), as perf itself reads the file."""
         with self._read_back("report", "--stats") as text:
             known_loss = kernels_loss(text.read())
         with self._read_back("script", "--ns", "-F", "tid,time,event", "--show-lost-events") as lines:
@@ -257,7 +255,6 @@ class TraceSession(PerfSession):
         return (self.tool, "trace", "-p", processes(pid), "-o", str(self.written), *self.words)
 
     def is_live(self) -> bool:
-        """Whether perf has its events and sleeps until one comes."""
         return self.child is not None and sleeps_over_events(self.child.pid, self.root)
 
     def ask_to_stop(self) -> None:

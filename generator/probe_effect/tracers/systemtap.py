@@ -50,7 +50,6 @@ class SystemtapSession(ToolSession):
         return {"SYSTEMTAP_DIR": str(self.work.path), "TMPDIR": str(self.work.path)}
 
     def is_live(self) -> bool:
-        """Whether the line of `begin` is there and the loader sleeps."""
         if self.child is None or LIVE not in text_of(self.work.out):
             return False
         programs = [status(child) for child in children(self.child.pid)]

@@ -153,7 +153,6 @@ class ToolSession(Session, ABC):
         return is_gone(self.pid)
 
     def ask_to_stop(self) -> None:
-        """Ask the tool to flush and exit."""
         if self.child is not None:
             self.child.send(self.stop_signal)
 
