@@ -27,8 +27,7 @@ MARKED = ("-include", str(MARKER))
 SKIPPED, LENGTH = 500_000, 500_000
 """Instructions behind the start of the loop that are passed over, and how many are written then: hundreds of events."""
 
-LEAST = 1_000_000
-"""Instructions of the shortest run: while it warms up, a workload reads the clock in a loop."""
+LEAST = 1_000_000  # instructions of the shortest run: while it warms up, a workload reads the clock in a loop
 
 USER_END = 1 << 63
 """Addresses below are those of programs (Documentation/arch/x86/x86_64/mm.rst, Documentation/arch/arm64/memory.rst)."""
@@ -40,8 +39,7 @@ _RECORD = np.dtype([("address", "u8"), ("times", "u8"), ("size", "u1"), ("bytes"
 NEAR_RATIO = 0.01
 """By how much the instructions between two reads of the clock may differ from what the clock counted between them."""
 
-LEAST_OFTEN = 3
-"""An instruction that occurs less often parts no operations: there would be no two whole ones."""
+LEAST_OFTEN = 3  # an instruction that occurs less often parts no operations: there would be no two whole ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +184,7 @@ NUMBERED = {"bpf_prog_": "(BPF program)", "bpf_trampoline_": "(BPF trampoline)"}
 BOUNDS = ("_start", "_end", "_begin")
 """Ends of symbols that have the address of a function and bound a section (include/asm-generic/vmlinux.lds.h)."""
 
-FUNCTIONS_MISSING = 3
-"""As many functions are named that a run executes beside the path of its events."""
+FUNCTIONS_MISSING = 3  # as many functions are named that a run executes beside the path of its events
 
 
 class Symbols:
@@ -337,8 +334,7 @@ class PathRecorder:
         return self.folder / "recorded"
 
 
-MOST_BYTES = 256 << 20
-"""Of a kernel's symbols: twenty times as many as Debian's has."""
+MOST_BYTES = 256 << 20  # of symbols: twenty times as many as Debian's kernel has
 
 
 def _unpacked(text: str) -> str:

@@ -180,9 +180,7 @@ def _unpack(archive: Path, folder: Path) -> None:
         raise HostNotReady(f"{archive}: cannot be unpacked: {error}") from error
 
 
-FORM = "1"
-"""The version of the archives' form: raise it when the same packages should give other archives."""
-
+FORM = "1"  # the version of the archives' form: raise it when the same packages should give other archives
 INIT = Path(__file__).resolve().with_name("init.sh")
 
 
@@ -283,8 +281,7 @@ BASE_PACKAGES = ("base-files", "busybox-static", "libc-bin", "linux-libc-dev", *
 SDK_PACKAGES = ("libc6-dev", "libbpf-dev", "systemtap-sdt-dev")
 """Packages to compile workloads and BPF programs against; they stay on the host."""
 
-HOST_PROGRAMS = {"cpio": "cpio", "apt-get": "apt", "dpkg-deb": "dpkg"}
-"""The package that has each program."""
+HOST_PROGRAMS = {"cpio": "cpio", "apt-get": "apt", "dpkg-deb": "dpkg"}  # the package that has each program
 
 
 @dataclass(frozen=True, slots=True)

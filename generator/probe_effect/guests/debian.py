@@ -82,11 +82,8 @@ PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 INSTALLED = re.compile(r"^Inst (\S+) \((\S+) .*\[(\w+)\]\)", re.MULTILINE)
 """A package that apt would install: name, version, architecture."""
 
-FRESH_S = 86_400
-"""Age up to which lists of packages are not fetched again."""
-
-PROGRAMS = {"apt-get": "apt", "apt-cache": "apt", "dpkg-deb": "dpkg"}
-"""Program to the package that brings it."""
+FRESH_S = 86_400  # age up to which lists of packages are not fetched again
+PROGRAMS = {"apt-get": "apt", "apt-cache": "apt", "dpkg-deb": "dpkg"}  # program to the package that brings it
 
 
 @dataclass(frozen=True, slots=True)

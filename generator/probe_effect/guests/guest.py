@@ -34,11 +34,8 @@ from probe_effect.tracers.proc import count_runs, program_runs
 from probe_effect.tracers.protocol import Tracer, state_of
 from probe_effect.tracers.tool import ToolSession, known_tracers, with_paths
 
-RUN_TIME = 7
-"""The place of `rq_cpu_time` among the words of a CPU's line; version 15 of the format and later."""
-
-SWITCHED_AFTER_S = 0.002
-"""A task's run is added when it leaves its CPU, so we leave ours before we read."""
+RUN_TIME = 7  # the place of `rq_cpu_time` among the words of a CPU's line; version 15 of the format and later
+SWITCHED_AFTER_S = 0.002  # a task's run is added when it leaves its CPU, so we leave ours before we read
 
 
 class Reading(NamedTuple):

@@ -10,9 +10,7 @@ from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask
 from probe_effect.model import Key
 
 Message = dict[str, Any]
-
-PLACE = "/probe-effect"
-"""Our folder in the guest."""
+PLACE = "/probe-effect"  # our folder in the guest
 
 LIBRARY, SUITES, WORKLOADS, PREBUILT, CONFIG = (
     f"{PLACE}/{name}" for name in ("python", "suites", "workloads", "prebuilt", "boot")

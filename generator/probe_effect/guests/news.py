@@ -25,8 +25,7 @@ RELEASES = ("bullseye", "bookworm", "trixie", "trixie-backports", "sid")
 TRACER_RELEASES = (USERLAND, "trixie", "sid")
 """Those whose tracers are followed: the userland's own, and each later one that has another version."""
 
-NARROWED = {"--case", "--quick"}
-"""Options with which a run counts only a part of a suite."""
+NARROWED = {"--case", "--quick"}  # options with which a run counts only a part of a suite
 
 
 @dataclass(frozen=True, slots=True)

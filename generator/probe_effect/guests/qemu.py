@@ -55,21 +55,15 @@ CPUS = 2
 """With `-icount` they take turns, so that the clock counts what all of them execute. The workload has one of its own:
 on CPU 0 an event of bpftrace for all processes costs twice as much."""
 
-QMP = "control"
-"""Name of the socket at which QEMU says which of its threads are the guest's CPUs."""
-
+QMP = "control"  # name of the socket at which QEMU says which of its threads are the guest's CPUs
 PANIC = "Kernel panic - not syncing"
 FAULT = re.compile(r"(?:BUG: |Oops: |RIP: |pc : |Unable to handle |Internal error: ).*")
 """What a kernel that dies of a fault says of it: where, and at what. A call trace and registers follow."""
 GAVE_UP = re.compile("KVM internal error|kvm run failed")
 """What QEMU says when KVM cannot go on (accel/kvm/kvm-all.c): the guest then stands still, and QEMU does not end."""
 LOOK_EVERY_S = 0.2
-
-MOST_BYTES = 32 << 20
-"""Of an answer: ten times as many as the packed symbols of a kernel have."""
-
-TEXT_BYTES = 1 << 20
-"""Of a console: as much of its end is looked at."""
+MOST_BYTES = 32 << 20  # of an answer, at most: ten times the packed symbols of a kernel
+TEXT_BYTES = 1 << 20  # how much of the end of a console is looked at
 
 
 class GuestLost(ProbeEffectError):

@@ -34,9 +34,7 @@ from probe_effect.store.tables import printable
 from probe_effect.tools import TOOLS
 from probe_effect.tracers.protocol import TracerState
 
-LOSSES = 3
-"""Guests that may be lost one after the other, without a run between that ends, before we give up."""
-
+LOSSES = 3  # guests that may be lost one after the other, without a run between that ends, before we give up
 RELEASE_FILE, RELEASE = "proc/sys/kernel/osrelease", re.compile(r"\d[\w.+~-]*")
 
 ROW, STATE, FUNCTIONS = TypeAdapter(Sample), TypeAdapter(TracerState), TypeAdapter(dict[str, str])

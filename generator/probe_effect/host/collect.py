@@ -20,8 +20,7 @@ from probe_effect.store.machine_file import Machine, System, with_id
 PMUS = {"cpu_core": "performance core", "cpu_atom": "efficiency core"}
 """Drivers of counters that an Intel machine with two kinds has, to what their CPUs are."""
 
-SLOWER_RATIO = 0.85
-"""Cores of one kind differ by a few per cent, because the best of a chip may go faster."""
+SLOWER_RATIO = 0.85  # cores of one kind differ by a few per cent, because the best of a chip may go faster
 
 
 @dataclass(frozen=True, slots=True, order=True)

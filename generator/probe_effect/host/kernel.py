@@ -185,8 +185,7 @@ def _has_none(need: Need, root: Path) -> str:
     return f"this kernel has no {name}: {why}"
 
 
-CLONE_NEWNS, MS_REC, MS_SLAVE = 0x20000, 0x4000, 0x80000
-"""include/uapi/linux/sched.h and mount.h."""
+CLONE_NEWNS, MS_REC, MS_SLAVE = 0x20000, 0x4000, 0x80000  # include/uapi/linux/sched.h and mount.h
 
 PLACES = (("debugfs", "sys/kernel/debug"), ("tracefs", TRACEFS[0]))
 """File system and its place (Documentation/trace/ftrace.rst, Documentation/filesystems/debugfs.rst)."""

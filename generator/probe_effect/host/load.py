@@ -47,8 +47,7 @@ def slept_s() -> float:
     return 0.0
 
 
-SINCE_BOOT = CpuTimes()
-"""The reading when the machine started."""
+SINCE_BOOT = CpuTimes()  # the reading when the machine started
 
 
 def cpu_times(root: Path, cpu: int | None) -> CpuTimes | None:

@@ -22,9 +22,7 @@ PROGRAM = PROGRAM_FILE.parents[3]
 """The checkout, or the folder of libraries, that this program runs from: who may write there has us already."""
 
 MAKE_OURS = "if you mean it, make it yours with chown and chmod"
-
-MOST_LINKS = 40
-"""As many as the kernel follows (MAXSYMLINKS of include/linux/namei.h)."""
+MOST_LINKS = 40  # as many as the kernel follows (MAXSYMLINKS of include/linux/namei.h)
 
 
 def sudo_user() -> tuple[int, int] | None:

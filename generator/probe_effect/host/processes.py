@@ -22,8 +22,7 @@ STARTED_BY, STARTED_AS = "PROBE_EFFECT_PID", "PROBE_EFFECT_PROGRAMS"
 """Variables in the environment of the tools and workloads that we start, by which those of a killed run are recognised:
 our process id; when we started, in ticks since the boot, and the names of the programs, after a `/` each."""
 
-GRACE_S = 5.0
-"""Time to end in order after SIGTERM, before SIGKILL."""
+GRACE_S = 5.0  # time to end in order after SIGTERM, before SIGKILL
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +138,7 @@ def mark(command: Sequence[str]) -> dict[str, str]:
 
 
 PROC = Path("/proc")
-NO_PID = 1 << 23
-"""Above every process id: PID_MAX_LIMIT of include/linux/threads.h is half of it."""
+NO_PID = 1 << 23  # above every process id: PID_MAX_LIMIT of include/linux/threads.h is half of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +253,7 @@ def is_readable(descriptor: int, timeout_s: float) -> bool:
     return bool(poll.poll(timeout_s * 1000))
 
 
-PATIENCE_S = 10.0
-"""DTrace takes up to 9 s to end on a busy machine."""
+PATIENCE_S = 10.0  # DTrace takes up to 9 s to end on a busy machine
 
 
 def end_process(pid: int) -> None:

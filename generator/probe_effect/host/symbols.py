@@ -24,8 +24,7 @@ from elftools.elf.sections import Section, SymbolTableSection
 
 from probe_effect.host import ROOT, read_text
 
-FIRST_BYTES = 16
-"""No instruction of x86-64 is longer than 15 bytes; those of AArch64 have 4."""
+FIRST_BYTES = 16  # no instruction of x86-64 is longer than 15 bytes; those of AArch64 have 4
 
 
 @dataclass(frozen=True, slots=True)

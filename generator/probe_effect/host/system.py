@@ -102,8 +102,7 @@ FURTHER_NUMBERS = ("uarch", "mvendorid", "marchid", "mimpid", "isa", "revision",
 NAMES_OF_CPU = ("model name", "Model Name", "cpu model", "uarch", "cpu")
 """Keys of the CPU's name: on x86, LoongArch, MIPS, RISC-V and POWER."""
 
-NO_NUMBER = "unknown"
-"""What a hypervisor may print in place of a model or a stepping."""
+NO_NUMBER = "unknown"  # what a hypervisor may print in place of a model or a stepping
 
 IBM_Z = re.compile(r"\bmachine\s*[:=]\s*(\d{4})\b")
 """The type of an IBM Z machine; in the same line is a number of its own, which is not recorded."""

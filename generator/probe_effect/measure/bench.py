@@ -166,8 +166,7 @@ class Settings:
     """Times a script in a loop on a CPU, before it runs over programs; None: that is left out."""
 
 
-LEAST_SLEEP_S = 0.1
-"""Of a machine that was suspended; its two clocks differ by less otherwise."""
+LEAST_SLEEP_S = 0.1  # of a machine that was suspended; its two clocks differ by less otherwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,8 +30,7 @@ TracingKey = tuple[object, ...]
 LEAST_EVENTS_RATIO = 0.1
 """Of an untraced run's operations: what fires less often than at a tenth of them is not on what is measured."""
 
-LEAST_EVENTS = 1_000
-"""Start and end of a workload make some hundred events, whatever it does."""
+LEAST_EVENTS = 1_000  # start and end of a workload make some hundred events, whatever it does
 
 MOST_EVENTS_HZ = 1e8
 """Of a run: nothing that is traced fires more often; a perf event that counts faster counts cycles or nanoseconds."""
@@ -39,8 +38,7 @@ MOST_EVENTS_HZ = 1e8
 UntracedRun = tuple[int, float]
 """The operations of an untraced run, and its seconds; 0 where it could not be made."""
 
-SHOWN = 3
-"""Places of one program; further ones are counted."""
+SHOWN = 3  # of the places of one program, how many are named; further ones are counted
 
 
 def tracing() -> list[Loaded]:

@@ -14,9 +14,7 @@ import numpy as np
 
 from probe_effect.model import NO_TRACER, Arm, Key, Sample
 
-BASELINES = 2
-"""How many baselines each block has."""
-
+BASELINES = 2  # how many baselines each block has
 BASELINE_CASE = "baseline"
 
 
@@ -82,9 +80,7 @@ CHECK_OPERATIONS = 100_000
 """Fewest events of a counting run: a hundred events of other programs are then 0.1 %."""
 
 LONGEST_CHECK_S = 10.0
-
-ONE_BUILD = 1
-"""Operations of a run that builds a project: a second build would find everything built."""
+ONE_BUILD = 1  # operations of a run that builds a project: a second build would find everything built
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ from probe_effect.store.suite_file import Case, Suite, read_suite, script_path, 
 from probe_effect.tracers.perf import calls_uncounted
 from probe_effect.tracers.protocol import Tracer
 
-BUILDERS = ("make", "cc")
-"""The commands that the build of every project needs."""
+BUILDERS = ("make", "cc")  # the commands that the build of every project needs
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,8 +87,7 @@ class Disturbances:
         }
 
 
-STOPS = ("quota_periods", "throttled_periods", "throttled_ns")
-"""Keys of `run`, in the order of `Throttling`."""
+STOPS = ("quota_periods", "throttled_periods", "throttled_ns")  # keys of `run`, in the order of `Throttling`
 
 
 def _stopped_before(run: Run) -> Throttling | None:

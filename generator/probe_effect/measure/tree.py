@@ -19,15 +19,11 @@ from probe_effect.host.workloads import SYSTEM_PATH
 from probe_effect.model import HostNotReady, UsageError
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
 
-READY = "ready"
-"""The folder with the copy that others are made from."""
-
+READY = "ready"  # the folder with the copy that others are made from
 INSTEAD = "to build another project, name the folder of its source: --source DIR"
 
 KERNEL_VERSION = Path("/usr/src/sys/conf/newvers.sh")
-
-HISTORY = (".git", ".hg", ".svn")
-"""Folders of a tree that are not part of the build."""
+HISTORY = (".git", ".hg", ".svn")  # folders of a tree that are not part of the build
 
 ROOM = 8
 """How many times the size of a tree must be free in memory: for two copies, the objects of one, and some to spare."""

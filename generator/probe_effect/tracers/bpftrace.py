@@ -39,8 +39,7 @@ FRAME = re.compile(rf"Attaching \d+ probes?\.\.\.$|Attached \d+ probes?$|{LIVE}$
 ATTACHED = re.compile(r'^(?:Attach(?:ing|ed) |\{"type": "attached_probes", "data": \{"probes": )(\d+)\b')
 """How bpftrace says how many probes it attaches, its BEGIN and END among them: 0.17 before, 0.23 after it has."""
 
-QUIET_S = 0.3
-"""bpftrace looks for events every 0.1 s at the latest."""
+QUIET_S = 0.3  # bpftrace looks for events every 0.1 s at the latest
 
 LONGEST_QUIET_S = 10.0
 """After it, the lines that still come are of other programs: a workload's last ones take less."""

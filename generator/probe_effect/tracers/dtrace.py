@@ -34,8 +34,7 @@ from probe_effect.tracers.protocol import Counting, TracerFailed
 from probe_effect.tracers.tool import Tool, ToolSession, not_root, text_of, version_line
 
 INSTALL = "Debian sid has it as `dtrace`; FreeBSD, illumos and macOS have it in the base system"
-TRACEFS = "sys/kernel/debug/tracing"
-"""The one place where libdtrace 2.0.7 looks for tracefs."""
+TRACEFS = "sys/kernel/debug/tracing"  # the one place where libdtrace 2.0.7 looks for tracefs
 
 PROVIDERS: dict[Need, str] = {"kprobe": "fbt", "tracepoint": "syscall"}
 """What serves a need where the kernel has DTrace of its own."""
@@ -48,8 +47,7 @@ only where the kernel has none. Source: `populate` in dt_prov_fbt.c of libdtrace
 and 6.12.
 """
 
-LIVE = "probe-effect: every probe is live"
-"""The line that we have DTrace print from BEGIN."""
+LIVE = "probe-effect: every probe is live"  # the line that we have DTrace print from BEGIN
 PROOF = f'dtrace:::BEGIN {{ printf("{LIVE}\\n"); }}'
 
 VALUE = re.compile(r"^\s.*?(?<=\s)(\d+)\s*$")

@@ -48,10 +48,7 @@ from probe_effect.tracers.protocol import Counting, TracerFailed
 from probe_effect.tracers.tool import SHARED_MEMORY, Tool, ToolSession, read_back, text_of
 
 READER = "babeltrace2"
-
-COMMAND_TIMEOUT_S = 60
-"""Stopping waits until every buffer is on disk; that has been seen to take 0.2 s."""
-
+COMMAND_TIMEOUT_S = 60  # stopping waits until every buffer is on disk; that has been seen to take 0.2 s
 APPLICATION = re.compile(r"<pid><id>(\d+)</id>(.*?)</pid>", re.DOTALL)
 EVENT = re.compile(r"<event><name>([^<]+)</name>")
 

@@ -34,8 +34,7 @@ ARCHITECTURES = {"x86_64": "x86", "aarch64": "arm64", "ppc64le": "powerpc", "ris
 """The kernel's names of processors to those that libbpf's headers ask for (bpf_tracing.h)."""
 
 PREBUILT_LOADER = "libbpf-loader"
-PREBUILT_COMPILER = "compiler"
-"""A line of text: what compiled the programs."""
+PREBUILT_COMPILER = "compiler"  # a line of text: what compiled the programs
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,17 +34,13 @@ from probe_effect.tracers.tool import Tool, ToolSession, text_of, version_line
 REFRESHES = 10
 """As many as the suite has operations; scripts of tools that take a number have it in their words."""
 
-LINES, COLUMNS = 40, 120
-"""Size of the terminal in which a tool draws."""
-
-LOOK_EVERY_S = 0.01
-"""How often the tool's memory is looked at."""
+LINES, COLUMNS = 40, 120  # size of the terminal in which a tool draws
+LOOK_EVERY_S = 0.01  # how often the tool's memory is looked at
 
 PAUSE_S = 0.05
 """A refresh comes at once, and the next after 0.1 s at the earliest: what is drawn after such a pause is another."""
 
-KEPT_BYTES = 2000
-"""How much of the end of what a tool drew is kept, for its own words where it fails."""
+KEPT_BYTES = 2000  # how much of the end of what a tool drew is kept, for its own words where it fails
 
 CONTROL = re.compile(rb"\x1b\[[0-9;:?<=>]*[ -/]*[@-~]|\x1b[()][0-9A-B]|\x1b.|[\x00-\x08\x0b-\x1f\x7f]")
 """What moves the cursor or colours a terminal, and says nothing."""

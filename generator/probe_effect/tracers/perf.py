@@ -143,8 +143,7 @@ def complaint(text: str) -> str:
     return " ".join(kept)
 
 
-READ_TIMEOUT_S = 120.0
-"""perf reads and prints a million recorded events in a second."""
+READ_TIMEOUT_S = 120.0  # perf reads and prints a million recorded events in a second
 
 
 class PerfSession(ProbingSession):

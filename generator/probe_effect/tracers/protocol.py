@@ -22,8 +22,7 @@ Tools that always count (perf, ftrace, strace) do not ask. With `itself` and `ca
 it does what its script says and ends, while the workload waits. `calls`: its own system calls are counted meanwhile.
 """
 
-OF_ITSELF: frozenset[Counting] = frozenset({"itself", "calls"})
-"""Where the tracer itself is measured."""
+OF_ITSELF: frozenset[Counting] = frozenset({"itself", "calls"})  # where the tracer itself is measured
 
 
 class TracerFailed(ProbeEffectError):
