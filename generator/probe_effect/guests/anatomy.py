@@ -89,25 +89,25 @@ def read_recording(path: Path) -> Recording | None:
     sequence = np.frombuffer(data, np.uint32, length, end)
     if length and sequence.max() >= records:
         return None
-    codes = tuple(bytes(one["bytes"])[: one["size"]] for one in table)
+    codes = tuple(bytes(record["bytes"])[: record["size"]] for record in table)
     return Recording(total, table["address"].copy(), table["times"].copy(), codes, sequence.copy())
 
 
-def events(one: Recording) -> Iterator[NDArray[np.uint32]]:
+def events(recording: Recording) -> Iterator[NDArray[np.uint32]]:
     """The recorded operations of the loop, each from one pass of the loop's own code to the next.
 
     What parts them is an instruction of the program that an operation executes once: of the rarest, the first.
     """
-    counts = np.bincount(one.sequence, minlength=len(one.addresses))
-    often = (one.addresses < USER_END) & (counts >= LEAST_OFTEN)
+    counts = np.bincount(recording.sequence, minlength=len(recording.addresses))
+    often = (recording.addresses < USER_END) & (counts >= LEAST_OFTEN)
     if not often.any():
         return
     # As often as what the programs execute most: once an operation. A tracer may execute more of others, a few times.
     usual = np.bincount(counts[often], weights=counts[often]).argmax()
     is_once = often & (np.abs(counts - usual) <= 1)  # the recording begins and ends within an operation
-    first = one.sequence[is_once[one.sequence].argmax()]
-    at = np.flatnonzero(one.sequence == first)
-    yield from (one.sequence[start:end] for start, end in pairwise(at))
+    first = recording.sequence[is_once[recording.sequence].argmax()]
+    at = np.flatnonzero(recording.sequence == first)
+    yield from (recording.sequence[start:end] for start, end in pairwise(at))
 
 
 Kind = Literal["traps", "indirect", "returns", "atomics", "flags", "call", "jump", "return", "repeated"]
@@ -130,26 +130,26 @@ def _x86_64(code: bytes) -> frozenset[Kind]:
     at = next((place for place, byte in enumerate(code) if byte not in _PREFIXES), len(code) - 1)
     before, opcode = code[:at], code[at]
     modrm = code[at + 1] if at + 1 < len(code) else 0
-    found: set[Kind] = set()
+    kinds: set[Kind] = set()
     if 0xF0 in before or (opcode in _EXCHANGE and modrm >> 6 != 3):
-        found.add("atomics")
+        kinds.add("atomics")
     if opcode in _STRINGS and (0xF2 in before or 0xF3 in before):
-        found.add("repeated")
+        kinds.add("repeated")
     if opcode == _IRET:
-        found |= {"traps", "return"}
+        kinds |= {"traps", "return"}
     elif opcode in _RET:
-        found |= {"returns", "return"}
+        kinds |= {"returns", "return"}
     elif opcode == _CALL:
-        found.add("call")
+        kinds.add("call")
     elif opcode in _JUMP or 0x70 <= opcode <= 0x7F or (opcode == 0x0F and 0x80 <= modrm <= 0x8F):
-        found.add("jump")
+        kinds.add("jump")
     elif opcode == 0xFF and modrm >> 3 & 7 == 2:
-        found |= {"indirect", "call"}
+        kinds |= {"indirect", "call"}
     elif opcode == 0xFF and modrm >> 3 & 7 == 4:
-        found |= {"indirect", "jump"}
+        kinds |= {"indirect", "jump"}
     elif opcode in _FLAGS or code[at : at + 3] == b"\x0f\x01\xf8":  # swapgs
-        found.add("flags")
-    return frozenset(found)
+        kinds.add("flags")
+    return frozenset(kinds)
 
 
 _REGISTER_BRANCHES: tuple[frozenset[Kind], ...] = (
@@ -205,35 +205,35 @@ class Symbols:
     def at(self, address: int) -> str:
         if address < USER_END:
             return USER
-        place = bisect_right(self._starts, address) - 1
-        return self._names[place] if place >= 0 else NO_SYMBOL
+        index = bisect_right(self._starts, address) - 1
+        return self._names[index] if index >= 0 else NO_SYMBOL
 
 
-def path_of(one: Recording, key: Key, operations: int, symbols: Symbols, machine: str) -> EventPath | None:
+def path_of(recording: Recording, key: Key, operations: int, symbols: Symbols, machine: str) -> EventPath | None:
     """The path of the commonest event of a recorded run; None where events cannot be distinguished.
 
     An event into which an interrupt falls, or into which the other CPU executes something, is another and left out.
     """
-    found = Counter(event.tobytes() for event in events(one))
-    if not found:
+    alike_events = Counter(event.tobytes() for event in events(recording))
+    if not alike_events:
         return None
-    kinds, names = of_machine(machine), [symbols.at(int(address)) for address in one.addresses]
-    told = [kinds(code) for code in one.codes]
-    (commonest, alike), *_ = found.most_common(1)
+    kinds, names = of_machine(machine), [symbols.at(int(address)) for address in recording.addresses]
+    told = [kinds(code) for code in recording.codes]
+    (commonest, alike), *_ = alike_events.most_common(1)
     walk = _CallWalk()
     for place in memoryview(commonest).cast("I"):
         walk.step(names[place], told[place], place)
     stacks = {stack: Classes(*(counts[name] for name in Classes._fields)) for stack, counts in walk.counts.items()}
-    rest = _beside(one, operations, names, stacks.items())
-    return EventPath(key, stacks, alike, found.total(), round(one.total / operations, 2), rest)
+    rest = _beside(recording, operations, names, stacks.items())
+    return EventPath(key, stacks, alike, alike_events.total(), round(recording.total / operations, 2), rest)
 
 
 def _beside(
-    one: Recording, operations: int, names: Sequence[str], path: Iterable[tuple[Stack, Classes]]
+    recording: Recording, operations: int, names: Sequence[str], path: Iterable[tuple[Stack, Classes]]
 ) -> dict[str, float]:
     """The functions of which the run executes most beside the path of its events: instructions an operation."""
     whole: Counter[str] = Counter()
-    for name, times in zip(names, one.times.tolist(), strict=True):
+    for name, times in zip(names, recording.times.tolist(), strict=True):
         whole[name] += times
     more = {name: times / operations for name, times in whole.items()}
     for stack, counts in path:
@@ -341,9 +341,9 @@ def _unpacked(text: str) -> str:
     """What the guest packed. Raises: GuestLost where it is none of that, or too much."""
     unpacking = zlib.decompressobj()
     try:
-        found = unpacking.decompress(base64.b85decode(text), MOST_BYTES).decode()
+        symbols = unpacking.decompress(base64.b85decode(text), MOST_BYTES).decode()
     except (ValueError, zlib.error) as error:
         raise GuestLost(f"the emulated machine sent symbols that cannot be unpacked: {error}") from error
     if unpacking.unconsumed_tail:
         raise GuestLost(f"the emulated machine sent more than {MOST_BYTES} bytes of symbols")
-    return found
+    return symbols

@@ -57,7 +57,7 @@ ARCHITECTURES = {
 }
 """Debian's name to what is emulated."""
 
-LOADERS = {one.machine: one.loader for one in ARCHITECTURES.values()}
+LOADERS = {guest.machine: guest.loader for guest in ARCHITECTURES.values()}
 """Processor, as `uname -m` gives it, to its dynamic loader."""
 
 DEFAULT = ARCHITECTURES["amd64"]
@@ -124,11 +124,11 @@ class DebianRelease:
         """
         self._update()
         command = ["apt-get", *self._options(), "install", "--no-install-recommends", "--yes", *packages]
-        said = self._answer([*command, "--simulate"])
+        output = self._answer([*command, "--simulate"])
         # How apt calls the file of a package that it would install; it escapes the colon of an epoch.
         files = [
             self._archives / f"{match[1]}_{match[2].replace(':', '%3a')}_{match[3]}.deb"
-            for match in INSTALLED.finditer(said)
+            for match in INSTALLED.finditer(output)
         ]
         if not all(file.is_file() for file in files):
             self._run([*command, "--download-only"])
@@ -149,12 +149,12 @@ class DebianRelease:
         """The archive of a package's source as its authors released it. Raises: HostNotReady as `fetch`."""
         self._update()
         with tempfile.TemporaryDirectory(dir=self._state) as fresh:  # apt passes over what lies where it is called
-            said = self._run(
+            output = self._run(
                 ["apt-get", *self._options(), "source", "--download-only", "--tar-only", package], Path(fresh)
             )
             archives = [path for path in Path(fresh).iterdir() if re.fullmatch(r"\S+\.orig\.tar\.\w+", path.name)]
             if len(archives) != 1:
-                raise HostNotReady(f"{package}: apt fetched no archive of its authors' source: {said.strip()}")
+                raise HostNotReady(f"{package}: apt fetched no archive of its authors' source: {output.strip()}")
             return archives[0].rename(self._archives / archives[0].name)
 
     def unpack(self, packages: Sequence[str]) -> Unpacked:
@@ -173,8 +173,8 @@ class DebianRelease:
     def needs(self, package: str, pattern: str) -> list[str]:
         """Names of the packages that `package` depends on itself, of those that match the regular expression."""
         self._update()
-        said = self._answer(["apt-cache", *self._options(), "depends", package])
-        return [match[1] for match in re.finditer(r"Depends: (\S+)", said) if re.fullmatch(pattern, match[1])]
+        output = self._answer(["apt-cache", *self._options(), "depends", package])
+        return [match[1] for match in re.finditer(r"Depends: (\S+)", output) if re.fullmatch(pattern, match[1])]
 
     def kernels(self) -> dict[str, str]:
         """Every kernel that the release still has, of the usual build: package to version. Raises: HostNotReady."""
@@ -185,16 +185,16 @@ class DebianRelease:
         images = sorted(filter(usual.fullmatch, names))
         if not images:
             return {}
-        said = self._answer(["apt-cache", *self._options(), "madison", *images])
-        fields = ([field.strip() for field in line.split("|")] for line in said.splitlines())
+        output = self._answer(["apt-cache", *self._options(), "madison", *images])
+        fields = ([field.strip() for field in line.split("|")] for line in output.splitlines())
         return {name: version for name, version, place in fields if place.endswith("Packages")}
 
     def _located(self, package: str) -> str:
         self._update()
-        said = self._answer(["apt-get", *self._options(), "download", "--print-uris", package])
-        match = re.search(r"^'\S+' (\S+)", said, re.MULTILINE)
+        output = self._answer(["apt-get", *self._options(), "download", "--print-uris", package])
+        match = re.search(r"^'\S+' (\S+)", output, re.MULTILINE)
         if match is None:
-            raise HostNotReady(f"{package}: apt does not say where it is: {said.strip()}")
+            raise HostNotReady(f"{package}: apt does not say where it is: {output.strip()}")
         return match[1]
 
     @property
@@ -243,9 +243,9 @@ class DebianRelease:
         """
         kept = self._state / "answers" / hashlib.sha256("\0".join(command).encode()).hexdigest()[:16]
         if not kept.is_file():
-            said = self._run(command)
+            output = self._run(command)
             with made_whole(kept) as fresh:
-                fresh.write_text(said, encoding="utf-8")
+                fresh.write_text(output, encoding="utf-8")
         return kept.read_text(encoding="utf-8")
 
     def _run(self, command: Sequence[str], folder: Path | None = None) -> str:
@@ -276,9 +276,9 @@ def made_whole(target: Path) -> Iterator[Path]:
 
 def mirror() -> str:
     """The mirror of Debian that the host's own apt uses; Debian's own where it uses none."""
-    said = _run(["apt-get", "indextargets", "--format", "$(ORIGIN)/$(LABEL) $(REPO_URI)"])
-    known = [line.split()[1] for line in said.splitlines() if line.startswith("Debian/Debian ")]
-    return known[0].rstrip("/") if known else MIRROR
+    output = _run(["apt-get", "indextargets", "--format", "$(ORIGIN)/$(LABEL) $(REPO_URI)"])
+    mirrors = [line.split()[1] for line in output.splitlines() if line.startswith("Debian/Debian ")]
+    return mirrors[0].rstrip("/") if mirrors else MIRROR
 
 
 def check_programs(programs: dict[str, str], user: str = "an emulated machine") -> None:

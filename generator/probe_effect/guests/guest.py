@@ -120,12 +120,12 @@ class GuestRequests:
 
     def tracers(self, request: Message) -> Message:
         """What each tracer named in `words` reports about itself and `needs`; these can run from now on."""
-        known = self._known() | {"libbpf": Libbpf(prebuilt=Path(PREBUILT))}
-        known |= {name: replace(one, inside=True) for name, one in known.items() if isinstance(one, Audit)}
-        every, names = with_paths(known, request["words"])
+        tracers = self._known() | {"libbpf": Libbpf(prebuilt=Path(PREBUILT))}
+        tracers |= {name: replace(tracer, inside=True) for name, tracer in tracers.items() if isinstance(tracer, Audit)}
+        every, names = with_paths(tracers, request["words"])
         self._tracers = {name: every[name] for name in names}
-        needs = request["needs"]
-        return {"tracers": [asdict(state_of(one, needs)) | {"tool": one.tool} for one in self._tracers.values()]}
+        states = [asdict(state_of(tracer, request["needs"])) for tracer in self._tracers.values()]
+        return {"tracers": [state | {"tool": every[state["tracer"]].tool} for state in states]}
 
     def functions(self, request: Message) -> Message:
         return {"functions": probed_functions(request["names"], load_of(request["load"]))}
@@ -233,7 +233,7 @@ def _with_starts(row: Sample, taken: Mapping[str, Taken | None]) -> Sample:
 def serve(line: FileIO, guest: GuestRequests) -> None:
     """Answer requests until the line ends."""
     requests = (guest.facts, guest.tracers, guest.functions, guest.clock, guest.run, guest.symbols, guest.mechanisms)
-    handlers: dict[str, Callable[[Message], Message]] = {one.__name__: one for one in requests}
+    handlers: dict[str, Callable[[Message], Message]] = {handler.__name__: handler for handler in requests}
     for text in line:
         request = decode(text)
         if request is None:

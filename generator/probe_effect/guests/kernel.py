@@ -150,8 +150,8 @@ def archive(folder: Path, target: Path) -> Path:
 def join(archives: Sequence[Path], target: Path) -> Path:
     """The archives concatenated in one file, as an emulator takes them."""
     with target.open("wb") as whole:
-        for one in archives:
-            with one.open("rb") as part:
+        for path in archives:
+            with path.open("rb") as part:
                 shutil.copyfileobj(part, whole)
             whole.write(b"\0" * (-whole.tell() % 4))
     return target

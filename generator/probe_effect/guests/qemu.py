@@ -212,12 +212,12 @@ class RunningGuest:
 
     def _why(self, what: str) -> str:
         console, errors = self._text("console"), self._text("errors")
-        if (place := console.find(PANIC)) >= 0:
-            faults = FAULT.findall(console[:place])[:4]
-            what = f"its kernel panicked: {' | '.join([console[place:].splitlines()[0], *faults])}"
-        said = [line for line in errors.splitlines() if line.strip()][:2]
+        if (start := console.find(PANIC)) >= 0:
+            faults = FAULT.findall(console[:start])[:4]
+            what = f"its kernel panicked: {' | '.join([console[start:].splitlines()[0], *faults])}"
+        complaints = [line for line in errors.splitlines() if line.strip()][:2]
         tail = [line.strip() for line in console.splitlines() if line.strip()][-6:]
-        parts = [what, *said, f"its console's last lines: {' | '.join(tail) or 'none'}"]
+        parts = [what, *complaints, f"its console's last lines: {' | '.join(tail) or 'none'}"]
         return "the emulated machine is lost: " + "; ".join(parts)
 
 

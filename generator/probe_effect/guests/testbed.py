@@ -122,8 +122,8 @@ class EmulatedMachine(Testbed):
         before, self._is_spoilt = self._is_spoilt, watch is not None and TOOLS[watch.tracer.tool].spoils
         if before and not self._is_spoilt:
             self._end()  # the next question boots another, in which the tool never was
-        place = f"{planned.subject.case} {planned.subject.tracer}"
-        request = run_request(planned, load, watch, limits, looking=place not in self._mechanisms)
+        cell = f"{planned.subject.case} {planned.subject.tracer}"
+        request = run_request(planned, load, watch, limits, looking=cell not in self._mechanisms)
         try:
             answer = self._ask(request)
         except GuestLost as first:
@@ -141,13 +141,13 @@ class EmulatedMachine(Testbed):
         with _understood():
             row = ROW.validate_python(answer["row"])
             if watch is not None:  # the first run is a trial, which is not counted
-                self._mechanisms.setdefault(place, answer["mechanism"])
+                self._mechanisms.setdefault(cell, answer["mechanism"])
                 runs, events = answer["program_runs"], row.events or 0
-                if place not in self._program_runs and runs is not None and events >= LEAST_EVENTS:
-                    self._program_runs[place] = ratio = round(runs / events, 4)
+                if cell not in self._program_runs and runs is not None and events >= LEAST_EVENTS:
+                    self._program_runs[cell] = ratio = round(runs / events, 4)
                     if not runs_add_up(ratio):
                         words = f"the kernel ran its programs {ratio} times for each event, which is no whole number"
-                        self.tell(f"{place}: {words}")
+                        self.tell(f"{cell}: {words}")
             return row
 
     def recorded(self, row: Sample) -> Sample:
@@ -168,12 +168,12 @@ class EmulatedMachine(Testbed):
             told = {"virtualization": KVM_GUEST, "nested": host.virtualization is not None}
             told |= {"governor": host.governor, "turbo": host.turbo}
         with self._root() as root:
-            found = collect.collect_machine(root)
+            machine = collect.collect_machine(root)
             counted = {"cpu_model": "QEMU tcg", "virtualization": f"linux {self._release}"}
-            named = found.model_copy(update=counted if counts else told)
+            named = machine.model_copy(update=counted if counts else told)
             own = (*signature(root), str(self.assembly.emulator.version()))
             told["id"] = with_id(named, own, self._release).id
-        return found.model_copy(update=told | {"architecture": self.assembly.emulator.architecture.machine})
+        return machine.model_copy(update=told | {"architecture": self.assembly.emulator.architecture.machine})
 
     def system(self, program: Path | None, cpu: int) -> System:
         """The guest's operating system; a read of a clock that counts instructions costs no time worth knowing."""
@@ -255,7 +255,7 @@ class EmulatedMachine(Testbed):
 
     def _introduced(self) -> Message:
         """Have the guest know its tracers, which it must after each boot."""
-        request = {"do": "tracers", "words": [one.word for one in self.wanted], "needs": list(get_args(Need))}
+        request = {"do": "tracers", "words": [wanted.word for wanted in self.wanted], "needs": list(get_args(Need))}
         return self._running().ask(request, self.patience.answer_s)
 
     def _ask(self, request: Message) -> Message:

@@ -98,8 +98,8 @@ def no_tracefs(root: Path) -> str:
     """Why tracefs is not mounted and what to do; root's commands have tried to mount it."""
     if os.path.ismount(root / TRACEFS[0]) and not is_empty(root / TRACEFS[0]):
         return CLOSED
-    known = read_text(root, "proc/filesystems")  # all that the kernel knows (proc_filesystems(5))
-    if known is not None and "tracefs" not in known.split():
+    filesystems = read_text(root, "proc/filesystems")  # all that the kernel knows (proc_filesystems(5))
+    if filesystems is not None and "tracefs" not in filesystems.split():
         return "this kernel has no tracefs: CONFIG_TRACING is not set"
     return MAY_NOT_MOUNT if os.geteuid() == 0 else NOT_MOUNTED
 

@@ -165,7 +165,7 @@ def _groups(root: Path) -> Iterator[str]:
         inside = PurePosixPath(path)
         below = inside.relative_to(top) if inside.is_relative_to(top) and ".." not in inside.parts else PurePosixPath()
         own = PurePosixPath(folder.lstrip("/")) / str(below).lstrip("/")
-        yield from (str(one) for one in (own, *own.parents) if one.is_relative_to(folder.lstrip("/")))
+        yield from (str(group) for group in (own, *own.parents) if group.is_relative_to(folder.lstrip("/")))
 
 
 def _mounts(root: Path) -> Iterator[tuple[bool, str, str]]:

@@ -169,9 +169,9 @@ def mark_of(process: Path) -> RunMark | None:
         if (process / "ns/pid").readlink() != (PROC / "self/ns/pid").readlink():
             return None
         words = (process / "environ").read_bytes().decode(errors="replace").split("\0")
-        found = dict(word.split("=", 1) for word in words if word.startswith((STARTED_BY, STARTED_AS)))
-        ticks, *programs = found[STARTED_AS].split("/")
-        made = RunMark(int(found[STARTED_BY]), int(ticks), frozenset(programs))
+        variables = dict(word.split("=", 1) for word in words if word.startswith((STARTED_BY, STARTED_AS)))
+        ticks, *programs = variables[STARTED_AS].split("/")
+        made = RunMark(int(variables[STARTED_BY]), int(ticks), frozenset(programs))
         return made if made.pid < NO_PID and _began_ticks(process) >= made.began_ticks else None
     return None
 

@@ -113,7 +113,7 @@ def code_at(path: Path, offset: int) -> bytes:
 def _sizes(path: Path) -> dict[int, int]:
     """The offset of each function of a file to how many bytes it has."""
     with elf_file(path) as elf:
-        sizes = {address: size for _, _, address, size in sorted(_symbols(elf), key=lambda one: one[3])}
+        sizes = {address: size for _, _, address, size in sorted(_symbols(elf), key=lambda symbol: symbol[3])}
         segments = loaded(elf)
         offsets = ((offset_of(address, segments), size) for address, size in sizes.items())
         return {offset: size for offset, size in offsets if offset is not None}
@@ -143,8 +143,8 @@ Segments = Sequence[tuple[int, int, int]]
 
 def loaded(elf: ELFFile) -> Segments:
     """The parts of a file that are loaded."""
-    headers = (one.header for one in islice(elf.iter_segments("PT_LOAD"), 100))
-    return [(one["p_vaddr"], one["p_vaddr"] + one["p_filesz"], one["p_offset"]) for one in headers]
+    headers = (segment.header for segment in islice(elf.iter_segments("PT_LOAD"), 100))
+    return [(segment["p_vaddr"], segment["p_vaddr"] + segment["p_filesz"], segment["p_offset"]) for segment in headers]
 
 
 def offset_of(address: int, segments: Segments) -> int | None:

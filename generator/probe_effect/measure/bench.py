@@ -49,9 +49,9 @@ from probe_effect.tracers.protocol import Counting, Tracer
 
 def plan(subjects: Sequence[PlannedSubject], blocks: int, seed: int) -> tuple[PlannedRun, ...]:
     """Every run of a suite, in order (`measure/plan.py`). The same arguments give the same plan."""
-    measured = [one.key for one in subjects if one.operations is not None]
-    left_out = [one.key for one in subjects if one.operations is None]
-    counted = [one.key for one in subjects if one.is_counted_apart]
+    measured = [subject.key for subject in subjects if subject.operations is not None]
+    left_out = [subject.key for subject in subjects if subject.operations is None]
+    counted = [subject.key for subject in subjects if subject.is_counted_apart]
     return tuple(
         PlannedRun(block, place, subject, arm)
         for block, order in enumerate(blocks_in_order(measured, left_out, counted, blocks, seed))

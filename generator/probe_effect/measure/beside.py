@@ -49,16 +49,16 @@ def tracing() -> list[Loaded]:
     if sys.platform != "linux":
         return []
     try:
-        found = tracing_now().found
+        everything = tracing_now().found
     except HostNotReady:
-        found = ()
-    return [one for one in found if _is_on(one, f"({os.getpid()})")]
+        everything = ()
+    return [loaded for loaded in everything if _is_on(loaded, f"({os.getpid()})")]
 
 
-def _is_on(one: Loaded, ours: str) -> bool:
-    if one.sort == "ptrace":
-        return any(place.name.endswith(ours) for place in one.places)
-    return one.sort != "bpf" or (one.kind in OF_PROBES and bool(one.places or one.others))
+def _is_on(loaded: Loaded, ours: str) -> bool:
+    if loaded.sort == "ptrace":
+        return any(site.name.endswith(ours) for site in loaded.places)
+    return loaded.sort != "bpf" or (loaded.kind in OF_PROBES and bool(loaded.places or loaded.others))
 
 
 def firing(found: list[Loaded], run: Callable[[], UntracedRun]) -> list[Loaded]:
@@ -66,27 +66,27 @@ def firing(found: list[Loaded], run: Callable[[], UntracedRun]) -> list[Loaded]:
 
     Who traces us by ptrace does. Raises: HostNotReady where a run cannot be made.
     """
-    surely = [one for one in found if one.sort == "ptrace"]
+    surely = [loaded for loaded in found if loaded.sort == "ptrace"]
     if len(surely) == len(found):
         return surely
     with RunStatistics() as statistics:
         before, sampled = statistics.look(), dict(_perf_counts(found))
         operations, seconds = run()
         after, resampled = statistics.look(), dict(_perf_counts(found))
-    counts = {one.key: one.events or 0 for one in before.found}
+    counts = {loaded.key: loaded.events or 0 for loaded in before.found}
     least = max(LEAST_EVENTS, LEAST_EVENTS_RATIO * operations)
-    fired = {one.key for one in after.found if (one.events or 0) - counts.get(one.key, 0) >= least}
+    fired = {loaded.key for loaded in after.found if (loaded.events or 0) - counts.get(loaded.key, 0) >= least}
     grown = ((key, count - sampled.get((key, event), count)) for (key, event), count in resampled.items())
     fired |= {key for key, events in grown if least <= events <= MOST_EVENTS_HZ * seconds}
-    functions = {one.key for one in found if any(place.kind.startswith("function") for place in one.places)}
-    return surely + [one for one in found if one.key in fired | functions]
+    functions = {loaded.key for loaded in found if any(place.kind.startswith("function") for place in loaded.places)}
+    return surely + [loaded for loaded in found if loaded.key in fired | functions]
 
 
 def _perf_counts(found: list[Loaded]) -> Iterator[tuple[tuple[TracingKey, int], int]]:
     """What each perf event of these has counted, by its owner's key and its descriptor."""
-    for one in found:
-        if one.sort == "perf":
-            yield from (((one.key, event), count) for event, count in perf_counts(one.owners[0].pid).items())
+    for loaded in found:
+        if loaded.sort == "perf":
+            yield from (((loaded.key, event), count) for event, count in perf_counts(loaded.owners[0].pid).items())
 
 
 def present() -> frozenset[TracingKey]:
@@ -105,20 +105,20 @@ def present() -> frozenset[TracingKey]:
 def in_words(found: list[Loaded]) -> str:
     """What traces, with the processes that hold it, for the owner of the machine; empty for nothing."""
     words = []
-    for one in found:
-        who = ", ".join(f"{owner.comm} ({owner.pid})" for owner in one.owners)
-        where = ", ".join(place.name for place in one.places[:SHOWN])
-        more = len(one.places) + one.others - SHOWN
+    for loaded in found:
+        who = ", ".join(f"{owner.comm} ({owner.pid})" for owner in loaded.owners)
+        where = ", ".join(site.name for site in loaded.places[:SHOWN])
+        more = len(loaded.places) + loaded.others - SHOWN
         places = f" on {where}{f' and {more} more' if more > 0 else ''}" if where else ""
-        words.append(f"{one.kind}{places}{f' of {who}' if who else ''}")
+        words.append(f"{loaded.kind}{places}{f' of {who}' if who else ''}")
     return "; ".join(words)
 
 
-def _recorded(one: Loaded) -> str:
+def _recorded(loaded: Loaded) -> str:
     """Tracepoints and functions of the kernel by name; of a place in a program, and of a process, the kind alone."""
-    is_kernels = one.sort != "ptrace"
-    names = [place.name if is_kernels and not place.path else place.kind for place in one.places[:SHOWN]]
-    return " ".join(dict.fromkeys([one.sort, *(names or [one.kind])]))
+    is_kernels = loaded.sort != "ptrace"
+    names = [site.name if is_kernels and not site.path else site.kind for site in loaded.places[:SHOWN]]
+    return " ".join(dict.fromkeys([loaded.sort, *(names or [loaded.kind])]))
 
 
 class Company:

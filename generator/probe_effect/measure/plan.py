@@ -47,9 +47,10 @@ def _block(measured: Sequence[Key], left_out: Sequence[Key], random: np.random.G
     """One block: the levels in random order, then the subjects left out at levels at which nothing is measured."""
     levels = list(dict.fromkeys(subject.level for subject in measured)) or [None]
     order: list[Key] = []
-    for place in random.permutation(len(levels)):
-        level = levels[place]
-        order += _with_baselines([one for one in (*measured, *left_out) if one.level == level], level, random)
+    for index in random.permutation(len(levels)):
+        level = levels[index]
+        subjects = [subject for subject in (*measured, *left_out) if subject.level == level]
+        order += _with_baselines(subjects, level, random)
     return [*order, *(subject for subject in left_out if subject.level not in levels)]
 
 
@@ -59,12 +60,12 @@ def _with_baselines(subjects: Sequence[Key], level: str | None, random: np.rando
     Every place is a baseline's as often as any other case's, so that a block that begins slowly, or drifts, disturbs
     both alike on average (`tests/evidence/coverage.py` shows what happens otherwise).
     """
-    order = [subjects[place] for place in random.permutation(len(subjects))]
+    order = [subjects[index] for index in random.permutation(len(subjects))]
     places = len(order) + BASELINES
     first = int(random.integers(places))
     second = (first + (places + int(random.integers(2))) // 2) % places
-    for place in sorted((first, second)):
-        order.insert(place, baseline(level))
+    for index in sorted((first, second)):
+        order.insert(index, baseline(level))
     return order
 
 

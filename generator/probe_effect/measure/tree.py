@@ -79,11 +79,11 @@ def named_tree(folder: Path) -> Tree:
 def kernel_build(folder: Path) -> Tree:
     """The tree in a folder that builds this FreeBSD's kernel from its sources. Raises: HostNotReady without them."""
     try:
-        said = KERNEL_VERSION.read_text(encoding="utf-8")
+        script = KERNEL_VERSION.read_text(encoding="utf-8")
     except OSError as error:
         msg = f"{KERNEL_VERSION}: expected the sources of FreeBSD's kernel, which runs build; found none\n{INSTEAD}"
         raise HostNotReady(msg) from error
-    version = "-".join(re.findall(r'^(?:REVISION|BRANCH)="(.+)"', said, re.MULTILINE))
+    version = "-".join(re.findall(r'^(?:REVISION|BRANCH)="(.+)"', script, re.MULTILINE))
     return Tree(folder, f"FreeBSD {version}, buildkernel")
 
 
@@ -94,9 +94,9 @@ def made_ready(tree: Tree) -> Iterator[Tree]:
     The folder is removed when we end, or as a leftover by the next measurement. Raises: HostNotReady if there is no
         room, or with the message of a command that failed.
     """
-    place = _place(sum(path.lstat().st_size for path in _files(tree.folder)))
+    parent = _place(sum(path.lstat().st_size for path in _files(tree.folder)))
     prefix = f"{WORK_PREFIX}{os.getpid()}-"
-    with tempfile.TemporaryDirectory(prefix=prefix, dir=place, ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=parent, ignore_cleanup_errors=True) as folder:
         ready = replace(tree, work=Path(folder))
         _copy(tree.folder, Path(folder) / READY)
         for command in filter(None, (tree.configure, "make clean")):
@@ -145,8 +145,8 @@ def _run(command: str, work: Path) -> None:
         msg = f"`{command}` in a copy of the source tree had not ended after {COMMAND_TIMEOUT_S} s"
         raise HostNotReady(msg) from error
     if run.returncode != 0:
-        said = "; ".join(run.stdout.strip().splitlines()[-3:])
-        raise HostNotReady(f"`{command}` in a copy of the source tree ended with status {run.returncode}: {said}")
+        last_lines = "; ".join(run.stdout.strip().splitlines()[-3:])
+        raise HostNotReady(f"`{command}` in a copy of the source tree ended with status {run.returncode}: {last_lines}")
 
 
 def _origin(folder: Path) -> str:
