@@ -45,11 +45,6 @@ class GuestArchitecture:
     console: str
     clock: str
 
-    @property
-    def emulator(self) -> str:
-        """The name of the emulator's program."""
-        return f"qemu-system-{self.machine}"
-
 
 ARCHITECTURES = {
     name: GuestArchitecture(debian=name, **fields | {key: tuple(fields[key]) for key in ("board", "line")})

@@ -111,7 +111,7 @@ def find_emulator(architecture: GuestArchitecture, cache: Path) -> Emulator:
     """
     system = DebianRelease(RELEASE, cache, of_the_host()).unpack([architecture.emulator_package]).system
     firmware = [word for folder in FIRMWARE for word in ("-L", str(system.root / folder))]
-    return Emulator(architecture, (*foreign(system, architecture.emulator), *firmware))
+    return Emulator(architecture, (*foreign(system, f"qemu-system-{architecture.machine}"), *firmware))
 
 
 class RunningGuest:

@@ -116,18 +116,16 @@ class Child:
                 # Not yet waited for, so the id cannot belong to anybody else.
                 os.killpg(self.pid, demand)
             if (ended := self.wait(patience_s)) is not None:
-                self._close()
-                return ended
-        msg = f"process {self.pid} did not end after SIGKILL"
-        raise RuntimeError(msg)
-
-    def _close(self) -> None:
-        for stream in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
-            if stream is not None:
-                stream.close()
+                break
+        else:
+            msg = f"process {self.pid} did not end after SIGKILL"
+            raise RuntimeError(msg)
+        for stream in filter(None, (self._popen.stdin, self._popen.stdout, self._popen.stderr)):
+            stream.close()
         if self._pidfd >= 0:
             os.close(self._pidfd)
             self._pidfd = -1
+        return ended
 
 
 def mark(command: Sequence[str]) -> dict[str, str]:

@@ -62,8 +62,10 @@ class Disturbances:
         bench, run = self._bench, self._document.run
         if bench.testbed.metric == "instructions":
             return {}
+        periods, throttled, stopped_ns = run.quota_periods, run.throttled_periods or 0, run.throttled_ns or 0
+        earlier = None if periods is None else Throttling(periods, throttled, stopped_ns)  # of a run that is continued
         steal = steal_ratio(self._cpu, bench.testbed.cpu_times(bench.cpu)) if self._cpu else None
-        stopped, quota = throttled_since(self._stops, _stopped_before(run)), tightest_quota()
+        stopped, quota = throttled_since(self._stops, earlier), tightest_quota()
         lasting = warnings(cpu=bench.cpu, tracer_cpu=run.tracer_cpu, busy_cpus=bench.work.busy_cpus)
         now = warnings(
             cpu=bench.cpu,
@@ -88,14 +90,6 @@ class Disturbances:
 
 
 STOPS = ("quota_periods", "throttled_periods", "throttled_ns")  # keys of `run`, in the order of `Throttling`
-
-
-def _stopped_before(run: Run) -> Throttling | None:
-    """How often a quota stopped the earlier parts of a run that is continued; None without a quota."""
-    periods, throttled, stopped_ns = run.quota_periods, run.throttled_periods, run.throttled_ns
-    if periods is None or throttled is None or stopped_ns is None:
-        return None
-    return Throttling(periods, throttled, stopped_ns)
 
 
 def measure(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Progress], None]) -> SubmissionFolder:

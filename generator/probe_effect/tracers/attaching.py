@@ -30,7 +30,7 @@ from probe_effect.tracers.proc import (
     CAP_SYS_PTRACE,
     children,
     has_capability,
-    has_loaded,
+    maps,
     processes,
     status,
     wait_for_workload,
@@ -246,7 +246,7 @@ class AttachingSession(EndingSession):
         return (
             re.search(of.said, self._output(), re.MULTILINE) is not None
             and (not of.stops or (is_tracer and _sleeps(self.pid) >= self._sleeps_before + STOP_AND_SLEEP))
-            and has_loaded(self.pid, of.library)
+            and of.library in maps(self.pid)
             and waits_for_go(self.pid)
         )
 

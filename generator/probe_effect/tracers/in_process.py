@@ -43,7 +43,7 @@ from typing import ClassVar
 
 from probe_effect.host import ROOT, run_program
 from probe_effect.tracers.dynamic_events import read_arguments, read_script, split_arguments
-from probe_effect.tracers.proc import children, has_loaded, waits_for_go
+from probe_effect.tracers.proc import children, maps, waits_for_go
 from probe_effect.tracers.protocol import Counting, TracerFailed
 from probe_effect.tracers.tool import SHARED_MEMORY, Tool, ToolSession, read_back, text_of
 
@@ -63,12 +63,8 @@ class LttngUst(Tool):
     sees: ClassVar[str] = "it traces programs that are built with its tracepoints"
 
     def available(self) -> str | None:
-        return self.absent(self.program, f"{self.program}-sessiond", READER) or self._daemon_of_others()
-
-    def session(self, script: Path, counting: Counting, program: Path) -> "LttngSession":
-        return LttngSession(self, script, counting, program)
-
-    def _daemon_of_others(self) -> str | None:
+        if reason := self.absent(self.program, f"{self.program}-sessiond", READER):
+            return reason
         try:
             if self.call("list").returncode != 0:
                 return None
@@ -76,6 +72,9 @@ class LttngUst(Tool):
             return str(failure)
         advice = "systemctl stop lttng-sessiond, or end the process"
         return f"a session daemon runs already, and would do the work of others beside ours; {advice}"
+
+    def session(self, script: Path, counting: Counting, program: Path) -> "LttngSession":
+        return LttngSession(self, script, counting, program)
 
     def call(self, *words: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         """`lttng WORDS`, ended; it starts no daemon. Raises: TracerFailed when it does not end."""
@@ -182,7 +181,7 @@ class UftraceSession(ToolSession):
 
     def is_live(self) -> bool:
         """Whether the workload waits, with the library in it and its functions patched. Raises: TracerFailed."""
-        is_waiting = any(has_loaded(child, "libmcount") and waits_for_go(child) for child in children(self.pid))
+        is_waiting = any("libmcount" in maps(child) and waits_for_go(child) for child in children(self.pid))
         if is_waiting and self._is_patching and not PATCHED.search(text_of(self.work.err)):
             self.fail("failed", "patched no function; it takes those that begin with a nop of 5 bytes or a call")
         return is_waiting

@@ -71,9 +71,9 @@ def processes(pid: int) -> str:
     return ",".join(map(str, pids))
 
 
-def has_loaded(pid: int, library: str) -> bool:
-    """Whether a file with `library` in its path is in its memory."""
-    return library in (read_text(ROOT, f"proc/{pid}/maps") or "")
+def maps(pid: int) -> str:
+    """What a process has in its memory, with the paths of files; empty when it is gone."""
+    return read_text(ROOT, f"proc/{pid}/maps") or ""
 
 
 def waits_for_go(pid: int) -> bool:

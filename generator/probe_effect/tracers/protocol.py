@@ -135,14 +135,13 @@ def missing_packages(tools: Iterable[str], root: Path = ROOT) -> list[str]:
     """What the workloads and these tools need and is not there, by this system's names, each once."""
     is_ubuntu = "\nID=ubuntu\n" in f"\n{read_text(root, 'etc/os-release')}\n"
     needed = dict.fromkeys([*WORKLOADS, *(package for tool in tools for package in TOOLS[tool].packages)])
-    lacking = (package for package in needed if not _is_there(package, root))
+    path = f"{os.environ.get('PATH', os.defpath)}:{SBIN}"
+    lacking = (
+        package
+        for package in needed
+        if not (shutil.which(package.program, path=path) if package.program else any(root.glob(package.file)))
+    )
     return [package.ubuntu or package.debian if is_ubuntu else package.debian for package in lacking]
-
-
-def _is_there(package: Package, root: Path) -> bool:
-    if package.program:
-        return shutil.which(package.program, path=f"{os.environ.get('PATH', os.defpath)}:{SBIN}") is not None
-    return any(root.glob(package.file))
 
 
 def install_advice(packages: Sequence[Package]) -> str:
