@@ -257,6 +257,7 @@ NAMES: dict[str, dict[str, str]] = beside(__file__, "virtual")
 
 UNNAMED = "a hypervisor that does not say its name"
 NESTED_FLAG = "nested_pvm=1"
+XEN = "sys/hypervisor/type"
 
 BOOT_MESSAGE = re.compile(
     r"[0-7],\d+,\d+,[^;]*;"
@@ -334,14 +335,14 @@ def boot_messages(root: Path) -> tuple[str, ...] | None:
 def _is_guest(root: Path) -> bool:
     info = cpuinfo(root)
     if "flags" in info:  # x86: the CPU itself says so
-        return "hypervisor" in info["flags"].split() or _xen_type(root) is not None
+        return "hypervisor" in info["flags"].split() or read_text(root, XEN) is not None
     return next(_names(root), None) is not None
 
 
 def _names(root: Path) -> Iterator[str]:
     """The hypervisor's name from each sign that has one, the surest first."""
-    if kind := _xen_type(root):
-        yield kind
+    if kind := read_text(root, XEN):
+        yield kind.capitalize()
     if (guest := sysctl("kern.vm_guest")) and guest != "none":
         yield NAMES["freebsd"].get(guest, UNNAMED)
     if root == ROOT and shutil.which("lscpu"):  # of CPUID, for which util-linux needs no privilege
@@ -352,8 +353,3 @@ def _names(root: Path) -> Iterator[str]:
     yield from (name for clock, name in NAMES["clocks"].items() if clock in offered_clocksources(root))
     firmware = " ".join(read_text(root, f"sys/class/dmi/id/{name}") or "" for name in ("sys_vendor", "product_name"))
     yield from (name for word, name in NAMES["firmware"].items() if word in firmware.lower())
-
-
-def _xen_type(root: Path) -> str | None:
-    kind = read_text(root, "sys/hypervisor/type")
-    return kind.capitalize() if kind else None
