@@ -114,7 +114,7 @@ Kind = Literal["traps", "indirect", "returns", "atomics", "flags", "call", "jump
 
 
 def of_machine(machine: str) -> Callable[[bytes], frozenset[Kind]]:
-    """What tells the kinds of an instruction of a processor, named as `uname -m` does."""
+    """The function from an instruction's bytes to its kinds, for a processor named as `uname -m` does."""
     return {"x86_64": _x86_64, "aarch64": _aarch64}[machine]
 
 
@@ -276,7 +276,7 @@ NO_SYMBOLS = (
 
 @dataclass(slots=True)
 class PathRecorder:
-    """What is recorded of a suite's cases.
+    """The recorder of the paths of a suite's events.
 
     Attributes:
         machine: the processor, as `uname -m` names it.
@@ -326,7 +326,7 @@ class PathRecorder:
 
     @property
     def events(self) -> list[EventPath]:
-        """One event of each key that was recorded."""
+        """The paths that were recorded, one for each key."""
         return [path for path in self._found.values() if path]
 
     @property

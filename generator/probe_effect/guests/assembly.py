@@ -59,7 +59,7 @@ class Wanted:
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """What brings it in the guest's own release."""
+        """The packages that bring the tracer in the guest's own release."""
         return TOOLS[self.tracer].guest_packages or ()
 
     @property
@@ -69,12 +69,12 @@ class Wanted:
 
     @property
     def path(self) -> str:
-        """What runs its program there."""
+        """The script in the guest that runs the tracer's program."""
         return f"{self.place}/run-{self.program}"
 
     @property
     def word(self) -> str:
-        """How the program inside is told of it: as `--tracer` is on a real machine."""
+        """The tracer's word for the program inside, in the form of `--tracer` on a real machine."""
         return self.tracer if self.package is None else f"{self.tracer}={self.path}"
 
 
@@ -345,5 +345,5 @@ def assemble(
 
 
 def host_programs(architecture: GuestArchitecture) -> dict[str, str]:
-    """What has to be installed here to put such a machine together: program to the package that brings it."""
+    """Programs that have to be here to put an emulated machine together, each with the package that brings it."""
     return HOST_PROGRAMS | dict([c_compiler_for(architecture.machine)])

@@ -108,9 +108,9 @@ class DebianRelease:
     name: str
     cache: Path
     architecture: GuestArchitecture = DEFAULT
-    """What its packages are for."""
+    """The architecture of its packages."""
     kind: Literal["deb", "deb-src"] = "deb"
-    """What to take of the release: packages, or their sources."""
+    """Whether packages or their sources are taken of the release."""
 
     def fetch(self, packages: Sequence[str]) -> list[Path]:
         """The files of these packages and of all that they need.

@@ -23,7 +23,7 @@ RELEASES = ("bullseye", "bookworm", "trixie", "trixie-backports", "sid")
 """The releases of Debian whose kernel is followed."""
 
 TRACER_RELEASES = (USERLAND, "trixie", "sid")
-"""Those whose tracers are followed: the userland's own, and each later one that has another version."""
+"""The releases whose tracers are followed: the userland's own, and each later one that has another version."""
 
 NARROWED = {"--case", "--quick"}  # options with which a run counts only a part of a suite
 
@@ -35,7 +35,7 @@ class CountingTracer:
     word: str
     """The tracer's name for `--tracer`: `libbpf`, `bpftrace=bpftrace/trixie`."""
     package: str | None
-    """Its package and version; None where its version is not followed."""
+    """The tracer's package and version; None where its version is not followed."""
 
     @property
     def tool(self) -> str:
@@ -51,7 +51,7 @@ class Offer:
 
     release: str
     architecture: str
-    """As Debian names it."""
+    """The architecture as Debian names it."""
     kernel: str
     """The package and its version."""
     tracers: tuple[CountingTracer, ...]
@@ -84,7 +84,7 @@ def _followed(by: Literal["version", "kernel"]) -> list[str]:
 
 
 def missing(offers: Iterable[Offer], runs: Sequence[MachineFile], able: Mapping[str, set[str]]) -> list[Job]:
-    """What no run counted, kernel after kernel, each once; `able` is suite to the tools that it has scripts for."""
+    """The jobs that no run did, kernel after kernel; `able` is suite to the tools that it has scripts for."""
     counted_with: dict[tuple[str, str], set[str]] = defaultdict(set)
     for run in filter(_stands, runs):
         packages = {_unplaced(origin) for origin in run.run.packages.values()}

@@ -27,7 +27,7 @@ from probe_effect.host.system import cpuinfo
 from probe_effect.model import HostNotReady, ProbeEffectError
 
 RELEASE = "trixie"
-"""Of Debian, whose QEMU is taken: 10.0. Before 8.1 a second CPU starves with `-icount`, which was mended by
+"""The release of Debian whose QEMU is taken: 10.0. Before 8.1 a second CPU starves with `-icount`, which was mended by
 "accel/tcg/tcg-accel-ops-rr: ensure fairness with icount"."""
 
 FIRMWARE = ("usr/share/qemu", "usr/share/seabios")
@@ -72,11 +72,11 @@ class GuestLost(ProbeEffectError):
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What is booted."""
+    """What a guest boots."""
 
     kernel: Path
     archives: tuple[Path, ...]
-    """Of its initial file system, behind each other."""
+    """The archives of its initial file system, which follow each other."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ ROW, STATE, FUNCTIONS = TypeAdapter(Sample), TypeAdapter(TracerState), TypeAdapt
 """Answers, which whatever runs in the guest may have given."""
 
 LEAST_EVENTS = 10_000
-"""Of a trial, for its runs of programs to be set against them: some dozens are those of other processes."""
+"""Fewest events of a trial by which its runs of programs are divided: some dozens of runs are of other processes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Patience:
 
     boot_s: float = MODES["tcg"].boot_s
     answer_s: float = 300.0
-    """For one run: a quiet host needs 3 s, a busy one 40 s for the slowest tracer. Now and then a guest hangs."""
+    """Limit of one run: a quiet host needs 3 s, a busy one 40 s for the slowest tracer. Now and then a guest hangs."""
     overall_s: float = 12 * 3600.0
 
 
@@ -67,7 +67,7 @@ class EmulatedMachine(Testbed):
     accelerator: Accelerator = "tcg"
     patience: Patience = field(default_factory=Patience)
     recorder: PathRecorder | None = None
-    """What records the paths of events; None: nothing does."""
+    """The recorder of the paths of events; None: they are not recorded."""
     _host_cpus: tuple[int, int | None] = (0, None)
     _guest: RunningGuest | None = None
     _is_spoilt: bool = False

@@ -36,7 +36,7 @@ class Sysroot:
 
     root: Path
     machine: str
-    """Its processor, as `uname -m` gives it."""
+    """The processor of the system, as `uname -m` gives it."""
 
     @property
     def triplet(self) -> str:
@@ -51,9 +51,9 @@ class Compiler:
     command: tuple[str, ...]
     link: tuple[str, ...] = ()
     absent: str
-    """What to say when it is not on the PATH, and what to do then."""
+    """The message where the compiler is not on the PATH, with what to do."""
     system: Sysroot | None = None
-    """What it compiles for; this system by default."""
+    """The system that it compiles for; this one by default."""
 
 
 def c_compiler_for(machine: str) -> tuple[str, str]:

@@ -32,7 +32,7 @@ FTRACE_TRACERS: dict[Need, str] = {need: one["tracer"] for need, one in FACILITI
 """Facility to its word in `available_tracers` and `current_tracer`."""
 
 ON_FTRACE = frozenset(need for need, one in FACILITIES.items() if "on_ftrace" in one)
-"""What patches the entry of functions through ftrace."""
+"""Facilities that patch the entry of functions through ftrace."""
 
 BTF = "sys/kernel/btf/vmlinux"
 
@@ -40,7 +40,10 @@ LSM = "sys/kernel/security/lsm"
 """The security modules at work, joined by commas. Source: security/inode.c, `lsm_read`."""
 
 LOCKDOWN = "sys/kernel/security/lockdown"
-"""Its level in brackets; the highest forbids kprobes and tracefs. Source: security/security.c, `lockdown_reasons`."""
+"""The file with the level of lockdown in brackets; the highest forbids kprobes and tracefs.
+
+Source: security/security.c, `lockdown_reasons`.
+"""
 
 KPROBE_LIST = "sys/kernel/debug/kprobes/list"
 MECHANISMS = {"[FTRACE]": "ftrace", "[OPTIMIZED]": "jump"}

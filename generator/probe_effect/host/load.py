@@ -169,7 +169,7 @@ def _groups(root: Path) -> Iterator[str]:
 
 
 def _mounts(root: Path) -> Iterator[tuple[bool, str, str]]:
-    """Whether it is version 2, which cgroup is at its top, and where it is mounted (proc_pid_mountinfo(5))."""
+    """(is it version 2, cgroup at the top, mount point) of each hierarchy of cgroups (proc_pid_mountinfo(5))."""
     for line in (read_text(root, "proc/self/mountinfo") or "").splitlines():
         own, _, kind = line.partition(" - ")
         words, (filesystem, *_, options) = own.split(), kind.split()

@@ -26,7 +26,7 @@ from probe_effect.store.machine_file import FIRST_DAY, SLACK
 
 STEAL_LIMIT_RATIO = 0.01
 STOPPED_LIMIT_RATIO = 0.01
-"""Of the periods of a quota: a stop in one of a hundred makes an interval wider, and the median no other."""
+"""Share of the periods of a quota: a stop in one of a hundred makes an interval wider, and leaves the median."""
 SIBLING_LIMIT_RATIO = 0.05
 LOAD_LIMIT_RATIO = 0.5
 CLOCK_READ_LIMIT_NS = 100.0

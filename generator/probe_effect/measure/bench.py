@@ -159,7 +159,7 @@ class Settings:
     author: Author = "third-party"
     fleet_name: str | None = None
     anyway: bool = False
-    """Whether it is measured although something makes the times wrong, which is recorded."""
+    """Whether to measure although something makes the times wrong, which is recorded."""
     continued_by: tuple[str, ...] = ()
     """Words of the command that continues this run if it is cut short, after the program's name."""
     calibrate: Callable[[Key, Path, Tracer, int], Sequence[ProbeCalibration]] | None = None
@@ -171,7 +171,7 @@ LEAST_SLEEP_S = 0.1  # of a machine that was suspended; its two clocks differ by
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """What is about to run, and what is known so far; `cli` decides how it looks."""
+    """The run that is about to begin, and what is known so far; `cli` decides how it looks."""
 
     phase: Literal["told", "calibrating", "scripts", "measuring", "slept", "traced", "done"]
     planned: PlannedRun

@@ -28,12 +28,12 @@ from probe_effect.model import HostNotReady
 TracingKey = tuple[object, ...]
 
 LEAST_EVENTS_RATIO = 0.1
-"""Of an untraced run's operations: what fires less often than at a tenth of them is not on what is measured."""
+"""A share of an untraced run's operations: what fires less often is not on what is measured."""
 
 LEAST_EVENTS = 1_000  # start and end of a workload make some hundred events, whatever it does
 
 MOST_EVENTS_HZ = 1e8
-"""Of a run: nothing that is traced fires more often; a perf event that counts faster counts cycles or nanoseconds."""
+"""Rate that no traced event reaches: a perf event that counts faster counts cycles or nanoseconds."""
 
 UntracedRun = tuple[int, float]
 """The operations of an untraced run, and its seconds; 0 where it could not be made."""
@@ -62,7 +62,7 @@ def _is_on(loaded: Loaded, ours: str) -> bool:
 
 
 def firing(found: list[Loaded], run: Callable[[], UntracedRun]) -> list[Loaded]:
-    """Those of them that fire in an untraced run, which `run` makes.
+    """What of all that traces fires in an untraced run, which `run` makes.
 
     Who traces us by ptrace does. Raises: HostNotReady where a run cannot be made.
     """
@@ -130,7 +130,7 @@ class Company:
         self._known = self._seen = frozenset[TracingKey]()
 
     def look(self, run: Callable[[], UntracedRun]) -> list[MachineWarning]:
-        """What holds of that now; `run` makes an untraced run."""
+        """The warnings about what else traces now; `run` makes an untraced run."""
         found = tracing()
         on = firing(found, run)
         new = list(of_tracing(in_words(on), in_words([one for one in found if one not in on])))

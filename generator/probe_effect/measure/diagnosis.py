@@ -51,7 +51,7 @@ NEEDS: tuple[Need, ...] = get_args(Need)
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """What there is, or why there is nothing: one of the two is None."""
+    """What was found, or the reason why there is nothing: one of the two is None."""
 
     found: str | None
     reason: str | None

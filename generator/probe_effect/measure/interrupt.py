@@ -166,7 +166,7 @@ def _restore(say: Callable[[str], None]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """One leftover, in words, and how to remove it."""
+    """Something that a killed run left behind, in words, and how to remove it."""
 
     what: str
     remove: Callable[[], None]

@@ -42,7 +42,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class TracerTask:
-    """What the tracer is to do."""
+    """What the tracer is to do in a run."""
 
     tracer: Tracer
     script: Path

@@ -201,9 +201,9 @@ class Attaching(Tool):
     seen: str = ""
     """Regular expression of a line with a count, of which the sum is taken, or of one event; empty: it counts none."""
     lost: str = ""
-    """The same of what it says that it missed, where it says anything: austin does not of no sample at all."""
+    """Regular expression of the count of missed events, where the tool prints any: austin does not without a sample."""
     advice: str = ""
-    """What installs it, where no package of Debian does."""
+    """The command that installs the tool, where no package of Debian does."""
     sees: ClassVar[str] = "it watches from user space"
 
     def available(self) -> str | None:
@@ -215,7 +215,7 @@ class Attaching(Tool):
 
 
 class AttachingSession(EndingSession):
-    """One such tool at one run."""
+    """One debugger or profiler at one run."""
 
     _sleeps_before = 0
 

@@ -52,7 +52,7 @@ has none) a wildcard becomes a kprobe for each function, which is another probe.
 """
 
 HEARD_AFTER_S = 0.53
-"""By then bpftrace has closed its probes, if it heard: it takes 0.2 s.
+"""Time by which bpftrace has closed its probes, if it heard the signal: it takes 0.2 s.
 
 No multiple of the 0.1 s that bpftrace waits for events each time. Where nothing else takes time, as in an emulated
 machine, each signal would come at the same moment of that wait, and if one is overlooked all are.

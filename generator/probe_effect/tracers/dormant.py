@@ -18,7 +18,7 @@ from probe_effect.tracers.tool import Tool, ToolSession, absent, version_line
 
 @dataclass(frozen=True, slots=True)
 class Dormant(Tracer):
-    """The tracer that is none; `program` is a profiler that is installed apart, and started by the workload."""
+    """A tracer without a tool; `program` is a profiler that is installed apart, and started by the workload."""
 
     id: str = "dormant"
     tool: str = "dormant"

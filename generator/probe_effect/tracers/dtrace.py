@@ -37,10 +37,10 @@ INSTALL = "Debian sid has it as `dtrace`; FreeBSD, illumos and macOS have it in 
 TRACEFS = "sys/kernel/debug/tracing"  # the one place where libdtrace 2.0.7 looks for tracefs
 
 PROVIDERS: dict[Need, str] = {"kprobe": "fbt", "tracepoint": "syscall"}
-"""What serves a need where the kernel has DTrace of its own."""
+"""Facility to the provider that serves it, where the kernel has DTrace of its own."""
 
 ON_LINUX: dict[Need, Need] = {"kprobe": "fentry"}
-"""What stands for a need on Linux, where another facility does.
+"""Facility to the one that DTrace uses in its place on Linux.
 
 fbt has a probe for each function in `available_filter_functions`. It fires through BPF trampolines, and through kprobes
 only where the kernel has none. Source: `populate` in dt_prov_fbt.c of libdtrace; 2.0.7 was seen to do so on Linux 5.10

@@ -280,7 +280,7 @@ class Event:
 
 @dataclass(slots=True)
 class FtraceScript:
-    """What a script asks for."""
+    """What a script of ftrace asks for."""
 
     probes: tuple[DynamicProbe, ...] = ()
     events: list[Event] = field(default_factory=list)

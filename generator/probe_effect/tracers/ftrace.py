@@ -74,7 +74,7 @@ class Ftrace(Tracer):
         return FtraceSession(parse_script(read_script(script), script.name), program, self.root)
 
     def _not_in_instances(self, need: Need) -> str | None:
-        """None when a new instance lists the tracer, else why that matters.
+        """None when a new instance lists the tracer of functions, else why it cannot be used.
 
         Source: `allow_instances` of kernel/trace/trace.c; function_graph has it since Linux 6.11.
         """

@@ -132,7 +132,7 @@ def bpf_compiler(system: Sysroot | None = None) -> Compiler:
 
 
 class LibbpfSession(ToolSession):
-    """One loader at work; its script is the compiled one."""
+    """One loader at work; its script is the compiled BPF program."""
 
     name = "libbpf"
 

@@ -32,7 +32,7 @@ from probe_effect.tracers.protocol import Counting, Report, Tracer, TracerFailed
 from probe_effect.tracers.tool import Tool, ToolSession, text_of, version_line
 
 REFRESHES = 10
-"""As many as the suite has operations; scripts of tools that take a number have it in their words."""
+"""Refreshes of a run: as many as the suite has operations, and as scripts tell tools that take a number."""
 
 LINES, COLUMNS = 40, 120  # size of the terminal in which a tool draws
 LOOK_EVERY_S = 0.01  # how often the tool's memory is looked at
@@ -43,7 +43,7 @@ PAUSE_S = 0.05
 KEPT_BYTES = 2000  # how much of the end of what a tool drew is kept, for its own words where it fails
 
 CONTROL = re.compile(rb"\x1b\[[0-9;:?<=>]*[ -/]*[@-~]|\x1b[()][0-9A-B]|\x1b.|[\x00-\x08\x0b-\x1f\x7f]")
-"""What moves the cursor or colours a terminal, and says nothing."""
+"""Bytes that move the cursor or colour the terminal, which are no words of the tool."""
 
 
 class MonitorSession(ToolSession):
@@ -175,11 +175,11 @@ class Monitor(Tool):
 
     asks_version: str = "--version"
     words: tuple[str, ...] = ()
-    """What it is always told."""
+    """Words that the tool is always given."""
     key: str = ""
     """Ends it; empty for a tool that takes the number of its refreshes."""
     settings: str = ""
-    """Where its script goes below its home, for a tool that takes its interval from there."""
+    """Place of the script below the tool's home, for a tool that takes its interval from a file of settings."""
     is_started_again: bool = False
     """Whether it shows the processes once, and is started again for each refresh."""
     sees: ClassVar[str] = "it reads /proc"

@@ -147,7 +147,7 @@ READ_TIMEOUT_S = 120.0  # perf reads and prints a million recorded events in a s
 
 
 class PerfSession(ProbingSession):
-    """What the three have in common."""
+    """What sessions of `perf stat`, `perf record` and `perf trace` have in common."""
 
     good_exits = frozenset({0, -signal.SIGINT})
     """perf ends itself by the signal that stopped it, and by itself when the workload has ended."""
@@ -287,7 +287,7 @@ OPEN_TO_ALL = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Perf(Tool):
-    """One of the tracers; `tool` says which."""
+    """One of perf's three tracers; `tool` says which."""
 
     program: str = "perf"
 

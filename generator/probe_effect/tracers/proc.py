@@ -16,12 +16,12 @@ LOOK_EVERY_S = 0.0005
 
 
 def state(pid: int) -> str | None:
-    """The letter of its state (`S`: sleeps, and a signal could wake it); None when it is gone."""
+    """The letter of a process's state (`S`: sleeps, and a signal could wake it); None when it is gone."""
     return status(pid).get("State", "")[:1] or None
 
 
 def is_gone(pid: int) -> bool:
-    """Whether it has ended, waited for or not."""
+    """Whether the process has ended, waited for or not."""
     return state(pid) in {None, "Z", "X"}
 
 
@@ -77,7 +77,7 @@ def maps(pid: int) -> str:
 
 
 def waits_for_go(pid: int) -> bool:
-    """Whether it sleeps in a system call on standard input that asks for one byte, as a workload does in `main`.
+    """Whether a process sleeps in a system call on standard input that asks for one byte, as a workload does in `main`.
 
     `/proc/PID/syscall` has the call's number, which differs among processors, and its arguments. Where there is no such
     file, or it is closed to us, any sleep will do.

@@ -53,7 +53,7 @@ class WorkFolder:
         self.err.touch()
 
     def remove(self) -> None:
-        """Remove it; once more does no harm."""
+        """Remove the folder; once more does no harm."""
         self._folder.cleanup()
 
 
@@ -72,7 +72,7 @@ class ToolSession(Session, ABC):
     harmless: re.Pattern[str] = re.compile(r"^\s*$")
     """Lines of its output that are no complaint."""
     always_counts: bool = False
-    """Whether it counts whatever its script does."""
+    """Whether the tool counts whatever its script does."""
     look_every_s: float = LOOK_EVERY_S
     """Pause between two looks whether its probes are live."""
 
