@@ -54,8 +54,8 @@ def kinds(root: Path = ROOT) -> dict[int, CoreKind]:
         max_khz, driver = fastest[speeds[cpu]], pmu.get(cpu, "")
         first, _, second = core.partition(" / ")  # of an Intel model with two kinds
         own = (second if driver == "cpu_atom" else first) if driver else core
-        speed = f"{max_khz / 1e6:g} GHz" if max_khz else ""
-        name = ", ".join(filter(None, (own, PMUS.get(driver), f"capacity {capacity}" if capacity else "", speed)))
+        clock = f"{max_khz / 1e6:g} GHz" if max_khz else ""
+        name = ", ".join(filter(None, (own, PMUS.get(driver), f"capacity {capacity}" if capacity else "", clock)))
         of_cpu[cpu] = CoreKind(capacity, int(driver == "cpu_core"), max_khz, name or "core")
     return of_cpu if len(set(of_cpu.values())) > 1 else {}
 

@@ -289,6 +289,13 @@ class FtraceScript:
     tracer: str | None = None
     function: str | None = None
 
+    @property
+    def records_per_event(self) -> int | None:
+        """How many records of the ring buffer stand for one event; None when nothing is recorded."""
+        if self.tracer is not None:
+            return RECORDS[self.tracer]
+        return 1 if self.events else None
+
 
 def parse_script(text: str, name: str) -> FtraceScript:
     """The script `name`. Raises: TracerFailed with its name, the line, and what was expected there."""

@@ -29,7 +29,6 @@ from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import FTRACE_TRACERS, ftrace_tracers, missing, tracefs_folder, tracefs_missing
 from probe_effect.model import Need
 from probe_effect.tracers.dynamic_events import (
-    RECORDS,
     DynamicEvents,
     Event,
     FtraceScript,
@@ -143,16 +142,15 @@ class FtraceSession(Session):
         asked_ns = time.monotonic_ns()
         self._instance.write("tracing_on", "0")
         kept, lost, kept_bytes = self._instance.counts(self._cpus)
+        records = self._script.records_per_event
         self._remove()
-        tracer = self._script.tracer
-        is_recording, records = tracer or self._events, RECORDS[tracer] if tracer else 1
         return Report(
-            seen=kept // records if is_recording else None,
-            lost=lost // records if is_recording else None,
+            seen=kept // records if records else None,
+            lost=lost // records if records else None,
             output_bytes=kept_bytes,
             attach_ns=self._attach_ns,
             detach_ns=time.monotonic_ns() - asked_ns,
-            probes=None if tracer else len(self._events),
+            probes=None if self._script.tracer else len(self._events),
         )
 
     def end(self) -> None:
