@@ -47,18 +47,12 @@ def put_cpu(root: Path, number: int, package: str, core: str, siblings: str) -> 
 
 
 def test_every_fact_is_missing_on_a_machine_without_files(tmp_path: Path) -> None:
-    facts = (
-        system.cpu_model,
-        system.microcode,
-        system.sockets,
-        system.cores,
-        system.smt,
-        system.memory_bytes,
-        system.governor,
-        system.turbo,
-    )
-    settings = (system.os_name, system.bpf_jit, system.clocksource, system.virtualization)
+    facts = (system.cpu_model, system.smt, system.memory_bytes, system.governor, system.turbo)
+    settings = (system.os_name, system.clocksource, system.virtualization)
     assert {fact(tmp_path) for fact in (*facts, *settings)} == {None}
+    machine = collect_machine(tmp_path)
+    assert (machine.microcode, machine.sockets, machine.cores) == (None, None, None)
+    assert collect_system(None, tmp_path).bpf_jit is None
     assert system.boot_flags(tmp_path) == ()
     assert system.kernel_options(tmp_path) == {}
     assert system.vulnerabilities(tmp_path) == {}
@@ -67,7 +61,7 @@ def test_every_fact_is_missing_on_a_machine_without_files(tmp_path: Path) -> Non
 def test_the_first_processor_gives_the_model(tmp_path: Path) -> None:
     put(tmp_path, "proc/cpuinfo", GUEST)
     assert system.cpu_model(tmp_path) == "AMD EPYC"
-    assert system.microcode(tmp_path) == "0x1000065"
+    assert collect_machine(tmp_path).microcode == "0x1000065"
     assert system.signature(tmp_path)[:3] == ("25", "17", "1")
 
 
@@ -81,8 +75,8 @@ def test_an_arm_cpu_without_a_name_gives_its_numbers(tmp_path: Path) -> None:
 def test_cores_and_sockets_are_counted_once(tmp_path: Path) -> None:
     for number, (package, core) in enumerate([("0", "0"), ("0", "1"), ("1", "0"), ("1", "0")]):
         put_cpu(tmp_path, number, package, core, str(number))
-    assert system.cores(tmp_path) == 3
-    assert system.sockets(tmp_path) == 2
+    machine = collect_machine(tmp_path)
+    assert (machine.cores, machine.sockets) == (3, 2)
 
 
 def test_memory_is_in_bytes(tmp_path: Path) -> None:

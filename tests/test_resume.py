@@ -260,7 +260,7 @@ def changed_machine(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> No
 
 def changed_system(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> None:
     del project
-    monkeypatch.setattr(system, "bpf_jit", lambda _: "0, said the test")
+    monkeypatch.setattr(system, "clocksource", lambda _: "clock of the test")
 
 
 def changed_compiler(project: FakeProject, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,7 +289,7 @@ def changed_clock(project: FakeProject, _: pytest.MonkeyPatch) -> None:
         pytest.param(changed_header, "the files of suite tiny have changed", id="header"),
         pytest.param(changed_version, "bpftrace was bpftrace v0.0.0 and is bpftrace v0.0.1", id="version"),
         pytest.param(changed_machine, "machine.governor was .* and is powersave", id="machine"),
-        pytest.param(changed_system, "system.bpf_jit was .* and is 0, said the test", id="system"),
+        pytest.param(changed_system, "system.clocksource was .* and is clock of the test", id="system"),
         pytest.param(changed_compiler, r"the compiler was fake-cc 1\.0 .* and is fake-cc 2\.0 ", id="compiler"),
         pytest.param(changed_tool, r"it was begun by probe-effect 0\.0\.9", id="our own version"),
         pytest.param(changed_clock, "it began at 2999-01-01T00:00:00Z, which .* is still to come", id="clock"),

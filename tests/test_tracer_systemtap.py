@@ -16,18 +16,19 @@ from probe_effect.host.workloads import NOT_PINNED, WorkloadTask, build
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.tracers.systemtap import Systemtap, SystemtapSession
+from probe_effect.tracers.systemtap import Systemtap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probe_effect.tracers.protocol import Counting
+    from probe_effect.tracers.tool import ToolSession
 
 
 class Starter(Protocol):
     """Starts the fake on a script of such comment lines."""
 
-    def __call__(self, *lines: str, counting: Counting = "maps") -> SystemtapSession: ...
+    def __call__(self, *lines: str, counting: Counting = "maps") -> ToolSession: ...
 
 
 HERE = Path(__file__).parent
@@ -49,9 +50,9 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Starter]:
     request.getfixturevalue("fakes")
-    sessions: list[SystemtapSession] = []
+    sessions: list[ToolSession] = []
 
-    def starter(*lines: str, counting: Counting = "maps") -> SystemtapSession:
+    def starter(*lines: str, counting: Counting = "maps") -> ToolSession:
         script = tmp_path / "script.stp"
         script.write_text("".join(f"// {line}\n" for line in lines), encoding="utf-8")
         session = Systemtap(root=tmp_path).session(script, counting, tmp_path / "loop")

@@ -27,8 +27,7 @@ MARKED = ("-include", str(MARKER))
 SKIPPED, LENGTH = 500_000, 500_000
 """Instructions behind the start of the loop that are passed over, and how many are written then: hundreds of events."""
 
-LEAST = 1_000_000
-"""Instructions of the shortest run: while it warms up, a workload reads the clock in a loop."""
+LEAST = 1_000_000  # instructions of the shortest run: while it warms up, a workload reads the clock in a loop
 
 USER_END = 1 << 63
 """Addresses below are those of programs (Documentation/arch/x86/x86_64/mm.rst, Documentation/arch/arm64/memory.rst)."""
@@ -40,8 +39,7 @@ _RECORD = np.dtype([("address", "u8"), ("times", "u8"), ("size", "u1"), ("bytes"
 NEAR_RATIO = 0.01
 """By how much the instructions between two reads of the clock may differ from what the clock counted between them."""
 
-LEAST_OFTEN = 3
-"""An instruction that occurs less often parts no operations: there would be no two whole ones."""
+LEAST_OFTEN = 3  # an instruction that occurs less often parts no operations: there would be no two whole ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +67,13 @@ def plugin_words(prefix: Path, skipped: int = SKIPPED, least: int = LEAST) -> li
 
 def taken(prefix: Path, counted: int) -> Recording | None:
     """The recording of the run for which the clock counted so many instructions; what others left is removed."""
-    found = None
+    taken = None
     for path in sorted(prefix.parent.glob(f"{prefix.name}.*")):
-        one = read_recording(path)
+        recording = read_recording(path)
         path.unlink()
-        if one is not None and abs(one.total - counted) <= NEAR_RATIO * counted:
-            found = one
-    return found
+        if recording is not None and abs(recording.total - counted) <= NEAR_RATIO * counted:
+            taken = recording
+    return taken
 
 
 def read_recording(path: Path) -> Recording | None:
@@ -91,32 +89,32 @@ def read_recording(path: Path) -> Recording | None:
     sequence = np.frombuffer(data, np.uint32, length, end)
     if length and sequence.max() >= records:
         return None
-    codes = tuple(bytes(one["bytes"])[: one["size"]] for one in table)
+    codes = tuple(bytes(record["bytes"])[: record["size"]] for record in table)
     return Recording(total, table["address"].copy(), table["times"].copy(), codes, sequence.copy())
 
 
-def events(one: Recording) -> Iterator[NDArray[np.uint32]]:
+def events(recording: Recording) -> Iterator[NDArray[np.uint32]]:
     """The recorded operations of the loop, each from one pass of the loop's own code to the next.
 
     What parts them is an instruction of the program that an operation executes once: of the rarest, the first.
     """
-    counts = np.bincount(one.sequence, minlength=len(one.addresses))
-    often = (one.addresses < USER_END) & (counts >= LEAST_OFTEN)
+    counts = np.bincount(recording.sequence, minlength=len(recording.addresses))
+    often = (recording.addresses < USER_END) & (counts >= LEAST_OFTEN)
     if not often.any():
         return
     # As often as what the programs execute most: once an operation. A tracer may execute more of others, a few times.
     usual = np.bincount(counts[often], weights=counts[often]).argmax()
     is_once = often & (np.abs(counts - usual) <= 1)  # the recording begins and ends within an operation
-    first = one.sequence[is_once[one.sequence].argmax()]
-    at = np.flatnonzero(one.sequence == first)
-    yield from (one.sequence[start:end] for start, end in pairwise(at))
+    first = recording.sequence[is_once[recording.sequence].argmax()]
+    at = np.flatnonzero(recording.sequence == first)
+    yield from (recording.sequence[start:end] for start, end in pairwise(at))
 
 
 Kind = Literal["traps", "indirect", "returns", "atomics", "flags", "call", "jump", "return", "repeated"]
 
 
 def of_machine(machine: str) -> Callable[[bytes], frozenset[Kind]]:
-    """What tells the kinds of an instruction of a processor, named as `uname -m` does."""
+    """The function from an instruction's bytes to its kinds, for a processor named as `uname -m` does."""
     return {"x86_64": _x86_64, "aarch64": _aarch64}[machine]
 
 
@@ -132,26 +130,26 @@ def _x86_64(code: bytes) -> frozenset[Kind]:
     at = next((place for place, byte in enumerate(code) if byte not in _PREFIXES), len(code) - 1)
     before, opcode = code[:at], code[at]
     modrm = code[at + 1] if at + 1 < len(code) else 0
-    found: set[Kind] = set()
+    kinds: set[Kind] = set()
     if 0xF0 in before or (opcode in _EXCHANGE and modrm >> 6 != 3):
-        found.add("atomics")
+        kinds.add("atomics")
     if opcode in _STRINGS and (0xF2 in before or 0xF3 in before):
-        found.add("repeated")
+        kinds.add("repeated")
     if opcode == _IRET:
-        found |= {"traps", "return"}
+        kinds |= {"traps", "return"}
     elif opcode in _RET:
-        found |= {"returns", "return"}
+        kinds |= {"returns", "return"}
     elif opcode == _CALL:
-        found.add("call")
+        kinds.add("call")
     elif opcode in _JUMP or 0x70 <= opcode <= 0x7F or (opcode == 0x0F and 0x80 <= modrm <= 0x8F):
-        found.add("jump")
+        kinds.add("jump")
     elif opcode == 0xFF and modrm >> 3 & 7 == 2:
-        found |= {"indirect", "call"}
+        kinds |= {"indirect", "call"}
     elif opcode == 0xFF and modrm >> 3 & 7 == 4:
-        found |= {"indirect", "jump"}
+        kinds |= {"indirect", "jump"}
     elif opcode in _FLAGS or code[at : at + 3] == b"\x0f\x01\xf8":  # swapgs
-        found.add("flags")
-    return frozenset(found)
+        kinds.add("flags")
+    return frozenset(kinds)
 
 
 _REGISTER_BRANCHES: tuple[frozenset[Kind], ...] = (
@@ -186,8 +184,7 @@ NUMBERED = {"bpf_prog_": "(BPF program)", "bpf_trampoline_": "(BPF trampoline)"}
 BOUNDS = ("_start", "_end", "_begin")
 """Ends of symbols that have the address of a function and bound a section (include/asm-generic/vmlinux.lds.h)."""
 
-FUNCTIONS_MISSING = 3
-"""As many functions are named that a run executes beside the path of its events."""
+FUNCTIONS_MISSING = 3  # as many functions are named that a run executes beside the path of its events
 
 
 class Symbols:
@@ -195,49 +192,48 @@ class Symbols:
 
     def __init__(self, lines: Iterable[str]) -> None:
         """`lines`: of /proc/kallsyms, `address type name [module]`, those of code alone."""
-        found: dict[int, str] = {}
+        at: dict[int, str] = {}
         for address, _, name, *_ in map(str.split, lines):
-            if found.setdefault(int(address, 16), name).endswith(BOUNDS):
-                found[int(address, 16)] = name
-        self._starts = sorted(found)
-        symbols = (found[address] for address in self._starts)
+            if at.setdefault(int(address, 16), name).endswith(BOUNDS):
+                at[int(address, 16)] = name
+        self._starts = sorted(at)
+        symbols = (at[address] for address in self._starts)
         self._names = [
             next((name for start, name in NUMBERED.items() if symbol.startswith(start)), symbol) for symbol in symbols
         ]
 
     def at(self, address: int) -> str:
-        """The function at an address."""
         if address < USER_END:
             return USER
-        place = bisect_right(self._starts, address) - 1
-        return self._names[place] if place >= 0 else NO_SYMBOL
+        index = bisect_right(self._starts, address) - 1
+        return self._names[index] if index >= 0 else NO_SYMBOL
 
 
-def path_of(one: Recording, key: Key, operations: int, symbols: Symbols, machine: str) -> EventPath | None:
+def path_of(recording: Recording, key: Key, operations: int, symbols: Symbols, machine: str) -> EventPath | None:
     """The path of the commonest event of a recorded run; None where events cannot be distinguished.
 
     An event into which an interrupt falls, or into which the other CPU executes something, is another and left out.
     """
-    found = Counter(event.tobytes() for event in events(one))
-    if not found:
+    alike_events = Counter(event.tobytes() for event in events(recording))
+    if not alike_events:
         return None
-    kinds, names = of_machine(machine), [symbols.at(int(address)) for address in one.addresses]
-    told = [kinds(code) for code in one.codes]
-    (commonest, alike), *_ = found.most_common(1)
+    kinds, names = of_machine(machine), [symbols.at(int(address)) for address in recording.addresses]
+    told = [kinds(code) for code in recording.codes]
+    (commonest, alike), *_ = alike_events.most_common(1)
     walk = _CallWalk()
     for place in memoryview(commonest).cast("I"):
         walk.step(names[place], told[place], place)
     stacks = {stack: Classes(*(counts[name] for name in Classes._fields)) for stack, counts in walk.counts.items()}
-    rest = _beside(one, operations, names, stacks.items())
-    return EventPath(key, stacks, alike, found.total(), round(one.total / operations, 2), rest)
+    rest = _beside(recording, operations, names, stacks.items())
+    return EventPath(key, stacks, alike, alike_events.total(), round(recording.total / operations, 2), rest)
 
 
 def _beside(
-    one: Recording, operations: int, names: Sequence[str], path: Iterable[tuple[Stack, Classes]]
+    recording: Recording, operations: int, names: Sequence[str], path: Iterable[tuple[Stack, Classes]]
 ) -> dict[str, float]:
     """The functions of which the run executes most beside the path of its events: instructions an operation."""
     whole: Counter[str] = Counter()
-    for name, times in zip(names, one.times.tolist(), strict=True):
+    for name, times in zip(names, recording.times.tolist(), strict=True):
         whole[name] += times
     more = {name: times / operations for name, times in whole.items()}
     for stack, counts in path:
@@ -280,7 +276,7 @@ NO_SYMBOLS = (
 
 @dataclass(slots=True)
 class PathRecorder:
-    """What is recorded of a suite's cases.
+    """The recorder of the paths of a suite's events.
 
     Attributes:
         machine: the processor, as `uname -m` names it.
@@ -322,17 +318,15 @@ class PathRecorder:
         symbols = Symbols([*self._functions.splitlines(), *own.splitlines()])
         operations = row["operations"] or row["events"]
         self._found[key] = path = path_of(one, key, operations, symbols, self.machine)
-        if path is None or path.alike < path.recorded:
-            said = (
-                f"{path.alike} of {path.recorded} recorded events are alike"
-                if path
-                else "no event could be distinguished"
-            )
-            self.tell(f"{key.case} with {key.tracer}: {said}")
+        if path is None:
+            self.tell(f"{key.case} with {key.tracer}: no event could be distinguished")
+        elif path.alike < path.recorded:
+            words = f"{path.alike} of {path.recorded} recorded events are alike"
+            self.tell(f"{key.case} with {key.tracer}: {words}")
 
     @property
     def events(self) -> list[EventPath]:
-        """One event of each key that was recorded."""
+        """The paths that were recorded, one for each key."""
         return [path for path in self._found.values() if path]
 
     @property
@@ -340,17 +334,16 @@ class PathRecorder:
         return self.folder / "recorded"
 
 
-MOST_BYTES = 256 << 20
-"""Of a kernel's symbols: twenty times as many as Debian's has."""
+MOST_BYTES = 256 << 20  # of symbols: twenty times as many as Debian's kernel has
 
 
 def _unpacked(text: str) -> str:
     """What the guest packed. Raises: GuestLost where it is none of that, or too much."""
     unpacking = zlib.decompressobj()
     try:
-        found = unpacking.decompress(base64.b85decode(text), MOST_BYTES).decode()
+        symbols = unpacking.decompress(base64.b85decode(text), MOST_BYTES).decode()
     except (ValueError, zlib.error) as error:
         raise GuestLost(f"the emulated machine sent symbols that cannot be unpacked: {error}") from error
     if unpacking.unconsumed_tail:
         raise GuestLost(f"the emulated machine sent more than {MOST_BYTES} bytes of symbols")
-    return found
+    return symbols

@@ -59,7 +59,7 @@ class Wanted:
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """What brings it in the guest's own release."""
+        """The packages that bring the tracer in the guest's own release."""
         return TOOLS[self.tracer].guest_packages or ()
 
     @property
@@ -69,12 +69,12 @@ class Wanted:
 
     @property
     def path(self) -> str:
-        """What runs its program there."""
+        """The script in the guest that runs the tracer's program."""
         return f"{self.place}/run-{self.program}"
 
     @property
     def word(self) -> str:
-        """How the program inside is told of it: as `--tracer` is on a real machine."""
+        """The tracer's word for the program inside, in the form of `--tracer` on a real machine."""
         return self.tracer if self.package is None else f"{self.tracer}={self.path}"
 
 
@@ -83,19 +83,18 @@ def wanted(words: Sequence[str]) -> list[Wanted]:
 
     Raises: UsageError for another form, and for a tracer that the guest's release does not have.
     """
-    names, found = _offered(), []
+    names, tracers = _offered(), []
     for word in dict.fromkeys(words):
-        match = FROM_ELSEWHERE.fullmatch(word)
-        if match:
-            found.append(Wanted(match["tracer"], match["package"], match["release"]))
+        if match := FROM_ELSEWHERE.fullmatch(word):
+            tracers.append(Wanted(match["tracer"], match["package"], match["release"]))
         elif word in names:
-            found.append(Wanted(word))
+            tracers.append(Wanted(word))
         else:
             raise UsageError(
                 f"{word}: in an emulated machine a tracer is named NAME, or NAME=PACKAGE/RELEASE such as "
                 f"bpftrace=bpftrace/trixie; names: {', '.join(names)}"
             )
-    return found
+    return tracers
 
 
 def _offered() -> list[str]:
@@ -115,7 +114,7 @@ def offered(suites: Iterable[Path], *, quick: bool) -> list[Wanted]:
     """
     scripted = {tool for folder in suites for tool in tools_of(folder)}
     able = [Wanted(tracer) for tracer in _offered() if tracer in scripted and can_bring(tracer)]
-    return [one for one in able if one == able[0] or one.tracer == "dormant"] if quick else able
+    return [wanted for wanted in able if wanted == able[0] or wanted.tracer == "dormant"] if quick else able
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,19 +124,15 @@ class GuestTracer(Tracer):
     said: TracerState
 
     def available(self) -> str | None:
-        """None when it can run there, else why not."""
         return self.said.unavailable
 
     def version(self) -> str | None:
-        """The version of the tracer, as the tracer prints it."""
         return self.said.version
 
     def missing(self, need: Need) -> str | None:
-        """None when kernel and tool offer what a case needs, else why not."""
         return self.said.lacks.get(need)
 
 
-FOLDER = "projects"
 DIGITS = 16
 
 
@@ -147,7 +142,7 @@ def fetched(project: Project, cache: Path, tell: Callable[[str], None]) -> Tree:
     What is in `cache` is not fetched again; `tell` is told when something is. Raises: HostNotReady where it cannot be
         had, with what to do instead.
     """
-    own, name = cache / FOLDER, f"{project.package}-{project.version}"
+    own, name = cache / "projects", f"{project.package}-{project.version}"
     folder = own / project.sha256[:DIGITS] / name
     with locked(own):
         if not folder.is_dir():
@@ -163,10 +158,10 @@ def _archive(project: Project, own: Path) -> Path:
     except HostNotReady as error:
         raise HostNotReady(f"{error}\n{INSTEAD}") from error
     with archive.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != project.sha256:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != project.sha256:
         raise HostNotReady(
-            f"{archive.name} of Debian {project.release} has the SHA-256 {found}, and the suite builds "
+            f"{archive.name} of Debian {project.release} has the SHA-256 {digest}, and the suite builds "
             f"{project.version} with {project.sha256}\n{INSTEAD}"
         )
     return archive
@@ -185,12 +180,7 @@ def _unpack(archive: Path, folder: Path) -> None:
         raise HostNotReady(f"{archive}: cannot be unpacked: {error}") from error
 
 
-METADATA = "probe_effect.dist-info/METADATA"
-"""Files by which a package knows its version."""
-
-FORM = "1"
-"""The version of the archives' form: raise it when the same packages should give other archives."""
-
+FORM = "1"  # the version of the archives' form: raise it when the same packages should give other archives
 INIT = Path(__file__).resolve().with_name("init.sh")
 
 
@@ -212,9 +202,11 @@ def from_elsewhere(one: Wanted, unpacked: Unpacked, cache: Path) -> Path:
         root = Path(fresh) / "root"
         shutil.copytree(unpacked.folder, _inside(root, one.place), symlinks=True, copy_function=os.link)
         _write(_inside(root, one.path), wrapper(unpacked.system, Path(one.place), one.program), is_program=True)
-        for name in _data_folders(unpacked.system, one.program):
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / name).symlink_to(f"{one.place}/{name}")
+        # What a program reads itself, as DTrace its D libraries, it looks for in its own folders and nowhere else.
+        for name in (f"usr/lib/{unpacked.system.triplet}/{one.program}", f"usr/share/{one.program}"):
+            if (unpacked.folder / name).is_dir():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).symlink_to(f"{one.place}/{name}")
         return archive(root, target)
 
 
@@ -244,31 +236,20 @@ def own(
             _copy(path, _inside(root, place))
         if compiled := [path for path in scripts if path.name.endswith(TOOLS["libbpf"].ending)]:
             prebuild(compiled, _inside(root, PREBUILT), cache, sdk)
-        return archive(root, _kept(cache, f"own-{_digest(root)}"))
+        hashed = hashlib.sha256()
+        for path in sorted(path for path in root.rglob("*") if path.is_file()):
+            hashed.update(f"{path.relative_to(root)}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+        return archive(root, _kept(cache, f"own-{hashed.hexdigest()[:DIGITS]}"))
 
 
 def _program_inside(library: Path, python: Sysroot) -> None:
-    """Our package, and the one that it needs inside, compiled."""
     for package in (probe_effect, elftools):
         source = Path(str(package.__file__)).parent
         for path in (*source.rglob("*.py"), *source.rglob("*.toml")):
             _copy(path, library / source.name / path.relative_to(source))
-    _write(library / METADATA, f"Name: probe-effect\nVersion: {probe_effect.__version__}\n")
+    # By this file a package knows its version.
+    _write(library / "probe_effect.dist-info/METADATA", f"Name: probe-effect\nVersion: {probe_effect.__version__}\n")
     compile_python(python, library)
-
-
-def _data_folders(system: Sysroot, program: str) -> list[str]:
-    """Where a program keeps what it reads itself, as DTrace does its D libraries: it looks there and nowhere else."""
-    places = (f"usr/lib/{system.triplet}/{program}", f"usr/share/{program}")
-    return [place for place in places if (system.root / place).is_dir()]
-
-
-def _digest(folder: Path) -> str:
-    """16 digits of a hash over the names and contents of all files of a folder."""
-    hashed = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        hashed.update(f"{path.relative_to(folder)}\0{path.stat().st_size}\0".encode() + path.read_bytes())
-    return hashed.hexdigest()[:16]
 
 
 def _kept(cache: Path, name: str) -> Path:
@@ -300,8 +281,7 @@ BASE_PACKAGES = ("base-files", "busybox-static", "libc-bin", "linux-libc-dev", *
 SDK_PACKAGES = ("libc6-dev", "libbpf-dev", "systemtap-sdt-dev")
 """Packages to compile workloads and BPF programs against; they stay on the host."""
 
-HOST_PROGRAMS = {"cpio": "cpio", "apt-get": "apt", "dpkg-deb": "dpkg"}
-"""The package that has each program."""
+HOST_PROGRAMS = {"cpio": "cpio", "apt-get": "apt", "dpkg-deb": "dpkg"}  # the package that has each program
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,10 +330,12 @@ def assemble(
         for source in (*(work.source() for work in works), *more)
     }
     compiled = [program.path for program in programs.values()]
+    endings = tuple(TOOLS[tracer.tracer].ending for tracer in tracers)
+    scripts = sorted(path for work in works for path in work.folder.iterdir() if path.name.endswith(endings))
     archives = (
         userland(base, python, cache),
         *(from_elsewhere(one, unpacked, cache) for one, unpacked in others.items()),
-        own(kernel, compiled, _scripts(tracers, works), python=python, sdk=sdk, cache=cache),
+        own(kernel, compiled, scripts, python=python, sdk=sdk, cache=cache),
     )
     packages = {"kernel": kernel.origin, "userland": base.origin("libc6")}
     packages |= {one.word: base.origin(one.packages[0]) for one in native if one.packages}
@@ -363,10 +345,5 @@ def assemble(
 
 
 def host_programs(architecture: GuestArchitecture) -> dict[str, str]:
-    """What has to be installed here to put such a machine together: program to the package that brings it."""
+    """Programs that have to be here to put an emulated machine together, each with the package that brings it."""
     return HOST_PROGRAMS | dict([c_compiler_for(architecture.machine)])
-
-
-def _scripts(tracers: Sequence[Wanted], works: Sequence[Work]) -> list[Path]:
-    endings = tuple(TOOLS[one.tracer].ending for one in tracers)
-    return sorted(path for work in works for path in work.folder.iterdir() if path.name.endswith(endings))

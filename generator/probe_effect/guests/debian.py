@@ -45,11 +45,6 @@ class GuestArchitecture:
     console: str
     clock: str
 
-    @property
-    def emulator(self) -> str:
-        """The name of the emulator's program."""
-        return f"qemu-system-{self.machine}"
-
 
 ARCHITECTURES = {
     name: GuestArchitecture(debian=name, **fields | {key: tuple(fields[key]) for key in ("board", "line")})
@@ -57,7 +52,7 @@ ARCHITECTURES = {
 }
 """Debian's name to what is emulated."""
 
-LOADERS = {one.machine: one.loader for one in ARCHITECTURES.values()}
+LOADERS = {guest.machine: guest.loader for guest in ARCHITECTURES.values()}
 """Processor, as `uname -m` gives it, to its dynamic loader."""
 
 DEFAULT = ARCHITECTURES["amd64"]
@@ -66,11 +61,11 @@ DEFAULT = ARCHITECTURES["amd64"]
 
 def of_the_host() -> GuestArchitecture:
     """The architecture of this machine. Raises: HostNotReady where it cannot be emulated here."""
-    found = next((one for one in ARCHITECTURES.values() if one.machine == MACHINE), None)
-    if found is None:
-        able = ", ".join(one.machine for one in ARCHITECTURES.values())
+    by_machine = {architecture.machine: architecture for architecture in ARCHITECTURES.values()}
+    if MACHINE not in by_machine:
+        able = ", ".join(by_machine)
         raise HostNotReady(f"this machine is {MACHINE}: an emulator is to be had here for {able} only")
-    return found
+    return by_machine[MACHINE]
 
 
 MIRROR = "http://deb.debian.org/debian"
@@ -82,17 +77,8 @@ PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 INSTALLED = re.compile(r"^Inst (\S+) \((\S+) .*\[(\w+)\]\)", re.MULTILINE)
 """A package that apt would install: name, version, architecture."""
 
-ORIGINAL = re.compile(r"\S+\.orig\.tar\.[a-z0-9]+")
-"""The name of the archive of a source."""
-
-TIMEOUT_S = 600
-FRESH_S = 86_400
-"""Age up to which lists of packages are not fetched again."""
-
-PROGRAMS = {"apt-get": "apt", "apt-cache": "apt", "dpkg-deb": "dpkg"}
-"""Program to the package that brings it."""
-
-USERS = {"deb": "an emulated machine", "deb-src": "the source of a project"}
+FRESH_S = 86_400  # age up to which lists of packages are not fetched again
+PROGRAMS = {"apt-get": "apt", "apt-cache": "apt", "dpkg-deb": "dpkg"}  # program to the package that brings it
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +94,6 @@ class Unpacked:
 
     @property
     def folder(self) -> Path:
-        """The folder with the files."""
         return self.system.root
 
     def origin(self, package: str) -> str:
@@ -123,9 +108,9 @@ class DebianRelease:
     name: str
     cache: Path
     architecture: GuestArchitecture = DEFAULT
-    """What its packages are for."""
+    """The architecture of its packages."""
     kind: Literal["deb", "deb-src"] = "deb"
-    """What to take of the release: packages, or their sources."""
+    """Whether packages or their sources are taken of the release."""
 
     def fetch(self, packages: Sequence[str]) -> list[Path]:
         """The files of these packages and of all that they need.
@@ -134,38 +119,38 @@ class DebianRelease:
         """
         self._update()
         command = ["apt-get", *self._options(), "install", "--no-install-recommends", "--yes", *packages]
-        said = self._answer([*command, "--simulate"])
+        output = self._answer([*command, "--simulate"])
         # How apt calls the file of a package that it would install; it escapes the colon of an epoch.
         files = [
             self._archives / f"{match[1]}_{match[2].replace(':', '%3a')}_{match[3]}.deb"
-            for match in INSTALLED.finditer(said)
+            for match in INSTALLED.finditer(output)
         ]
         if not all(file.is_file() for file in files):
             self._run([*command, "--download-only"])
         return files
 
     def fetch_alone(self, package: str) -> Path:
-        """The file of one package, without what it needs. Raises: HostNotReady as above."""
+        """The file of one package, without what it needs. Raises: HostNotReady as `fetch`."""
         file = self._archives / self._located(package)
         if not file.is_file():
             self._run(["apt-get", *self._options(), "download", package], self._archives)
         return file
 
     def version(self, package: str) -> str:
-        """The version of a package that the release has now. Raises: HostNotReady as above."""
+        """The version of a package that the release has now. Raises: HostNotReady as `fetch`."""
         return _name_and_version(Path(self._located(package)))[1]
 
     def fetch_source(self, package: str) -> Path:
-        """The archive of a package's source as its authors released it. Raises: HostNotReady as above."""
+        """The archive of a package's source as its authors released it. Raises: HostNotReady as `fetch`."""
         self._update()
         with tempfile.TemporaryDirectory(dir=self._state) as fresh:  # apt passes over what lies where it is called
-            said = self._run(
+            output = self._run(
                 ["apt-get", *self._options(), "source", "--download-only", "--tar-only", package], Path(fresh)
             )
-            found = [path for path in Path(fresh).iterdir() if ORIGINAL.fullmatch(path.name)]
-            if len(found) != 1:
-                raise HostNotReady(f"{package}: apt fetched no archive of its authors' source: {said.strip()}")
-            return found[0].rename(self._archives / found[0].name)
+            archives = [path for path in Path(fresh).iterdir() if re.fullmatch(r"\S+\.orig\.tar\.\w+", path.name)]
+            if len(archives) != 1:
+                raise HostNotReady(f"{package}: apt fetched no archive of its authors' source: {output.strip()}")
+            return archives[0].rename(self._archives / archives[0].name)
 
     def unpack(self, packages: Sequence[str]) -> Unpacked:
         """These packages with all that they need, in one folder; what was unpacked before is not unpacked again."""
@@ -183,8 +168,8 @@ class DebianRelease:
     def needs(self, package: str, pattern: str) -> list[str]:
         """Names of the packages that `package` depends on itself, of those that match the regular expression."""
         self._update()
-        said = self._answer(["apt-cache", *self._options(), "depends", package])
-        return [match[1] for match in re.finditer(r"Depends: (\S+)", said) if re.fullmatch(pattern, match[1])]
+        output = self._answer(["apt-cache", *self._options(), "depends", package])
+        return [match[1] for match in re.finditer(r"Depends: (\S+)", output) if re.fullmatch(pattern, match[1])]
 
     def kernels(self) -> dict[str, str]:
         """Every kernel that the release still has, of the usual build: package to version. Raises: HostNotReady."""
@@ -195,16 +180,16 @@ class DebianRelease:
         images = sorted(filter(usual.fullmatch, names))
         if not images:
             return {}
-        said = self._answer(["apt-cache", *self._options(), "madison", *images])
-        fields = ([field.strip() for field in line.split("|")] for line in said.splitlines())
+        output = self._answer(["apt-cache", *self._options(), "madison", *images])
+        fields = ([field.strip() for field in line.split("|")] for line in output.splitlines())
         return {name: version for name, version, place in fields if place.endswith("Packages")}
 
     def _located(self, package: str) -> str:
         self._update()
-        said = self._answer(["apt-get", *self._options(), "download", "--print-uris", package])
-        match = re.search(r"^'\S+' (\S+)", said, re.MULTILINE)
+        output = self._answer(["apt-get", *self._options(), "download", "--print-uris", package])
+        match = re.search(r"^'\S+' (\S+)", output, re.MULTILINE)
         if match is None:
-            raise HostNotReady(f"{package}: apt does not say where it is: {said.strip()}")
+            raise HostNotReady(f"{package}: apt does not say where it is: {output.strip()}")
         return match[1]
 
     @property
@@ -220,7 +205,7 @@ class DebianRelease:
         stamp = self._state / "updated"
         if stamp.is_file() and time.time() - stamp.stat().st_mtime < FRESH_S:
             return
-        check_programs(PROGRAMS, USERS[self.kind])
+        check_programs(PROGRAMS, "an emulated machine" if self.kind == "deb" else "the source of a project")
         if not KEYRING.is_file():
             msg = f"{KEYRING}: the keys of Debian's archive are not here; on Debian and Ubuntu: "
             raise HostNotReady(msg + "apt install debian-archive-keyring")
@@ -253,9 +238,9 @@ class DebianRelease:
         """
         kept = self._state / "answers" / hashlib.sha256("\0".join(command).encode()).hexdigest()[:16]
         if not kept.is_file():
-            said = self._run(command)
+            output = self._run(command)
             with made_whole(kept) as fresh:
-                fresh.write_text(said, encoding="utf-8")
+                fresh.write_text(output, encoding="utf-8")
         return kept.read_text(encoding="utf-8")
 
     def _run(self, command: Sequence[str], folder: Path | None = None) -> str:
@@ -286,9 +271,9 @@ def made_whole(target: Path) -> Iterator[Path]:
 
 def mirror() -> str:
     """The mirror of Debian that the host's own apt uses; Debian's own where it uses none."""
-    said = _run(["apt-get", "indextargets", "--format", "$(ORIGIN)/$(LABEL) $(REPO_URI)"])
-    known = [line.split()[1] for line in said.splitlines() if line.startswith("Debian/Debian ")]
-    return known[0].rstrip("/") if known else MIRROR
+    output = _run(["apt-get", "indextargets", "--format", "$(ORIGIN)/$(LABEL) $(REPO_URI)"])
+    mirrors = [line.split()[1] for line in output.splitlines() if line.startswith("Debian/Debian ")]
+    return mirrors[0].rstrip("/") if mirrors else MIRROR
 
 
 def check_programs(programs: dict[str, str], user: str = "an emulated machine") -> None:
@@ -301,7 +286,7 @@ def check_programs(programs: dict[str, str], user: str = "an emulated machine") 
 
 def _run(command: Sequence[str], folder: Path | None = None) -> str:
     """The output of a command. Raises: ProbeEffectError with its message when it fails."""
-    run = run_program(command, TIMEOUT_S, cwd=folder, stdin=subprocess.DEVNULL)
+    run = run_program(command, 600, cwd=folder, stdin=subprocess.DEVNULL)
     if run.returncode != 0:
         words = (run.stderr.strip() or run.stdout.strip()).splitlines()
         raise ProbeEffectError(f"`{command[0]}` ended with status {run.returncode}: {'; '.join(words[-3:])}")

@@ -34,11 +34,8 @@ from probe_effect.tracers.proc import count_runs, program_runs
 from probe_effect.tracers.protocol import Tracer, state_of
 from probe_effect.tracers.tool import ToolSession, known_tracers, with_paths
 
-RUN_TIME = 7
-"""The place of `rq_cpu_time` among the words of a CPU's line; version 15 of the format and later."""
-
-SWITCHED_AFTER_S = 0.002
-"""A task's run is added when it leaves its CPU, so we leave ours before we read."""
+RUN_TIME = 7  # the place of `rq_cpu_time` among the words of a CPU's line; version 15 of the format and later
+SWITCHED_AFTER_S = 0.002  # a task's run is added when it leaves its CPU, so we leave ours before we read
 
 
 class Reading(NamedTuple):
@@ -113,7 +110,6 @@ class GuestRequests:
 
     def facts(self, request: Message) -> Message:
         """Path to text of the files that say what the machine is."""
-        del request
         paths = (path for pattern in GUESTS["facts"]["files"] for path in sorted(self._root.glob(pattern)))
         return {
             "files": {
@@ -124,15 +120,14 @@ class GuestRequests:
 
     def tracers(self, request: Message) -> Message:
         """What each tracer named in `words` reports about itself and `needs`; these can run from now on."""
-        known = self._known() | {"libbpf": Libbpf(prebuilt=Path(PREBUILT))}
-        known |= {name: replace(one, inside=True) for name, one in known.items() if isinstance(one, Audit)}
-        every, names = with_paths(known, request["words"])
+        tracers = self._known() | {"libbpf": Libbpf(prebuilt=Path(PREBUILT))}
+        tracers |= {name: replace(tracer, inside=True) for name, tracer in tracers.items() if isinstance(tracer, Audit)}
+        every, names = with_paths(tracers, request["words"])
         self._tracers = {name: every[name] for name in names}
-        needs = request["needs"]
-        return {"tracers": [asdict(state_of(one, needs)) | {"tool": one.tool} for one in self._tracers.values()]}
+        states = [asdict(state_of(tracer, request["needs"])) for tracer in self._tracers.values()]
+        return {"tracers": [state | {"tool": every[state["tracer"]].tool} for state in states]}
 
     def functions(self, request: Message) -> Message:
-        """First bytes of probed functions."""
         return {"functions": probed_functions(request["names"], load_of(request["load"]))}
 
     def clock(self, request: Message) -> Message:
@@ -186,7 +181,6 @@ class GuestRequests:
 
     def symbols(self, request: Message) -> Message:
         """The kernel's functions, as /proc/kallsyms has them."""
-        del request
         return {"symbols": self._symbols(lambda line: "[" not in line)}
 
     def mechanisms(self, request: Message) -> Message:
@@ -239,7 +233,7 @@ def _with_starts(row: Sample, taken: Mapping[str, Taken | None]) -> Sample:
 def serve(line: FileIO, guest: GuestRequests) -> None:
     """Answer requests until the line ends."""
     requests = (guest.facts, guest.tracers, guest.functions, guest.clock, guest.run, guest.symbols, guest.mechanisms)
-    handlers: dict[str, Callable[[Message], Message]] = {one.__name__: one for one in requests}
+    handlers: dict[str, Callable[[Message], Message]] = {handler.__name__: handler for handler in requests}
     for text in line:
         request = decode(text)
         if request is None:

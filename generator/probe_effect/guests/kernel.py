@@ -17,9 +17,6 @@ from probe_effect.guests.debian import DEFAULT, LOADERS, RELEASE, DebianRelease,
 from probe_effect.host.compilers import Sysroot
 from probe_effect.model import HostNotReady, ProbeEffectError, UsageError
 
-META_PACKAGE = "linux-image-{architecture}"
-"""Depends on the newest kernel of its release."""
-
 WANTED = re.compile(r"\./(boot|usr/lib/modules/[^/]+)/(vmlinuz|config)(-.*)?")
 """The image and the build options: in /boot, and since Linux 6.19's packages beside the modules."""
 
@@ -79,7 +76,7 @@ def newest(release: DebianRelease) -> tuple[str, list[str]]:
 
     Raises: HostNotReady where the release has none for the architecture, or cannot be asked.
     """
-    meta = META_PACKAGE.format(architecture=release.architecture.debian)
+    meta = f"linux-image-{release.architecture.debian}"  # depends on the newest kernel of its release
     images = release.needs(meta, r"linux-image-\d.*")
     if not images:
         msg = f"Debian {release.name} has no kernel for {release.architecture.debian}: its {meta} depends on none"
@@ -127,12 +124,6 @@ LEFT_OUT = re.compile(
 
 PROGRAM_FOLDERS = ("usr/bin", "usr/sbin", "bin", "sbin")
 
-WRAPPER = """\
-#!/bin/sh
-# A program of another release of Debian: with that release's loader and libraries.
-exec {command} "$@"
-"""
-
 
 def archive(folder: Path, target: Path) -> Path:
     """The files of `folder` as an archive; made before, or now. Raises: ProbeEffectError with cpio's words."""
@@ -159,8 +150,8 @@ def archive(folder: Path, target: Path) -> Path:
 def join(archives: Sequence[Path], target: Path) -> Path:
     """The archives concatenated in one file, as an emulator takes them."""
     with target.open("wb") as whole:
-        for one in archives:
-            with one.open("rb") as part:
+        for path in archives:
+            with path.open("rb") as part:
                 shutil.copyfileobj(part, whole)
             whole.write(b"\0" * (-whole.tell() % 4))
     return target
@@ -173,11 +164,10 @@ def compile_python(system: Sysroot, *folders: Path) -> None:
     every processor, so the system is one that runs here.
     """
     python = _only(system.root / "usr/bin", "python3.[0-9]*").name
-    command = [*foreign(system, python), "-I", "-m", "compileall", "-q"]
-    options = ["--invalidation-mode", "unchecked-hash"]
+    options = ["-I", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"]
     # Some modules of the tests of others do not compile; what is needed and faulty shows when it is run.
     subprocess.run(
-        [*command, *options, *map(str, folders)],
+        [*foreign(system, python), *options, *map(str, folders)],
         env={"PYTHONHOME": str(system.root / "usr")},
         capture_output=True,
         timeout=600,
@@ -201,11 +191,13 @@ def foreign(system: Sysroot, program: str, place: Path | None = None) -> list[st
 
 def wrapper(system: Sysroot, place: Path, program: str) -> str:
     """A shell script that runs `program` of the system, when that is in the folder `place`."""
-    return WRAPPER.format(command=" ".join(foreign(system, program, place)))
+    command = " ".join(foreign(system, program, place))
+    comment = "# A program of another release of Debian: with that release's loader and libraries."
+    return f'#!/bin/sh\n{comment}\nexec {command} "$@"\n'
 
 
 def _only(folder: Path, pattern: str) -> Path:
-    found = sorted(path for path in folder.rglob(pattern) if path.is_file())
-    if not found:
+    files = sorted(path for path in folder.rglob(pattern) if path.is_file())
+    if not files:
         raise ProbeEffectError(f"{folder}: no {pattern} in it")
-    return found[0]
+    return files[0]

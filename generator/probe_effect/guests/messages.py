@@ -10,9 +10,7 @@ from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask
 from probe_effect.model import Key
 
 Message = dict[str, Any]
-
-PLACE = "/probe-effect"
-"""Our folder in the guest."""
+PLACE = "/probe-effect"  # our folder in the guest
 
 LIBRARY, SUITES, WORKLOADS, PREBUILT, CONFIG = (
     f"{PLACE}/{name}" for name in ("python", "suites", "workloads", "prebuilt", "boot")
@@ -27,10 +25,10 @@ def encode(message: Message) -> bytes:
 def decode(line: bytes) -> Message | None:
     """The object of a line; None for anything else, because a kernel may print anything to a serial line."""
     try:
-        found = json.loads(line)
+        message = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return message if isinstance(message, dict) else None
 
 
 def in_guest(script: Path) -> str:

@@ -23,10 +23,9 @@ RELEASES = ("bullseye", "bookworm", "trixie", "trixie-backports", "sid")
 """The releases of Debian whose kernel is followed."""
 
 TRACER_RELEASES = (USERLAND, "trixie", "sid")
-"""Those whose tracers are followed: the userland's own, and each later one that has another version."""
+"""The releases whose tracers are followed: the userland's own, and each later one that has another version."""
 
-NARROWED = {"--case", "--quick"}
-"""Options with which a run counts only a part of a suite."""
+NARROWED = {"--case", "--quick"}  # options with which a run counts only a part of a suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +35,10 @@ class CountingTracer:
     word: str
     """The tracer's name for `--tracer`: `libbpf`, `bpftrace=bpftrace/trixie`."""
     package: str | None
-    """Its package and version; None where its version is not followed."""
+    """The tracer's package and version; None where its version is not followed."""
 
     @property
     def tool(self) -> str:
-        """The tool whose scripts it runs."""
         return self.word.partition("=")[0]
 
     def __str__(self) -> str:
@@ -53,7 +51,7 @@ class Offer:
 
     release: str
     architecture: str
-    """As Debian names it."""
+    """The architecture as Debian names it."""
     kernel: str
     """The package and its version."""
     tracers: tuple[CountingTracer, ...]
@@ -86,20 +84,20 @@ def _followed(by: Literal["version", "kernel"]) -> list[str]:
 
 
 def missing(offers: Iterable[Offer], runs: Sequence[MachineFile], able: Mapping[str, set[str]]) -> list[Job]:
-    """What no run counted, kernel after kernel, each once; `able` is suite to the tools that it has scripts for."""
-    known: dict[tuple[str, str], set[str]] = defaultdict(set)
+    """The jobs that no run did, kernel after kernel; `able` is suite to the tools that it has scripts for."""
+    counted_with: dict[tuple[str, str], set[str]] = defaultdict(set)
     for run in filter(_stands, runs):
-        told = {_unplaced(origin) for origin in run.run.packages.values()}
-        known[_unplaced(run.run.packages.get("kernel", "")), run.run.suite] |= told | set(run.tools)
+        packages = {_unplaced(origin) for origin in run.run.packages.values()}
+        counted_with[_unplaced(run.run.packages.get("kernel", "")), run.run.suite] |= packages | set(run.tools)
     kernels: dict[str, Offer] = {}
-    for one in offers:  # each by the first release that has it
-        kernels.setdefault(one.kernel, one)
+    for offer in offers:  # each kernel by the first release that has it
+        kernels.setdefault(offer.kernel, offer)
     jobs = []
-    for one in kernels.values():
+    for kernel, offer in kernels.items():
         for suite, tools in able.items():
-            wanted = [tracer for tracer in one.tracers if tracer.tool in tools]
-            if todo := tuple(tracer for tracer in wanted if str(tracer) not in known[one.kernel, suite]):
-                jobs.append(Job(one, suite, todo))
+            wanted = [tracer for tracer in offer.tracers if tracer.tool in tools]
+            if todo := tuple(tracer for tracer in wanted if str(tracer) not in counted_with[kernel, suite]):
+                jobs.append(Job(offer, suite, todo))
     return jobs
 
 
@@ -120,8 +118,8 @@ def duration_s(job: Job, runs: Iterable[MachineFile], machine: str, blocks: int)
             begun, ended = (datetime.fromisoformat(moment) for moment in (run.run.started, str(run.run.ended)))
             pace_s = (ended - begun).total_seconds() / len(run.tools) / run.run.blocks
             paces[run.machine.architecture == machine].append(pace_s)
-    found = paces[True] or paces[False]
-    return median(found) * len(job.tracers) * (blocks + 1) if found else None
+    best = paces[True] or paces[False]
+    return median(best) * len(job.tracers) * (blocks + 1) if best else None
 
 
 def _is_whole(run: MachineFile) -> bool:

@@ -27,7 +27,7 @@ from probe_effect.host.system import cpuinfo
 from probe_effect.model import HostNotReady, ProbeEffectError
 
 RELEASE = "trixie"
-"""Of Debian, whose QEMU is taken: 10.0. Before 8.1 a second CPU starves with `-icount`, which was mended by
+"""The release of Debian whose QEMU is taken: 10.0. Before 8.1 a second CPU starves with `-icount`, which was mended by
 "accel/tcg/tcg-accel-ops-rr: ensure fairness with icount"."""
 
 FIRMWARE = ("usr/share/qemu", "usr/share/seabios")
@@ -55,28 +55,15 @@ CPUS = 2
 """With `-icount` they take turns, so that the clock counts what all of them execute. The workload has one of its own:
 on CPU 0 an event of bpftrace for all processes costs twice as much."""
 
-MACHINE_OPTIONS = ("-m", "3G", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot")
-
-BOOT_WORDS = "quiet panic=-1 oops=panic"
-"""Boot parameters of every guest. A panic ends the machine."""
-
-QMP = "control"
-"""Name of the socket at which QEMU says which of its threads are the guest's CPUs."""
-
-TAIL_LINES = 6
+QMP = "control"  # name of the socket at which QEMU says which of its threads are the guest's CPUs
 PANIC = "Kernel panic - not syncing"
 FAULT = re.compile(r"(?:BUG: |Oops: |RIP: |pc : |Unable to handle |Internal error: ).*")
 """What a kernel that dies of a fault says of it: where, and at what. A call trace and registers follow."""
-MOST_FAULTS = 4
 GAVE_UP = re.compile("KVM internal error|kvm run failed")
 """What QEMU says when KVM cannot go on (accel/kvm/kvm-all.c): the guest then stands still, and QEMU does not end."""
 LOOK_EVERY_S = 0.2
-
-MOST_BYTES = 32 << 20
-"""Of an answer: ten times as many as the packed symbols of a kernel have."""
-
-TEXT_BYTES = 1 << 20
-"""Of a console: as much of its end is looked at."""
+MOST_BYTES = 32 << 20  # of an answer, at most: ten times the packed symbols of a kernel
+TEXT_BYTES = 1 << 20  # how much of the end of a console is looked at
 
 
 class GuestLost(ProbeEffectError):
@@ -85,11 +72,11 @@ class GuestLost(ProbeEffectError):
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What is booted."""
+    """What a guest boots."""
 
     kernel: Path
     archives: tuple[Path, ...]
-    """Of its initial file system, behind each other."""
+    """The archives of its initial file system, which follow each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +99,8 @@ class Emulator:
         """The version that QEMU reports, `QEMU emulator version 10.0.13`; None if it does not run."""
         with suppress(OSError):
             run = run_program([*self.command, "--version"], 30)
-            if found := re.match(r"QEMU emulator version [\w.]+", run.stdout):
-                return found[0]
+            if version := re.match(r"QEMU emulator version [\w.]+", run.stdout):
+                return version[0]
         return None
 
 
@@ -124,7 +111,7 @@ def find_emulator(architecture: GuestArchitecture, cache: Path) -> Emulator:
     """
     system = DebianRelease(RELEASE, cache, of_the_host()).unpack([architecture.emulator_package]).system
     firmware = [word for folder in FIRMWARE for word in ("-L", str(system.root / folder))]
-    return Emulator(architecture, (*foreign(system, architecture.emulator), *firmware))
+    return Emulator(architecture, (*foreign(system, f"qemu-system-{architecture.machine}"), *firmware))
 
 
 class RunningGuest:
@@ -136,14 +123,15 @@ class RunningGuest:
         folder, architecture, mode = Path(self._folder.name), emulator.architecture, MODES[accelerator]
         self._initramfs = join(image.archives, folder / "initramfs")
         named = (architecture.console, architecture.clock if mode.counts else "", f"LINE={architecture.port}")
-        boot_words = " ".join(filter(None, (*named, BOOT_WORDS, mode.boot_words, "rdinit=/probe-effect/init")))
+        ends = ("quiet", "panic=-1", "oops=panic")  # a panic ends the machine
+        boot_words = " ".join(filter(None, (*named, *ends, mode.boot_words, "rdinit=/probe-effect/init")))
         control = () if mode.counts else ("-qmp", f"unix:{folder / QMP},server=on,wait=off")
         with (folder / "errors").open("wb") as errors:
             self._child = Child(
                 [
                     *emulator.command,
                     *emulator.options(accelerator),
-                    *MACHINE_OPTIONS,
+                    *("-m", "3G", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
                     *more,
                     *("-serial", f"file:{folder / 'console'}"),
                     *("-chardev", "stdio,id=line,signal=off", *architecture.line),
@@ -172,11 +160,11 @@ class RunningGuest:
             control.sendall(b'{"execute": "qmp_capabilities"} {"execute": "query-cpus-fast"}\n')
             with control.makefile(encoding="utf-8") as lines:
                 answers = (json.loads(line).get("return") for line in lines)
-                found = next(filter(None, answers))  # the first command returns nothing
+                cpus = next(filter(None, answers))  # the first command returns nothing
         for thread in Path(f"/proc/{self._child.pid}/task").iterdir():
             with suppress(ProcessLookupError):  # it has just ended
                 os.sched_setaffinity(int(thread.name), {others})
-        os.sched_setaffinity(next(one["thread-id"] for one in found if one["cpu-index"] == CPUS - 1), {workload})
+        os.sched_setaffinity(next(cpu["thread-id"] for cpu in cpus if cpu["cpu-index"] == CPUS - 1), {workload})
 
     def ask(self, request: Message, timeout_s: float) -> Message:
         """The answer to a request. Raises: GuestLost when there is none; ProbeEffectError in the guest's own words."""
@@ -188,7 +176,6 @@ class RunningGuest:
         return answer
 
     def end(self) -> None:
-        """Make sure that the emulator has ended."""
         self._child.end()
         self._folder.cleanup()
 
@@ -225,12 +212,12 @@ class RunningGuest:
 
     def _why(self, what: str) -> str:
         console, errors = self._text("console"), self._text("errors")
-        if (place := console.find(PANIC)) >= 0:
-            faults = FAULT.findall(console[:place])[:MOST_FAULTS]
-            what = f"its kernel panicked: {' | '.join([console[place:].splitlines()[0], *faults])}"
-        said = [line for line in errors.splitlines() if line.strip()][:2]
-        tail = [line.strip() for line in console.splitlines() if line.strip()][-TAIL_LINES:]
-        parts = [what, *said, f"its console's last lines: {' | '.join(tail) or 'none'}"]
+        if (start := console.find(PANIC)) >= 0:
+            faults = FAULT.findall(console[:start])[:4]
+            what = f"its kernel panicked: {' | '.join([console[start:].splitlines()[0], *faults])}"
+        complaints = [line for line in errors.splitlines() if line.strip()][:2]
+        tail = [line.strip() for line in console.splitlines() if line.strip()][-6:]
+        parts = [what, *complaints, f"its console's last lines: {' | '.join(tail) or 'none'}"]
         return "the emulated machine is lost: " + "; ".join(parts)
 
 
@@ -253,7 +240,7 @@ def trouble(root: Path = ROOT) -> str | None:
     except FileNotFoundError:
         kind = "no_module" if flag else "no_cpu" if MACHINE == "x86_64" else "no_arm"
     except PermissionError:
-        groups = {one.gr_gid: one.gr_name for one in grp.getgrall() if one.gr_gid}  # not root's: that is too much
+        groups = {group.gr_gid: group.gr_name for group in grp.getgrall() if group.gr_gid}  # root's is too much
         facts["group"] = groups.get(device.stat().st_gid)
         kind = "group" if facts["group"] else "closed"
     except OSError as error:

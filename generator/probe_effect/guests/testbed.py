@@ -34,17 +34,14 @@ from probe_effect.store.tables import printable
 from probe_effect.tools import TOOLS
 from probe_effect.tracers.protocol import TracerState
 
-LOSSES = 3
-"""Guests that may be lost one after the other, without a run between that ends, before we give up."""
-
+LOSSES = 3  # guests that may be lost one after the other, without a run between that ends, before we give up
 RELEASE_FILE, RELEASE = "proc/sys/kernel/osrelease", re.compile(r"\d[\w.+~-]*")
 
 ROW, STATE, FUNCTIONS = TypeAdapter(Sample), TypeAdapter(TracerState), TypeAdapter(dict[str, str])
 """Answers, which whatever runs in the guest may have given."""
 
-RUNS_DIGITS = 4
 LEAST_EVENTS = 10_000
-"""Of a trial, for its runs of programs to be set against them: some dozens are those of other processes."""
+"""Fewest events of a trial by which its runs of programs are divided: some dozens of runs are of other processes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +50,7 @@ class Patience:
 
     boot_s: float = MODES["tcg"].boot_s
     answer_s: float = 300.0
-    """For one run: a quiet host needs 3 s, a busy one 40 s for the slowest tracer. Now and then a guest hangs."""
+    """Limit of one run: a quiet host needs 3 s, a busy one 40 s for the slowest tracer. Now and then a guest hangs."""
     overall_s: float = 12 * 3600.0
 
 
@@ -70,7 +67,7 @@ class EmulatedMachine(Testbed):
     accelerator: Accelerator = "tcg"
     patience: Patience = field(default_factory=Patience)
     recorder: PathRecorder | None = None
-    """What records the paths of events; None: nothing does."""
+    """The recorder of the paths of events; None: they are not recorded."""
     _host_cpus: tuple[int, int | None] = (0, None)
     _guest: RunningGuest | None = None
     _is_spoilt: bool = False
@@ -97,20 +94,17 @@ class EmulatedMachine(Testbed):
         """Tracer id to tracer, as they describe themselves inside. Raises: HostNotReady when it does not boot."""
         if not self._tracers:
             with _understood():
-                for one in self._survey()["tracers"]:
-                    tool, said = TOOLS[one.pop("tool")].name, STATE.validate_python(one)
-                    self._tracers[said.tracer] = GuestTracer(id=said.tracer, tool=tool, said=said)
+                for answer in self._survey()["tracers"]:
+                    tool, state = TOOLS[answer.pop("tool")].name, STATE.validate_python(answer)
+                    self._tracers[state.tracer] = GuestTracer(id=state.tracer, tool=tool, said=state)
         return self._tracers
 
     def cpus(self, work: Work) -> tuple[int, int | None]:
-        """The last CPU for the workload, and the first for tracers."""
-        del work
         return CPUS - 1, 0
 
     @contextmanager
     def held(self, cpus: tuple[int, int | None]) -> Iterator[None]:
         """Hold the guest, which is ours alone; while times are taken, no other measurement runs on this machine."""
-        del cpus
         self._mechanisms, self._program_runs = {}, {}  # each suite has its own
         if self.recorder:
             self.recorder.begin()
@@ -118,7 +112,6 @@ class EmulatedMachine(Testbed):
             yield
 
     def program(self, work: Work) -> CompiledProgram:
-        """The suite's workload, compiled for the guest's C library."""
         return self.assembly.programs[work.source()]
 
     def run(self, planned: PlannedRun, load: WorkloadTask, watch: TracerTask | None, limits: Limits) -> Sample:
@@ -129,8 +122,8 @@ class EmulatedMachine(Testbed):
         before, self._is_spoilt = self._is_spoilt, watch is not None and TOOLS[watch.tracer.tool].spoils
         if before and not self._is_spoilt:
             self._end()  # the next question boots another, in which the tool never was
-        place = f"{planned.subject.case} {planned.subject.tracer}"
-        request = run_request(planned, load, watch, limits, looking=place not in self._mechanisms)
+        cell = f"{planned.subject.case} {planned.subject.tracer}"
+        request = run_request(planned, load, watch, limits, looking=cell not in self._mechanisms)
         try:
             answer = self._ask(request)
         except GuestLost as first:
@@ -141,25 +134,21 @@ class EmulatedMachine(Testbed):
                 return replace(empty_row(planned), status="failed", note=as_note(f"twice: {second}"))
         self._lost = 0
         if self.recorder:
-            # Record the path of an event, where there is none yet; a guest that is lost is tried again at the next run.
-            try:
+            try:  # a guest that is lost is tried again at the next run
                 self.recorder.record(planned.subject, request, self._ask)
             except GuestLost as lost:
                 self.tell(f"{lost}; {planned.subject.case} with {planned.subject.tracer} was not recorded")
         with _understood():
             row = ROW.validate_python(answer["row"])
             if watch is not None:  # the first run is a trial, which is not counted
-                self._mechanisms.setdefault(place, answer["mechanism"])
-                self._keep_runs(place, answer["program_runs"], row.events or 0)
+                self._mechanisms.setdefault(cell, answer["mechanism"])
+                runs, events = answer["program_runs"], row.events or 0
+                if cell not in self._program_runs and runs is not None and events >= LEAST_EVENTS:
+                    self._program_runs[cell] = ratio = round(runs / events, 4)
+                    if not runs_add_up(ratio):
+                        words = f"the kernel ran its programs {ratio} times for each event, which is no whole number"
+                        self.tell(f"{cell}: {words}")
             return row
-
-    def _keep_runs(self, place: str, runs: int | None, events: int) -> None:
-        """How often the kernel ran the tracer's programs for each event, where that was asked and events are many."""
-        if place in self._program_runs or runs is None or events < LEAST_EVENTS:
-            return
-        self._program_runs[place] = ratio = round(runs / events, RUNS_DIGITS)
-        if not runs_add_up(ratio):
-            self.tell(f"{place}: the kernel ran its programs {ratio} times for each event, which is no whole number")
 
     def recorded(self, row: Sample) -> Sample:
         """The row with the clock's reading as the instructions that it counts; times say nothing there."""
@@ -179,12 +168,12 @@ class EmulatedMachine(Testbed):
             told = {"virtualization": KVM_GUEST, "nested": host.virtualization is not None}
             told |= {"governor": host.governor, "turbo": host.turbo}
         with self._root() as root:
-            found = collect.collect_machine(root)
+            machine = collect.collect_machine(root)
             counted = {"cpu_model": "QEMU tcg", "virtualization": f"linux {self._release}"}
-            named = found.model_copy(update=counted if counts else told)
+            named = machine.model_copy(update=counted if counts else told)
             own = (*signature(root), str(self.assembly.emulator.version()))
             told["id"] = with_id(named, own, self._release).id
-        return found.model_copy(update=told | {"architecture": self.assembly.emulator.architecture.machine})
+        return machine.model_copy(update=told | {"architecture": self.assembly.emulator.architecture.machine})
 
     def system(self, program: Path | None, cpu: int) -> System:
         """The guest's operating system; a read of a clock that counts instructions costs no time worth knowing."""
@@ -195,8 +184,7 @@ class EmulatedMachine(Testbed):
             return collect.collect_system(read_ns, root)
 
     def cores(self) -> dict[int, str]:
-        """None: a guest's CPUs run on whichever of the host's are free."""
-        return {}
+        return {}  # a guest's CPUs run on whichever of the host's are free
 
     def cpu_times(self, cpu: int) -> CpuTimes | None:
         """How the guest says that its CPU spent its time: what it had to wait for the host's CPU is steal."""
@@ -206,7 +194,6 @@ class EmulatedMachine(Testbed):
             return cpu_times(root, cpu)
 
     def functions(self, names: Sequence[str], load: WorkloadTask) -> dict[str, str]:
-        """First bytes of the user functions that are probed, as the guest has them."""
         request = {"do": "functions", "names": list(names), "load": load_message(load)}
         with _understood():
             return FUNCTIONS.validate_python(self._ask(request)["functions"])
@@ -219,8 +206,7 @@ class EmulatedMachine(Testbed):
             return self._release, [str(line) for line in self._ask(request)["lines"]]
 
     def origins(self) -> Origins:
-        """How kprobes were made, and the packages that it was made of."""
-        ids = dict(zip((one.word for one in self.wanted), self.tracers(), strict=True))
+        ids = dict(zip((wanted.word for wanted in self.wanted), self.tracers(), strict=True))
         packages = {ids.get(name, name): origin for name, origin in self.assembly.packages.items()}
         emulator = self.assembly.emulator
         made = " ".join([str(emulator.version()), *emulator.options(self.accelerator)])
@@ -229,7 +215,6 @@ class EmulatedMachine(Testbed):
         return Origins(mechanisms, packages | {"emulator": made} | host, dict(sorted(self._program_runs.items())))
 
     def paths(self) -> Sequence[EventPath]:
-        """What single events of the suite execute, where that was recorded."""
         return self.recorder.events if self.recorder else ()
 
     @property
@@ -248,10 +233,12 @@ class EmulatedMachine(Testbed):
             self._survey()
         with TemporaryDirectory() as folder:
             root = Path(folder)
-            for name, text in self._files.items():
-                _put(root / name, text)
+            files = dict(self._files)
             if config := self.assembly.config:
-                _put(root / f"boot/config-{self._release}", config.read_text(encoding="utf-8"))
+                files[f"boot/config-{self._release}"] = config.read_text(encoding="utf-8")
+            for name, text in files.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text, encoding="utf-8")
             yield root
 
     def _survey(self) -> Message:
@@ -263,13 +250,12 @@ class EmulatedMachine(Testbed):
             raise (KvmUnusable if self.accelerator == "kvm" else HostNotReady)(str(lost)) from lost
 
     def _facts(self) -> dict[str, str]:
-        """Path to text of the guest's files that describe it. Raises: GuestLost."""
         with _understood():
             return {name: str(text) for name, text in self._ask({"do": "facts"})["files"].items() if was_asked(name)}
 
     def _introduced(self) -> Message:
         """Have the guest know its tracers, which it must after each boot."""
-        request = {"do": "tracers", "words": [one.word for one in self.wanted], "needs": list(get_args(Need))}
+        request = {"do": "tracers", "words": [wanted.word for wanted in self.wanted], "needs": list(get_args(Need))}
         return self._running().ask(request, self.patience.answer_s)
 
     def _ask(self, request: Message) -> Message:
@@ -286,7 +272,6 @@ class EmulatedMachine(Testbed):
             raise
 
     def _running(self) -> RunningGuest:
-        """The guest, booted where none runs. Raises: GuestLost."""
         if self._guest is None:
             more = self.recorder.words if self.recorder else ()
             self._guest = RunningGuest(self.assembly.image, self.assembly.emulator, self.accelerator, more)
@@ -320,8 +305,3 @@ def was_asked(name: str) -> bool:
     return ".." not in parts and any(
         len(parts) == len(pattern) and all(map(fnmatchcase, parts, pattern)) for pattern in asked
     )
-
-
-def _put(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")

@@ -40,21 +40,16 @@ def other_pids(root: Path = ROOT) -> str | None:
 
 def kernel_config(root: Path = ROOT) -> dict[str, str] | None:
     """The kernel's build options, name without `CONFIG_` to value, `n` where not set; None when no file has them."""
-    text = _config_text(root)
-    if text is None:
-        return None
-    options = {match[1]: match[2] for match in re.finditer(r"^CONFIG_(\w+)=(.*)$", text, re.MULTILINE)}
-    unset = {match[1]: "n" for match in re.finditer(r"^# CONFIG_(\w+) is not set$", text, re.MULTILINE)}
-    return options | unset
-
-
-def _config_text(root: Path) -> str | None:
     try:
-        return gzip.decompress((root / "proc/config.gz").read_bytes()).decode("utf-8", errors="replace")
+        text: str | None = gzip.decompress((root / "proc/config.gz").read_bytes()).decode("utf-8", errors="replace")
     except OSError:
         release = read_text(root, "proc/sys/kernel/osrelease") or os.uname().release
         # Debian and Ubuntu keep the file in /boot, Fedora beside the modules.
-        return read_text(root, f"boot/config-{release}") or read_text(root, f"lib/modules/{release}/config")
+        text = read_text(root, f"boot/config-{release}") or read_text(root, f"lib/modules/{release}/config")
+    if text is None:
+        return None
+    options = dict(re.findall(r"^CONFIG_(\w+)=(.*)$", text, re.MULTILINE))
+    return options | dict.fromkeys(re.findall(r"^# CONFIG_(\w+) is not set$", text, re.MULTILINE), "n")
 
 
 def run_program(

@@ -20,8 +20,7 @@ from probe_effect.store.machine_file import Machine, System, with_id
 PMUS = {"cpu_core": "performance core", "cpu_atom": "efficiency core"}
 """Drivers of counters that an Intel machine with two kinds has, to what their CPUs are."""
 
-SLOWER_RATIO = 0.85
-"""Cores of one kind differ by a few per cent, because the best of a chip may go faster."""
+SLOWER_RATIO = 0.85  # cores of one kind differ by a few per cent, because the best of a chip may go faster
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -44,57 +43,54 @@ def kinds(root: Path = ROOT) -> dict[int, CoreKind]:
     speeds = {cpu: int(read_text(root, f"{CPU_FOLDER}/cpu{cpu}/cpufreq/cpuinfo_max_freq") or 0) for cpu in cpus}
     fastest: dict[int, int] = {}
     for speed in sorted(set(speeds.values()), reverse=True):  # those that differ little are of one kind
-        fastest[speed] = next((one for one in fastest.values() if speed >= SLOWER_RATIO * one), speed)
+        fastest[speed] = next((top for top in fastest.values() if speed >= SLOWER_RATIO * top), speed)
     pmu = {cpu: name for name in PMUS for cpu in numbered(read_text(root, f"sys/devices/{name}/cpus") or "")}
     infos = processors(root)
     parts = {part: core_name(info) for info in infos.values() for part in [info.get("CPU part")]}
-    found = {}
+    of_cpu = {}
     for cpu in cpus:
         core = parts.get(infos.get(str(cpu), {}).get("CPU part")) or ""
         capacity = int(read_text(root, f"{CPU_FOLDER}/cpu{cpu}/cpu_capacity") or 0)
-        found[cpu] = _kind(capacity, pmu.get(cpu, ""), fastest[speeds[cpu]], core)
-    return found if len(set(found.values())) > 1 else {}
-
-
-def _kind(capacity: int, pmu: str, max_khz: int, core: str) -> CoreKind:
-    first, _, second = core.partition(" / ")  # of an Intel model with two kinds
-    own = (second if pmu == "cpu_atom" else first) if pmu else core
-    speed = f"{max_khz / 1e6:g} GHz" if max_khz else ""
-    name = ", ".join(filter(None, (own, PMUS.get(pmu), f"capacity {capacity}" if capacity else "", speed)))
-    return CoreKind(capacity, int(pmu == "cpu_core"), max_khz, name or "core")
+        max_khz, driver = fastest[speeds[cpu]], pmu.get(cpu, "")
+        first, _, second = core.partition(" / ")  # of an Intel model with two kinds
+        own = (second if driver == "cpu_atom" else first) if driver else core
+        clock = f"{max_khz / 1e6:g} GHz" if max_khz else ""
+        name = ", ".join(filter(None, (own, PMUS.get(driver), f"capacity {capacity}" if capacity else "", clock)))
+        of_cpu[cpu] = CoreKind(capacity, int(driver == "cpu_core"), max_khz, name or "core")
+    return of_cpu if len(set(of_cpu.values())) > 1 else {}
 
 
 def collect_machine(root: Path = ROOT) -> Machine:
     """The hardware, real or virtual. Where it has several kinds of cores, that of the workload's CPU is in its id."""
-    of_cpu = kinds(root)
+    of_cpu, topology = kinds(root), system.topology(root)
     cpu = choose_cpus(root)[0] if of_cpu else None
     kind = [of_cpu[cpu].name] if cpu in of_cpu else []
-    found = Machine(
+    machine = Machine(
         id="made-of-the-rest",
         cpu_model=system.cpu_model(root, cpu),
         cpu_numbers=system.numbers(root, cpu),
         microarchitecture=system.microarchitecture(root, cpu),
-        core_kinds=dict(Counter(one.name for one in of_cpu.values())),
+        core_kinds=dict(Counter(kind.name for kind in of_cpu.values())),
         architecture=system.architecture(),
-        sockets=system.sockets(root),
-        cores=system.cores(root),
+        sockets=len({package for package, _ in topology}) or None,
+        cores=len(topology) or None,
         threads=system.threads(root),
         smt=system.smt(root),
         memory_bytes=system.memory_bytes(root),
         governor=system.governor(root),
         turbo=system.turbo(root),
-        microcode=system.microcode(root, cpu),
+        microcode=system.cpuinfo(root, cpu).get("microcode"),
         virtualization=system.virtualization(root),
         nested=system.nested(root),
     )
-    return with_id(found, (*system.signature(root, cpu), *kind), system.kernel_release(root))
+    return with_id(machine, (*system.signature(root, cpu), *kind), system.kernel_release(root))
 
 
 def collect_system(
     clock_read_ns: float | None, root: Path = ROOT, traps: Mapping[str, float] = MappingProxyType({})
 ) -> System:
     """The operating system. The caller measures `clock_read_ns`, with the workload's own clock loop, and `traps`."""
-    found = System(
+    facts = System(
         os=system.os_name(root),
         kernel_release=system.kernel_release(root),
         kernel_config=system.kernel_options(root),
@@ -102,10 +98,10 @@ def collect_system(
         vulnerabilities=system.vulnerabilities(root),
         clocksource=system.clocksource(root),
         clock_read_ns=clock_read_ns,
-        bpf_jit=system.bpf_jit(root),
+        bpf_jit=read_text(root, "proc/sys/net/core/bpf_jit_enable"),
         boot_messages=system.boot_messages(root),
     )
-    return found.model_copy(update=traps)
+    return facts.model_copy(update=traps)
 
 
 def choose_cpus(root: Path = ROOT) -> tuple[int, int | None]:

@@ -36,7 +36,7 @@ class Sysroot:
 
     root: Path
     machine: str
-    """Its processor, as `uname -m` gives it."""
+    """The processor of the system, as `uname -m` gives it."""
 
     @property
     def triplet(self) -> str:
@@ -51,9 +51,9 @@ class Compiler:
     command: tuple[str, ...]
     link: tuple[str, ...] = ()
     absent: str
-    """What to say when it is not on the PATH, and what to do then."""
+    """The message where the compiler is not on the PATH, with what to do."""
     system: Sysroot | None = None
-    """What it compiles for; this system by default."""
+    """The system that it compiles for; this one by default."""
 
 
 def c_compiler_for(machine: str) -> tuple[str, str]:
@@ -91,8 +91,8 @@ def compiled(
     kind, name = target.split("/")
     path = (folder or cache_folder()) / kind / digest / name
     for file in (path, _digest_file(path)):
-        if found := stranger(file):
-            raise HostNotReady(f"{file}: would be run, but {found}; {OTHER_CACHE}")
+        if fault := stranger(file):
+            raise HostNotReady(f"{file}: would be run, but {fault}; {OTHER_CACHE}")
     if not _is_whole(path):
         own_folder(path.parent)
         _compile([program, *_words(system), *compiler.command[1:]], source, path, compiler.link)
@@ -124,8 +124,8 @@ def own_folder(folder: Path) -> Path:
             pass
     except OSError as error:
         raise HostNotReady(f"{folder}: {error.strerror}; {OTHER_CACHE}") from error
-    if found := stranger(folder):
-        raise HostNotReady(f"{folder}: {found}; {OTHER_CACHE}")
+    if fault := stranger(folder):
+        raise HostNotReady(f"{folder}: {fault}; {OTHER_CACHE}")
     return folder
 
 
@@ -148,7 +148,7 @@ def _words(system: Sysroot | None) -> list[str]:
 
 @cache
 def _version(program: str) -> str:
-    """First line of the compiler's own account, `gcc (Debian 12.2.0-14) 12.2.0` for instance."""
+    """`gcc (Debian 12.2.0-14) 12.2.0`, the first line that the compiler prints of its version."""
     run = run_program([program, "--version"], 30)
     return run.stdout.partition("\n")[0].strip() or Path(program).name
 
@@ -158,7 +158,6 @@ def _digest_file(path: Path) -> Path:
 
 
 def _is_whole(path: Path) -> bool:
-    """Whether a program is there, and is what was made."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest() == _digest_file(path).read_text(encoding="ascii")
     except (OSError, UnicodeDecodeError):

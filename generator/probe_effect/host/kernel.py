@@ -10,7 +10,7 @@ import ctypes
 import errno
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ FTRACE_TRACERS: dict[Need, str] = {need: one["tracer"] for need, one in FACILITI
 """Facility to its word in `available_tracers` and `current_tracer`."""
 
 ON_FTRACE = frozenset(need for need, one in FACILITIES.items() if "on_ftrace" in one)
-"""What patches the entry of functions through ftrace."""
+"""Facilities that patch the entry of functions through ftrace."""
 
 BTF = "sys/kernel/btf/vmlinux"
 
@@ -40,7 +40,10 @@ LSM = "sys/kernel/security/lsm"
 """The security modules at work, joined by commas. Source: security/inode.c, `lsm_read`."""
 
 LOCKDOWN = "sys/kernel/security/lockdown"
-"""Its level in brackets; the highest forbids kprobes and tracefs. Source: security/security.c, `lockdown_reasons`."""
+"""The file with the level of lockdown in brackets; the highest forbids kprobes and tracefs.
+
+Source: security/security.c, `lockdown_reasons`.
+"""
 
 KPROBE_LIST = "sys/kernel/debug/kprobes/list"
 MECHANISMS = {"[FTRACE]": "ftrace", "[OPTIMIZED]": "jump"}
@@ -98,8 +101,8 @@ def no_tracefs(root: Path) -> str:
     """Why tracefs is not mounted and what to do; root's commands have tried to mount it."""
     if os.path.ismount(root / TRACEFS[0]) and not is_empty(root / TRACEFS[0]):
         return CLOSED
-    known = read_text(root, "proc/filesystems")  # all that the kernel knows (proc_filesystems(5))
-    if known is not None and "tracefs" not in known.split():
+    filesystems = read_text(root, "proc/filesystems")  # all that the kernel knows (proc_filesystems(5))
+    if filesystems is not None and "tracefs" not in filesystems.split():
         return "this kernel has no tracefs: CONFIG_TRACING is not set"
     return MAY_NOT_MOUNT if os.geteuid() == 0 else NOT_MOUNTED
 
@@ -118,8 +121,8 @@ def mechanism(root: Path) -> str | None:
     """
     lines = (read_text(root, KPROBE_LIST) or "").splitlines()
     live = [line for line in lines if not any(mark in line for mark in ASLEEP)]
-    found = {next((name for mark, name in MECHANISMS.items() if mark in line), TRAP) for line in live}
-    return " + ".join(sorted(found)) or None
+    mechanisms = {next((name for mark, name in MECHANISMS.items() if mark in line), TRAP) for line in live}
+    return " + ".join(sorted(mechanisms)) or None
 
 
 def _nop10_refused(root: Path) -> str | None:
@@ -153,8 +156,12 @@ def _functions_missing(need: Need, root: Path) -> str | None:
 
 def _is_offered(need: Need, root: Path) -> bool:
     facility = FACILITIES[need]
-    if "types" in facility:
-        return _has_types(facility, root)
+    if "types" in facility:  # milliseconds; symbols take seconds
+        try:
+            names = (root / BTF).read_bytes()  # in BTF names end in 0 bytes
+        except OSError:
+            return (kernel_config(root) or {}).get(facility["option"]) == "y"
+        return all(f"\0{name}\0".encode() in names for name in facility["types"])
     if need == "lsm":
         return "bpf" in (read_text(root, LSM) or "").strip().split(",")
     if need == "fentry" and (kernel_config(root) or {facility["option"]: "y"}).get(facility["option"]) != "y":
@@ -162,15 +169,6 @@ def _is_offered(need: Need, root: Path) -> bool:
     if "tracer" in facility:
         return any(facility["tracer"] in ftrace_tracers(root / place) for place in TRACEFS)
     return any((root / sign.format(tracefs=place)).exists() for sign in facility["signs"] for place in TRACEFS)
-
-
-def _has_types(facility: Mapping[str, Any], root: Path) -> bool:
-    """Whether the kernel has a facility, by its types (milliseconds; symbols take seconds) or its build options."""
-    try:
-        names = (root / BTF).read_bytes()  # in BTF names end in 0 bytes
-    except OSError:
-        return (kernel_config(root) or {}).get(facility["option"]) == "y"
-    return all(f"\0{name}\0".encode() in names for name in facility["types"])
 
 
 def _has_none(need: Need, root: Path) -> str:
@@ -190,10 +188,7 @@ def _has_none(need: Need, root: Path) -> str:
     return f"this kernel has no {name}: {why}"
 
 
-CLONE_NEWNS = 0x00020000
-"""include/uapi/linux/sched.h."""
-MS_REC_SLAVE = 0x4000 | 0x80000
-"""MS_REC and MS_SLAVE of include/uapi/linux/mount.h."""
+CLONE_NEWNS, MS_REC, MS_SLAVE = 0x20000, 0x4000, 0x80000  # include/uapi/linux/sched.h and mount.h
 
 PLACES = (("debugfs", "sys/kernel/debug"), ("tracefs", TRACEFS[0]))
 """File system and its place (Documentation/trace/ftrace.rst, Documentation/filesystems/debugfs.rst)."""
@@ -234,7 +229,7 @@ def _mount(absent: Sequence[tuple[str, str]], root: Path, *, for_good: bool) -> 
     try:
         if not for_good:
             _asked(libc.unshare(CLONE_NEWNS), "unshare")
-            _asked(libc.mount(None, b"/", None, ctypes.c_ulong(MS_REC_SLAVE), None), "/")
+            _asked(libc.mount(None, b"/", None, ctypes.c_ulong(MS_REC | MS_SLAVE), None), "/")
         for kind, place in absent:
             target = os.fsencode(root / place)
             _asked(libc.mount(b"nodev", target, kind.encode(), ctypes.c_ulong(0), None), f"/{place}")

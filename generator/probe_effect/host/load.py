@@ -7,7 +7,6 @@ of a cgroup namespace is not seen.
 """
 
 import json
-import operator
 import os
 import subprocess
 import time
@@ -15,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import add, sub
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from probe_effect.host import ROOT, read_text, run_program
 from probe_effect.host.compilers import MACHINE, c_compiler, compiled
@@ -48,8 +47,7 @@ def slept_s() -> float:
     return 0.0
 
 
-SINCE_BOOT = CpuTimes()
-"""The reading when the machine started."""
+SINCE_BOOT = CpuTimes()  # the reading when the machine started
 
 
 def cpu_times(root: Path, cpu: int | None) -> CpuTimes | None:
@@ -67,19 +65,19 @@ def cpu_times(root: Path, cpu: int | None) -> CpuTimes | None:
 
 def steal_ratio(before: CpuTimes | None, after: CpuTimes | None) -> float | None:
     """Share of the time between two readings that the hypervisor took; None when one is missing or no tick passed."""
-    return _share(before, after, operator.attrgetter("steal"))
+    return _share(before, after, "steal")
 
 
 def busy_ratio(before: CpuTimes | None, after: CpuTimes | None) -> float | None:
     """Share of the time between two readings in which the CPU was not idle; None as for `steal_ratio`."""
-    idle = _share(before, after, operator.attrgetter("idle"))
+    idle = _share(before, after, "idle")
     return None if idle is None else 1 - idle
 
 
-def _share(before: CpuTimes | None, after: CpuTimes | None, part: "operator.attrgetter[int]") -> float | None:
+def _share(before: CpuTimes | None, after: CpuTimes | None, part: Literal["steal", "idle"]) -> float | None:
     if before is None or after is None or after.total <= before.total:
         return None
-    share = (part(after) - part(before)) / (after.total - before.total)
+    share: float = (getattr(after, part) - getattr(before, part)) / (after.total - before.total)
     return min(max(share, 0.0), 1.0)  # the kernel's counts of idle and steal may step back a little
 
 
@@ -91,10 +89,7 @@ def load_average() -> float | None:
         return None
 
 
-SOURCE = Path(__file__).with_name("traps.c")
-FLAGS = ("-O2", "-std=gnu11", "-Wall", "-Wextra", "-mno-red-zone")
 KEYS = ("cpuid_ns", "breakpoint_ns", "step_ns")
-TIMEOUT_S = 60
 
 
 def trap_times(cpu: int, cache: Path | None = None) -> dict[str, float]:
@@ -105,15 +100,12 @@ def trap_times(cpu: int, cache: Path | None = None) -> dict[str, float]:
     if MACHINE != "x86_64":
         return {}
     try:
-        path = compiled(SOURCE, c_compiler(FLAGS), "machine/traps", cache).path
-        run = run_program([str(path), str(cpu)], TIMEOUT_S, check=True)
-        found = json.loads(run.stdout)
-        return {key: float(found[key]) for key in KEYS}
+        compiler = c_compiler(("-O2", "-std=gnu11", "-Wall", "-Wextra", "-mno-red-zone"))
+        path = compiled(Path(__file__).with_name("traps.c"), compiler, "machine/traps", cache).path
+        times = json.loads(run_program([str(path), str(cpu)], 60, check=True).stdout)
+        return {key: float(times[key]) for key in KEYS}
     except (ProbeEffectError, OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError):
         return {}  # facts that a sandbox or another compiler does not give are missing, and stop no measurement
-
-
-NO_QUOTA = ("max", "-1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +132,8 @@ class Throttling(NamedTuple):
 
 def tightest_quota(root: Path = ROOT) -> Quota | None:
     """The least of the quotas on our cgroup and those above; None where there is none, or nothing says."""
-    found = (_quota(root, folder) for folder in _groups(root))
-    return min((one for one in found if one is not None), key=lambda one: one.cpus, default=None)
+    quotas = (quota for folder in _groups(root) if (quota := _quota(root, folder)))
+    return min(quotas, key=lambda quota: quota.cpus, default=None)
 
 
 def throttlings(root: Path = ROOT) -> dict[str, Throttling]:
@@ -153,9 +145,9 @@ def throttled_since(before: dict[str, Throttling], earlier: Throttling | None, r
     """How often we were stopped since a reading, in the cgroup that was stopped most, with what an earlier part of the
     run had; None where there is and was no quota.
     """
-    found = [Throttling(*map(sub, now, before.get(group, Throttling()))) for group, now in throttlings(root).items()]
-    last = max(found, key=lambda one: one.throttled_periods, default=None)
-    return Throttling(*map(add, earlier or Throttling(), last)) if last else earlier
+    since = [Throttling(*map(sub, now, before.get(group, Throttling()))) for group, now in throttlings(root).items()]
+    most = max(since, key=lambda throttling: throttling.throttled_periods, default=None)
+    return Throttling(*map(add, earlier or Throttling(), most)) if most else earlier
 
 
 def _groups(root: Path) -> Iterator[str]:
@@ -173,11 +165,11 @@ def _groups(root: Path) -> Iterator[str]:
         inside = PurePosixPath(path)
         below = inside.relative_to(top) if inside.is_relative_to(top) and ".." not in inside.parts else PurePosixPath()
         own = PurePosixPath(folder.lstrip("/")) / str(below).lstrip("/")
-        yield from (str(one) for one in (own, *own.parents) if one.is_relative_to(folder.lstrip("/")))
+        yield from (str(group) for group in (own, *own.parents) if group.is_relative_to(folder.lstrip("/")))
 
 
 def _mounts(root: Path) -> Iterator[tuple[bool, str, str]]:
-    """Whether it is version 2, which cgroup is at its top, and where it is mounted (proc_pid_mountinfo(5))."""
+    """(is it version 2, cgroup at the top, mount point) of each hierarchy of cgroups (proc_pid_mountinfo(5))."""
     for line in (read_text(root, "proc/self/mountinfo") or "").splitlines():
         own, _, kind = line.partition(" - ")
         words, (filesystem, *_, options) = own.split(), kind.split()
@@ -188,11 +180,11 @@ def _mounts(root: Path) -> Iterator[tuple[bool, str, str]]:
 def _quota(root: Path, folder: str) -> Quota | None:
     old = (read_text(root, f"{folder}/cpu.cfs_{name}_us") for name in ("quota", "period"))
     limit, period = (read_text(root, f"{folder}/cpu.max") or " ".join(filter(None, old)) or "max -").split()
-    return None if limit in NO_QUOTA else Quota(f"/{folder}", int(limit) / int(period), int(period) / 1000)
+    return None if limit in {"max", "-1"} else Quota(f"/{folder}", int(limit) / int(period), int(period) / 1000)
 
 
 def _throttling(root: Path, folder: str) -> Throttling:
     pairs = (line.split() for line in (read_text(root, f"{folder}/cpu.stat") or "").splitlines())
-    found = {pair[0]: int(pair[1]) for pair in pairs}
-    throttled_ns = found.get("throttled_time", 1000 * found.get("throttled_usec", 0))
-    return Throttling(found.get("nr_periods", 0), found.get("nr_throttled", 0), throttled_ns)
+    counts = {pair[0]: int(pair[1]) for pair in pairs}
+    throttled_ns = counts.get("throttled_time", 1000 * counts.get("throttled_usec", 0))
+    return Throttling(counts.get("nr_periods", 0), counts.get("nr_throttled", 0), throttled_ns)

@@ -11,7 +11,7 @@ ours, are not throttled (`perf_swevent_event` in kernel/events/core.c).
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +26,7 @@ from probe_effect.store.machine_file import FIRST_DAY, SLACK
 
 STEAL_LIMIT_RATIO = 0.01
 STOPPED_LIMIT_RATIO = 0.01
-"""Of the periods of a quota: a stop in one of a hundred makes an interval wider, and the median no other."""
+"""Share of the periods of a quota: a stop in one of a hundred makes an interval wider, and leaves the median."""
 SIBLING_LIMIT_RATIO = 0.05
 LOAD_LIMIT_RATIO = 0.5
 CLOCK_READ_LIMIT_NS = 100.0
@@ -70,21 +70,67 @@ def warnings(
 ) -> tuple[MachineWarning, ...]:
     """Every condition that holds; facts that were not measured (None) are not judged.
 
-    Of the workload's `cpu` are `steal` and `throttles`, during the run, and `sibling_busy`, of its busiest sibling
-    (`busy.py`, `system.py`); `load` is that of a minute before anything of ours ran. `busy_cpus`: how many the workload
-    keeps busy. `stopped`: how often a quota stopped the run.
+    Of the workload's `cpu` are `steal` and `throttles`, during the run, and `sibling_busy`, of its busiest sibling;
+    `load` is that of a minute before anything of ours ran. `busy_cpus`: how many the workload keeps busy. `stopped`:
+    how often a quota stopped the run.
     """
+    now, threads, governor = datetime.now(UTC), cpus.threads(root), cpus.governor(root)
+    of_cpu, container, hypervisor = kinds(root), cpus.container(root), cpus.virtualization(root)
+    kind, tracer_kind = (of_cpu.get(-1 if number is None else number) for number in (cpu, tracer_cpu))
     siblings = "" if cpu is None else ", ".join(map(str, sorted(cpus.siblings(root, cpu) - {cpu})))
-    core = {"siblings": siblings, "cpu": cpu, "folder": cpus.CPU_FOLDER}
-    return (
-        *quotas(root, busy_cpus, stopped),
-        *_settings(root),
-        *_places(root, cpu, tracer_cpu),
-        *_lasting(root),
-        *_of_core(root, core, sibling_busy),
-        *_passing(load, cpus.threads(root), steal, throttles),
-        *_slow_clock(root, clock_read_ns),
+    is_nested, source = hypervisor is not None and cpus.nested(root), cpus.clocksource(root)
+    is_slow = clock_read_ns is not None and clock_read_ns > CLOCK_READ_LIMIT_NS
+    # Of the machine, and not of a device (Documentation/ABI/testing/sysfs-class-power).
+    batteries = [path for path in (root / "sys/class/power_supply").glob("*") if read_text(path, "scope") != "Device"]
+    facts = {
+        "cpu": cpu,
+        "tracer_cpu": tracer_cpu,
+        "workload": kind.name if kind else "",
+        "tracer": tracer_kind.name if tracer_kind else "",
+        "folder": cpus.CPU_FOLDER,
+        "boost": BOOST,
+        "date": now.date(),
+        "kind": container,
+        "governor": governor,
+        "hypervisor": hypervisor,
+        "flag": cpus.NESTED_FLAG,
+        "siblings": siblings,
+        "whose": f"; CPU {siblings} shares the core of the workload's CPU {cpu}" if siblings else "",
+        "busy": units.percent(sibling_busy),
+        "throttles": throttles,
+        "load": load,
+        "threads": threads,
+        "steal": units.percent(steal),
+        "source": source or "not known",
+        "reads": f", and a read takes {units.duration(clock_read_ns)}" if is_slow else "",
+        "advice": _clock_advice(root, source),
+    }
+    holds = {
+        "clock-unset": now < FIRST_DAY - SLACK,
+        "container": container,
+        "mixed-cores": kind and tracer_kind and kind != tracer_kind,
+        "slow-core": kind and kind < max(of_cpu.values()),
+        "governor": governor not in {None, "performance"},
+        "turbo": cpus.turbo(root),
+        "battery": any(read_text(path, "status") == "Discharging" for path in batteries),
+        "nested": is_nested,
+        "virtual": hypervisor and not is_nested,
+        "smt-sibling": siblings and sibling_busy is not None and sibling_busy > SIBLING_LIMIT_RATIO,
+        "smt": cpus.smt(root),
+        "throttled": throttles,
+        "load": load is not None and load > threads * LOAD_LIMIT_RATIO,
+        "steal": steal is not None and steal > STEAL_LIMIT_RATIO,
+        "clock": is_slow or (source is not None and source not in FAST_CLOCKS),
+    }
+    by_name = {name: _warning(name, **facts) for name, does_hold in holds.items() if does_hold}
+    if "turbo" in by_name and not read_text(root, BOOST):
+        by_name["turbo"] = replace(by_name["turbo"], advice=CONDITIONS["governor"].advice)
+    settings = (
+        _warning(name)
+        for name, condition in CONDITIONS.items()
+        if condition.file and re.search(condition.shows, read_text(root, condition.file) or "", re.MULTILINE)
     )
+    return (*quotas(root, busy_cpus, stopped), *settings, *by_name.values())
 
 
 def of_tracing(measured: str, elsewhere: str) -> Iterator[MachineWarning]:
@@ -105,80 +151,6 @@ def quotas(root: Path = ROOT, busy_cpus: int = 1, stopped: Throttling | None = N
     if stopped is not None and stopped.ratio > STOPPED_LIMIT_RATIO:
         time = units.duration(stopped.throttled_ns)
         yield _warning("quota-stopped", stopped=stopped.throttled_periods, periods=stopped.periods, time=time)
-
-
-def _settings(root: Path) -> Iterator[MachineWarning]:
-    """Each condition that is a setting in one file."""
-    for name, one in CONDITIONS.items():
-        if one.file and re.search(one.shows, read_text(root, one.file) or "", re.MULTILINE):
-            yield _warning(name)
-    if (now := datetime.now(UTC)) < FIRST_DAY - SLACK:
-        yield _warning("clock-unset", date=now.date())
-    if kind := cpus.container(root):
-        yield _warning("container", kind=kind)
-
-
-def _places(root: Path, cpu: int | None, tracer_cpu: int | None) -> Iterator[MachineWarning]:
-    """On which kinds of cores workload and tracer are, where there are several."""
-    of_cpu = kinds(root)
-    if cpu is None or cpu not in of_cpu:
-        return
-    names = {"cpu": cpu, "workload": of_cpu[cpu].name, "tracer_cpu": tracer_cpu}
-    if tracer_cpu in of_cpu and of_cpu[tracer_cpu] != of_cpu[cpu]:
-        yield _warning("mixed-cores", tracer=of_cpu[tracer_cpu].name, **names)
-    if of_cpu[cpu] < max(of_cpu.values()):
-        yield _warning("slow-core", **names)
-
-
-def _lasting(root: Path) -> Iterator[MachineWarning]:
-    """How the machine is set, and whether it is one."""
-    governor = cpus.governor(root)
-    if governor not in {None, "performance"}:
-        yield _warning("governor", governor=governor)
-    if cpus.turbo(root):
-        found = _warning("turbo", boost=BOOST)
-        yield found if read_text(root, BOOST) else replace(found, advice=CONDITIONS["governor"].advice)
-    if _is_discharging(root):
-        yield _warning("battery")
-    if hypervisor := cpus.virtualization(root):
-        yield _warning("nested" if cpus.nested(root) else "virtual", hypervisor=hypervisor, flag=cpus.NESTED_FLAG)
-
-
-def _is_discharging(root: Path) -> bool:
-    """Whether a battery of the machine, and not of a device, is (Documentation/ABI/testing/sysfs-class-power)."""
-    places = [f"sys/class/power_supply/{path.name}" for path in (root / "sys/class/power_supply").glob("*")]
-    own = (one for one in places if read_text(root, f"{one}/scope") != "Device")
-    return any(read_text(root, f"{one}/status") == "Discharging" for one in own)
-
-
-def _of_core(root: Path, core: Mapping[str, object], busy: float | None) -> Iterator[MachineWarning]:
-    """What shares the core of the workload's CPU."""
-    if core["siblings"] and busy is not None and busy > SIBLING_LIMIT_RATIO:
-        yield _warning("smt-sibling", busy=units.percent(busy), **core)
-    if cpus.smt(root):
-        whose = "; CPU {siblings} shares the core of the workload's CPU {cpu}" if core["siblings"] else ""
-        yield _warning("smt", whose=whose.format(**core), **core)
-
-
-def _passing(
-    load: float | None, threads: int, steal: float | None, throttles: float | None
-) -> Iterator[MachineWarning]:
-    """What others do meanwhile, and what heat does."""
-    if throttles:
-        yield _warning("throttled", throttles=throttles)
-    if load is not None and load > threads * LOAD_LIMIT_RATIO:
-        yield _warning("load", load=load, threads=threads)
-    if steal is not None and steal > STEAL_LIMIT_RATIO:
-        yield _warning("steal", steal=units.percent(steal))
-
-
-def _slow_clock(root: Path, clock_read_ns: float | None) -> Iterator[MachineWarning]:
-    """Reading the time is slow: the workload reads it twice in a run, a tracer often at each event."""
-    source = cpus.clocksource(root)
-    is_slow = clock_read_ns is not None and clock_read_ns > CLOCK_READ_LIMIT_NS
-    if is_slow or (source is not None and source not in FAST_CLOCKS):
-        reads = f", and a read takes {units.duration(clock_read_ns)}" if is_slow else ""
-        yield _warning("clock", source=source or "not known", reads=reads, advice=_clock_advice(root, source))
 
 
 def _clock_advice(root: Path, source: str | None) -> str:

@@ -22,9 +22,7 @@ PROGRAM = PROGRAM_FILE.parents[3]
 """The checkout, or the folder of libraries, that this program runs from: who may write there has us already."""
 
 MAKE_OURS = "if you mean it, make it yours with chown and chmod"
-
-MOST_LINKS = 40
-"""As many as the kernel follows (MAXSYMLINKS of include/linux/namei.h)."""
+MOST_LINKS = 40  # as many as the kernel follows (MAXSYMLINKS of include/linux/namei.h)
 
 
 def sudo_user() -> tuple[int, int] | None:
@@ -98,18 +96,21 @@ def _fault(status: os.stat_result, first: os.stat_result, trusted: set[int], *, 
     if writers & stat.S_IWOTH:
         return "may be written by everybody"
     if writers & stat.S_IWGRP and not _is_private(status.st_gid, trusted):
-        return f"may be written by the group {_group(status.st_gid)}"
+        group = str(status.st_gid)
+        with suppress(KeyError):
+            group = grp.getgrgid(status.st_gid).gr_name
+        return f"may be written by the group {group}"
     return None
 
 
 def _is_private(group: int, trusted: set[int]) -> bool:
     """Whether a group has no other users than these: root's, or one that has the name of its only user."""
     with suppress(KeyError):
-        found = grp.getgrgid(group)
+        entry = grp.getgrgid(group)
         users = {pwd.getpwuid(user) for user in trusted if _name(user) != str(user)}
         names = {user.pw_name for user in users}
         own = {user.pw_name for user in users if user.pw_gid == group}
-        return (group == 0 or found.gr_name in own) and set(found.gr_mem) <= names
+        return (group == 0 or entry.gr_name in own) and set(entry.gr_mem) <= names
     return False
 
 
@@ -117,12 +118,6 @@ def _name(user: int) -> str:
     with suppress(KeyError):
         return f"{pwd.getpwuid(user).pw_name} (user {user})"
     return str(user)
-
-
-def _group(group: int) -> str:
-    with suppress(KeyError):
-        return grp.getgrgid(group).gr_name
-    return str(group)
 
 
 def demand_owner(folder: Path) -> None:
@@ -139,8 +134,8 @@ def demand_owner(folder: Path) -> None:
 def demand(paths: Iterable[Path], so: str, below: Path | None = None) -> None:
     """Raise UsageError for the first of the paths that is not ours; `so` says how the user says that he means it."""
     for path in paths:
-        if found := stranger(path, below):
+        if fault := stranger(path, below):
             owner = f" (of {_name(path.lstat().st_uid)})" if path.exists() else ""
             ours = " and ".join(dict.fromkeys(("root", _name(os.getuid()).partition(" ")[0])))
-            msg = f"{path}{owner}: {found}, so that another user may decide what runs here"
+            msg = f"{path}{owner}: {fault}, so that another user may decide what runs here"
             raise UsageError(f"{msg}; expected that only {ours} may write it; {so}")

@@ -22,8 +22,7 @@ STARTED_BY, STARTED_AS = "PROBE_EFFECT_PID", "PROBE_EFFECT_PROGRAMS"
 """Variables in the environment of the tools and workloads that we start, by which those of a killed run are recognised:
 our process id; when we started, in ticks since the boot, and the names of the programs, after a `/` each."""
 
-GRACE_S = 5.0
-"""Time to end in order after SIGTERM, before SIGKILL."""
+GRACE_S = 5.0  # time to end in order after SIGTERM, before SIGKILL
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +116,16 @@ class Child:
                 # Not yet waited for, so the id cannot belong to anybody else.
                 os.killpg(self.pid, demand)
             if (ended := self.wait(patience_s)) is not None:
-                self._close()
-                return ended
-        msg = f"process {self.pid} did not end after SIGKILL"
-        raise RuntimeError(msg)
-
-    def _close(self) -> None:
-        for stream in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
-            if stream is not None:
-                stream.close()
+                break
+        else:
+            msg = f"process {self.pid} did not end after SIGKILL"
+            raise RuntimeError(msg)
+        for stream in filter(None, (self._popen.stdin, self._popen.stdout, self._popen.stderr)):
+            stream.close()
         if self._pidfd >= 0:
             os.close(self._pidfd)
             self._pidfd = -1
+        return ended
 
 
 def mark(command: Sequence[str]) -> dict[str, str]:
@@ -139,8 +136,7 @@ def mark(command: Sequence[str]) -> dict[str, str]:
 
 
 PROC = Path("/proc")
-NO_PID = 1 << 23
-"""Above every process id: PID_MAX_LIMIT of include/linux/threads.h is half of it."""
+NO_PID = 1 << 23  # above every process id: PID_MAX_LIMIT of include/linux/threads.h is half of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +167,9 @@ def mark_of(process: Path) -> RunMark | None:
         if (process / "ns/pid").readlink() != (PROC / "self/ns/pid").readlink():
             return None
         words = (process / "environ").read_bytes().decode(errors="replace").split("\0")
-        found = dict(word.split("=", 1) for word in words if word.startswith((STARTED_BY, STARTED_AS)))
-        ticks, *programs = found[STARTED_AS].split("/")
-        made = RunMark(int(found[STARTED_BY]), int(ticks), frozenset(programs))
+        variables = dict(word.split("=", 1) for word in words if word.startswith((STARTED_BY, STARTED_AS)))
+        ticks, *programs = variables[STARTED_AS].split("/")
+        made = RunMark(int(variables[STARTED_BY]), int(ticks), frozenset(programs))
         return made if made.pid < NO_PID and _began_ticks(process) >= made.began_ticks else None
     return None
 
@@ -183,11 +179,6 @@ def _began_ticks(process: Path) -> int:
     with contextlib.suppress(OSError):
         return int((process / "stat").read_bytes().rpartition(b")")[2].split()[19])
     return -1
-
-
-STILL_HERE = '[ "$PPID" = "$0" ] && exec "$@"'
-"""Have the shell run a command if its parent is the process named first: one that is gone before `setpriv` has asked
-for the signal is gone unnoticed."""
 
 
 def _ignored() -> set[signal.Signals]:
@@ -208,7 +199,8 @@ def _dying_with_us() -> tuple[str, ...]:
     setpriv = shutil.which("setpriv")
     if setpriv is None or not _tells_of_deaths(setpriv):
         return ()
-    return (setpriv, "--pdeathsig", "TERM", "--", "/bin/sh", "-c", STILL_HERE, str(os.getpid()))
+    # Its parent, which the shell compares, may be gone before `setpriv` has asked for the signal.
+    return (setpriv, "--pdeathsig", "TERM", "--", "/bin/sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"', str(os.getpid()))
 
 
 @cache
@@ -259,8 +251,7 @@ def is_readable(descriptor: int, timeout_s: float) -> bool:
     return bool(poll.poll(timeout_s * 1000))
 
 
-PATIENCE_S = 10.0
-"""DTrace takes up to 9 s to end on a busy machine."""
+PATIENCE_S = 10.0  # DTrace takes up to 9 s to end on a busy machine
 
 
 def end_process(pid: int) -> None:

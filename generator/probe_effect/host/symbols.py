@@ -24,8 +24,7 @@ from elftools.elf.sections import Section, SymbolTableSection
 
 from probe_effect.host import ROOT, read_text
 
-FIRST_BYTES = 16
-"""No instruction of x86-64 is longer than 15 bytes; those of AArch64 have 4."""
+FIRST_BYTES = 16  # no instruction of x86-64 is longer than 15 bytes; those of AArch64 have 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +92,8 @@ def find_function(path: Path, name: str) -> Function | None:
     try:
         with elf_file(path) as elf:
             segments = loaded(elf)
-            found = (
-                _function(elf, segments, *place) for names, at, *place in _symbols(elf) if names.startswith(wanted, at)
-            )
-            return next(found, None)
+            matches = (symbol for names, at, *symbol in _symbols(elf) if names.startswith(wanted, at))
+            return next((_function(elf, segments, *symbol) for symbol in matches), None)
     except (OSError, ELFError):
         return None
 
@@ -116,7 +113,7 @@ def code_at(path: Path, offset: int) -> bytes:
 def _sizes(path: Path) -> dict[int, int]:
     """The offset of each function of a file to how many bytes it has."""
     with elf_file(path) as elf:
-        sizes = {address: size for _, _, address, size in sorted(_symbols(elf), key=lambda one: one[3])}
+        sizes = {address: size for _, _, address, size in sorted(_symbols(elf), key=lambda symbol: symbol[3])}
         segments = loaded(elf)
         offsets = ((offset_of(address, segments), size) for address, size in sizes.items())
         return {offset: size for offset, size in offsets if offset is not None}
@@ -127,20 +124,18 @@ def matching_functions(path: Path, pattern: str) -> dict[str, Function]:
 
     Empty where the file has no such function, or is no ELF file.
     """
-    found: dict[str, Function] = {}
+    functions: dict[str, Function] = {}
     try:
         with elf_file(path) as elf:
             segments = loaded(elf)
             for name, address, size in _named(elf):
                 is_wanted = name.isprintable() and fnmatchcase(name, pattern)
                 if is_wanted and (function := _function(elf, segments, address, size)):
-                    found[name] = function
+                    functions[name] = function
     except (OSError, ELFError):
         return {}
-    return dict(sorted(found.items()))
+    return dict(sorted(functions.items()))
 
-
-MOST_LOADED = 100
 
 Segments = Sequence[tuple[int, int, int]]
 """Address, address of the end, and offset in the file of each part that is loaded."""
@@ -148,8 +143,8 @@ Segments = Sequence[tuple[int, int, int]]
 
 def loaded(elf: ELFFile) -> Segments:
     """The parts of a file that are loaded."""
-    headers = (one.header for one in islice(elf.iter_segments("PT_LOAD"), MOST_LOADED))
-    return [(one["p_vaddr"], one["p_vaddr"] + one["p_filesz"], one["p_offset"]) for one in headers]
+    headers = (segment.header for segment in islice(elf.iter_segments("PT_LOAD"), 100))
+    return [(segment["p_vaddr"], segment["p_vaddr"] + segment["p_filesz"], segment["p_offset"]) for segment in headers]
 
 
 def offset_of(address: int, segments: Segments) -> int | None:

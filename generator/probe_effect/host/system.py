@@ -51,12 +51,12 @@ def architecture() -> str:
 def boot_flags(root: Path) -> tuple[str, ...]:
     """Boot parameters that change probe cost, in their order; not those after `--`, which belong to init."""
     words = (read_text(root, "proc/cmdline") or "").partition(" -- ")[0].split()
-    return tuple(word for word in words if _may_be_recorded(word))
-
-
-def _may_be_recorded(word: str) -> bool:
-    name, has_value, value = word.partition("=")
-    return name in BOOT_FLAGS and (not has_value or SAFE_VALUE.fullmatch(value) is not None)
+    parts = ((word, *word.partition("=")) for word in words)
+    return tuple(
+        word
+        for word, name, has_value, value in parts
+        if name in BOOT_FLAGS and (not has_value or SAFE_VALUE.fullmatch(value))
+    )
 
 
 def kernel_options(root: Path) -> dict[str, str]:
@@ -70,11 +70,6 @@ def vulnerabilities(root: Path) -> dict[str, str]:
     folder = root / "sys/devices/system/cpu/vulnerabilities"
     texts = {path.name: read_text(folder, path.name) for path in sorted(folder.glob("*"))}
     return {name: " ".join(text.split()) for name, text in texts.items() if text}
-
-
-def bpf_jit(root: Path) -> str | None:
-    """State of the BPF just-in-time compiler: 0 off, 1 on, 2 on with debug output."""
-    return read_text(root, "proc/sys/net/core/bpf_jit_enable")
 
 
 def aslr(root: Path) -> str | None:
@@ -107,8 +102,7 @@ FURTHER_NUMBERS = ("uarch", "mvendorid", "marchid", "mimpid", "isa", "revision",
 NAMES_OF_CPU = ("model name", "Model Name", "cpu model", "uarch", "cpu")
 """Keys of the CPU's name: on x86, LoongArch, MIPS, RISC-V and POWER."""
 
-NO_NUMBER = "unknown"
-"""What a hypervisor may print in place of a model or a stepping."""
+NO_NUMBER = "unknown"  # what a hypervisor may print in place of a model or a stepping
 
 IBM_Z = re.compile(r"\bmachine\s*[:=]\s*(\d{4})\b")
 """The type of an IBM Z machine; in the same line is a number of its own, which is not recorded."""
@@ -131,9 +125,9 @@ def processors(root: Path) -> dict[str, dict[str, str]]:
 
 
 def cpuinfo(root: Path, cpu: int | None = None) -> dict[str, str]:
-    """A processor of `/proc/cpuinfo`, the first one where that CPU is not told; empty when absent."""
-    found = processors(root)
-    return found.get(str(cpu)) or next(iter(found.values()))
+    """The processor of that number in `/proc/cpuinfo`, or the first one; empty when the file is absent."""
+    infos = processors(root)
+    return infos.get(str(cpu)) or next(iter(infos.values()))
 
 
 def cpu_model(root: Path, cpu: int | None = None) -> str | None:
@@ -163,37 +157,27 @@ def microarchitecture(root: Path, cpu: int | None = None) -> str | None:
 
 
 def core_name(info: Mapping[str, str]) -> str | None:
-    """The same, of what `/proc/cpuinfo` says of a processor."""
+    """The name of a core by what `/proc/cpuinfo` says of a processor; None as for `microarchitecture`."""
     family, model = ("cpu family", "model") if "vendor_id" in info else ("CPU implementer", "CPU part")
     cores = CORES.get(info.get("vendor_id", "Arm"), {}).get(info.get(family, ""), {})
-    number = _number(info.get(model)) if cores else -1
+    try:
+        number = int(info.get(model, ""), 0) if cores else -1
+    except ValueError:
+        number = -1
     shown = [CORES["flags"][flag] for flag in info.get("flags", "").split() if flag in CORES["flags"]]
     named = (name for name, ranges in cores.items() for low, high in ranges if low <= number <= high)
     return next((name for name in named if all(name in having for having in shown)), None)
 
 
-def _number(text: str | None) -> int:
-    """A number in decimal or hexadecimal digits; -1 where it is none."""
-    try:
-        return int(text or "", 0)
-    except ValueError:
-        return -1
-
-
 def signature(root: Path, cpu: int | None = None) -> tuple[str, ...]:
     """The CPU's numbers as the id of a machine has them, empty where absent; those of other makers where present.
 
-    A board whose CPU has neither name nor number is told from others by the device tree's name of it.
+    The device tree's name distinguishes a board whose CPU has neither name nor number.
     """
-    found = numbers(root, cpu)
-    board = None if found or cpu_model(root, cpu) else read_text(root, "proc/device-tree/compatible")
-    further = (*(found[key] for key in FURTHER_NUMBERS if key in found), *filter(None, [board]))
-    return (*(found.get(key, "") for key in NUMBERS), *further)
-
-
-def microcode(root: Path, cpu: int | None = None) -> str | None:
-    """Microcode revision."""
-    return cpuinfo(root, cpu).get("microcode")
+    own = numbers(root, cpu)
+    board = None if own or cpu_model(root, cpu) else read_text(root, "proc/device-tree/compatible")
+    further = (*(own[key] for key in FURTHER_NUMBERS if key in own), *filter(None, [board]))
+    return (*(own.get(key, "") for key in NUMBERS), *further)
 
 
 def threads(root: Path) -> int:
@@ -202,32 +186,22 @@ def threads(root: Path) -> int:
     return len(numbered(online)) if online else os.cpu_count() or 1
 
 
-def sockets(root: Path) -> int | None:
-    """CPU sockets that the kernel sees."""
-    return len({package for package, _ in _topology(root)}) or None
-
-
-def cores(root: Path) -> int | None:
-    """Physical cores over all sockets, as the kernel sees them."""
-    return len(_topology(root)) or None
-
-
 def smt(root: Path) -> bool | None:
     """Whether sibling threads share a core and are on."""
     active = read_text(root, f"{CPU_FOLDER}/smt/active")
     return None if active is None else active == "1"
 
 
-def _topology(root: Path) -> set[tuple[str, str]]:
+def topology(root: Path) -> set[tuple[str, str]]:
     """The socket and the core of every CPU online; in a container `/sys` may have the host's others too."""
-    places, online = set(), numbered(read_text(root, f"{CPU_FOLDER}/online") or "")
+    cores, online = set(), numbered(read_text(root, f"{CPU_FOLDER}/online") or "")
     for folder in (root / CPU_FOLDER).glob("cpu[0-9]*/topology"):
         if online and int(folder.parent.name.removeprefix("cpu")) not in online:
             continue
         package, core = (read_text(folder, name) for name in ("physical_package_id", "core_id"))
         if package is not None and core is not None:
-            places.add((package, core))
-    return places
+            cores.add((package, core))
+    return cores
 
 
 def memory_bytes(root: Path) -> int | None:
@@ -274,19 +248,16 @@ def siblings(root: Path, cpu: int) -> frozenset[int]:
 
 def numbered(text: str) -> frozenset[int]:
     """The numbers of a list such as `0-3,8` (Documentation/admin-guide/cputopology.rst)."""
-    found: set[int] = set()
-    for part in filter(None, text.split(",")):
-        first, _, last = part.partition("-")
-        found.update(range(int(first), int(last or first) + 1))
-    return frozenset(found)
+    ranges = (part.partition("-") for part in text.split(",") if part)
+    return frozenset(number for first, _, last in ranges for number in range(int(first), int(last or first) + 1))
 
 
 NAMES: dict[str, dict[str, str]] = beside(__file__, "virtual")
 """Each kind of sign to its values, and the hypervisor that each of them names."""
 
 UNNAMED = "a hypervisor that does not say its name"
-
 NESTED_FLAG = "nested_pvm=1"
+XEN = "sys/hypervisor/type"
 
 BOOT_MESSAGE = re.compile(
     r"[0-7],\d+,\d+,[^;]*;"
@@ -297,7 +268,6 @@ BOOT_MESSAGE = re.compile(
 """A record of the kernel itself (facility 0: nobody else can write one) in a form that may be recorded."""
 
 MOST_LOG_LINES, MOST_RECORD_BYTES, MOST_MESSAGES = 100_000, 8192, 20
-
 
 CONTAINERS = {".dockerenv": "docker", "run/.containerenv": "podman", "run/systemd/container": "unknown"}
 """Files that Docker, Podman and systemd make in a container, to its kind where the last does not say it."""
@@ -318,8 +288,8 @@ def container(root: Path) -> str | None:
     named = (word.partition("=")[2] for word in first if word.startswith(f"{IN_CONTAINER}="))
     files = (kind for sign, kind in CONTAINERS.items() if (root / sign).exists())
     ours = [os.environ.get(IN_CONTAINER)] if root == ROOT else []
-    said = next(filter(None, (read_text(root, "run/systemd/container"), *named, *files, *ours)), None)
-    return said if said is None or SAFE_VALUE.fullmatch(said) else "unknown"
+    kind = next(filter(None, (read_text(root, "run/systemd/container"), *named, *files, *ours)), None)
+    return kind if kind is None or SAFE_VALUE.fullmatch(kind) else "unknown"
 
 
 def virtualization(root: Path) -> str | None:
@@ -357,41 +327,29 @@ def boot_messages(root: Path) -> tuple[str, ...] | None:
     except OSError:
         if not lines:
             return None
-    found = dict.fromkeys(match[1] for line in lines if (match := BOOT_MESSAGE.fullmatch(line)))
+    messages = dict.fromkeys(match[1] for line in lines if (match := BOOT_MESSAGE.fullmatch(line)))
     has_boot = bool(lines) and re.match(r"\d+,0,", lines[0]) is not None
-    return tuple(found)[:MOST_MESSAGES] if found or has_boot else None
+    return tuple(messages)[:MOST_MESSAGES] if messages or has_boot else None
 
 
 def _is_guest(root: Path) -> bool:
     info = cpuinfo(root)
     if "flags" in info:  # x86: the CPU itself says so
-        return "hypervisor" in info["flags"].split() or _xen_type(root) is not None
+        return "hypervisor" in info["flags"].split() or read_text(root, XEN) is not None
     return next(_names(root), None) is not None
 
 
 def _names(root: Path) -> Iterator[str]:
     """The hypervisor's name from each sign that has one, the surest first."""
-    if kind := _xen_type(root):
-        yield kind
+    if kind := read_text(root, XEN):
+        yield kind.capitalize()
     if (guest := sysctl("kern.vm_guest")) and guest != "none":
         yield NAMES["freebsd"].get(guest, UNNAMED)
-    if root == ROOT and (vendor := _lscpu_vendor()):
-        yield vendor
+    if root == ROOT and shutil.which("lscpu"):  # of CPUID, for which util-linux needs no privilege
+        run = run_program(["lscpu"], 30, env={**os.environ, "LC_ALL": "C"})
+        # Newer versions indent the line.
+        if vendor := re.search(r"^\s*Hypervisor vendor:\s*(.+)$", run.stdout, re.MULTILINE):
+            yield vendor[1].strip()
     yield from (name for clock, name in NAMES["clocks"].items() if clock in offered_clocksources(root))
     firmware = " ".join(read_text(root, f"sys/class/dmi/id/{name}") or "" for name in ("sys_vendor", "product_name"))
     yield from (name for word, name in NAMES["firmware"].items() if word in firmware.lower())
-
-
-def _xen_type(root: Path) -> str | None:
-    kind = read_text(root, "sys/hypervisor/type")
-    return kind.capitalize() if kind else None
-
-
-def _lscpu_vendor() -> str | None:
-    """The hypervisor's name from CPUID, through util-linux, which needs no privilege for it."""
-    if shutil.which("lscpu") is None:
-        return None
-    english = {**os.environ, "LC_ALL": "C"}
-    run = run_program(["lscpu"], 30, env=english)
-    found = re.search(r"^\s*Hypervisor vendor:\s*(.+)$", run.stdout, re.MULTILINE)  # indented in newer versions
-    return found[1].strip() if found else None

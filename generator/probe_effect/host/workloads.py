@@ -22,8 +22,7 @@ NOT_PINNED = -1
 SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin:/opt/probe-effect/bin"
 """The path on which workloads look for programs: everybody traces the system's own, and those that suites build."""
 
-CLOCK_READS = 200_000
-CLOCK_RUNS = 7
+CLOCK_READS, CLOCK_RUNS = 200_000, 7
 
 
 class WorkloadFailed(ProbeEffectError):
@@ -144,27 +143,26 @@ def _histogram(text: str, operations: int) -> tuple[Bucket, ...]:
     Raises: WorkloadFailed.
     """
     try:
-        found = tuple(Bucket(*map(int, one)) for one in json.loads(text)["histogram"])
+        buckets = tuple(Bucket(*map(int, bucket)) for bucket in json.loads(text)["histogram"])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         msg = f"the workload printed {text[:100]!r}, expected a histogram: buckets of low and high ns and operations"
         raise WorkloadFailed(msg) from error
     before_ns = -1
-    for low_ns, high_ns, number in found:
+    for low_ns, high_ns, number in buckets:
         if not before_ns < low_ns <= high_ns or number < 1:
             msg = f"the workload's histogram has {number} operations of {low_ns} to {high_ns} ns after {before_ns} ns"
             raise WorkloadFailed(msg)
         before_ns = high_ns
-    if (counted := sum(one.operations for one in found)) != operations:
+    if (counted := sum(bucket.operations for bucket in buckets)) != operations:
         raise WorkloadFailed(f"the workload's histogram has {counted} operations, expected {operations}")
-    return found
+    return buckets
 
 
 def clock_read_ns(program: Path, cpu: int) -> float | None:
     """Median time of one monotonic clock read, ns; None when the program cannot say."""
     times = []
     for _ in range(CLOCK_RUNS):
-        command = [str(program), "--clock", str(CLOCK_READS), str(cpu)]
-        run = run_program(command, 60)
+        run = run_program([str(program), "--clock", str(CLOCK_READS), str(cpu)], 60)
         if run.returncode != 0:
             return None
         reads = parse(run.stdout)

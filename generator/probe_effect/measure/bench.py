@@ -1,6 +1,5 @@
 """A suite on the bench: its trials, its plan from a seed, and its runs one after the other."""
 
-import math
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +16,6 @@ from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_r
 from probe_effect.measure.plan import (
     COUNTED_QUICK,
     FIRST_AT_A_LEVEL,
-    FIRST_OPERATIONS,
     MIN_OPERATIONS,
     ONE_BUILD,
     QUICK,
@@ -26,6 +24,7 @@ from probe_effect.measure.plan import (
     baseline,
     blocks_in_order,
     check_operations,
+    first_operations,
     operations_for,
 )
 from probe_effect.measure.request import Work
@@ -50,9 +49,9 @@ from probe_effect.tracers.protocol import Counting, Tracer
 
 def plan(subjects: Sequence[PlannedSubject], blocks: int, seed: int) -> tuple[PlannedRun, ...]:
     """Every run of a suite, in order (`measure/plan.py`). The same arguments give the same plan."""
-    measured = [one.key for one in subjects if one.operations is not None]
-    left_out = [one.key for one in subjects if one.operations is None]
-    counted = [one.key for one in subjects if one.is_counted_apart]
+    measured = [subject.key for subject in subjects if subject.operations is not None]
+    left_out = [subject.key for subject in subjects if subject.operations is None]
+    counted = [subject.key for subject in subjects if subject.is_counted_apart]
     return tuple(
         PlannedRun(block, place, subject, arm)
         for block, order in enumerate(blocks_in_order(measured, left_out, counted, blocks, seed))
@@ -80,15 +79,13 @@ class Tally:
             self.baselines[row.block, row.level].append(amount / operations)
             self.threads[row.level] = row.events / operations
             return None
-        subject = Key(row.case, row.tracer, row.level)
-        self.traced[subject][row.block] = amount / operations
-        return self._cost(subject, row.events / operations / self.threads.get(row.level, 1.0))
-
-    def _cost(self, subject: Key, events_per_operation: float) -> Estimate | None:
+        traced_by_block = self.traced[Key(row.case, row.tracer, row.level)]
+        traced_by_block[row.block] = amount / operations
+        events_per_operation = row.events / operations / self.threads.get(row.level, 1.0)
         differences = [
             [(traced - baseline) / events_per_operation for baseline in baselines]
-            for block, traced in self.traced[subject].items()
-            if (baselines := self.baselines.get((block, subject.level)))
+            for block, traced in traced_by_block.items()
+            if (baselines := self.baselines.get((block, row.level)))
         ]
         return paired_estimate(ragged(differences)) if differences else None
 
@@ -118,16 +115,15 @@ class Journal:
 
     def operations(self, subject: Key) -> int:
         """Operations of a run of `subject`, which is not left out."""
-        document = self._document
-        baselines = {None: document.baseline_operations} | document.level_operations
+        baselines = {None: self._document.baseline_operations} | self._document.level_operations
         number = baselines[subject.level] if subject.is_baseline else self._subjects[subject].operations
         assert number is not None
         return number
 
     def left_out(self, subject: Key) -> PlannedSubject | None:
         """The plan's reason why a case is not run; None for a case that is run, and for the baseline."""
-        found = self._subjects.get(subject)
-        return found if found is not None and found.operations is None else None
+        planned = self._subjects.get(subject)
+        return planned if planned is not None and planned.operations is None else None
 
 
 def written_rows(samples: Path, runs: Iterable[PlannedRun]) -> list[Sample]:
@@ -163,22 +159,19 @@ class Settings:
     author: Author = "third-party"
     fleet_name: str | None = None
     anyway: bool = False
-    """Whether it is measured although something makes the times wrong, which is recorded."""
+    """Whether to measure although something makes the times wrong, which is recorded."""
     continued_by: tuple[str, ...] = ()
     """Words of the command that continues this run if it is cut short, after the program's name."""
     calibrate: Callable[[Key, Path, Tracer, int], Sequence[ProbeCalibration]] | None = None
     """Times a script in a loop on a CPU, before it runs over programs; None: that is left out."""
 
 
-LEAST_SLEEP_S = 0.1
-"""Of a machine that was suspended; its two clocks differ by less otherwise."""
-
-NO_EVENT = "the tracer counted no event: the run was too short for one"
+LEAST_SLEEP_S = 0.1  # of a machine that was suspended; its two clocks differ by less otherwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """What is about to run, and what is known so far; `cli` decides how it looks."""
+    """The run that is about to begin, and what is known so far; `cli` decides how it looks."""
 
     phase: Literal["told", "calibrating", "scripts", "measuring", "slept", "traced", "done"]
     planned: PlannedRun
@@ -199,13 +192,13 @@ class Progress:
     """What disturbs the times, in sentences; told before the first trial and after the last run."""
 
 
-def tell_or_refuse(found: Iterable[MachineWarning], tell: Callable[[Progress], None], *, anyway: bool) -> None:
+def tell_or_refuse(warnings: Sequence[MachineWarning], tell: Callable[[Progress], None], *, anyway: bool) -> None:
     """Say what disturbs the times. Raises: HostNotReady for what makes them wrong, unless they are wanted anyway."""
-    refusing = [str(one) for one in found if one.measure == "refuses"]
+    refusing = [str(warning) for warning in warnings if warning.measure == "refuses"]
     if refusing and not anyway:
         advice = "with --anyway it is measured and recorded all the same, and the times lead nothing"
         raise HostNotReady("\n".join(["times that are taken here would be wrong:", *refusing, advice]))
-    if told := tuple(str(one) for one in found if one.measure != "records"):
+    if told := tuple(str(warning) for warning in warnings if warning.measure != "records"):
         nothing = PlannedRun(0, 0, baseline(None), "baseline")
         tell(Progress(phase="told", planned=nothing, blocks=0, done=0, total=0, told=told))
 
@@ -232,8 +225,7 @@ class Bench:
         if self.work.builds:
             return 0, 0.0
         level = self.work.levels[0]
-        first = FIRST_OPERATIONS if level is None else FIRST_AT_A_LEVEL
-        row = self._make(PlannedRun(0, 0, baseline(level), "baseline"), first)
+        row = self._make(PlannedRun(0, 0, baseline(level), "baseline"), first_operations(level))
         return row.operations or row.events or 0, (row.wall_ns or 0) / 1e9
 
     def calibrate(self) -> PlanFile:
@@ -242,7 +234,7 @@ class Bench:
         total = len(levels) + len(self.work.measured)
         untraced = {level: self._try_baseline(level, done, total) for done, level in enumerate(levels)}
         trials = {
-            subject: self._try(subject, done, total, _first(untraced[subject.level], subject.level))
+            subject: self._try(subject, done, total, first_operations(subject.level, untraced[subject.level]))
             for done, subject in enumerate(self.work.measured, start=len(levels))
         }
         twins = frozenset(self.work.twins())
@@ -252,7 +244,12 @@ class Bench:
             baseline_operations=untraced.get(None),
             level_operations={level: number for level, number in untraced.items() if level is not None},
             subjects=(
-                *(_planned(subject, number, trial, twins) for subject, (number, trial) in trials.items()),
+                *(
+                    PlannedSubject(**subject._asdict(), operations=number, is_counted_apart=subject in twins)
+                    if trial.status == "ok"  # a case whose trial did not end well is not tried again
+                    else _left_out(subject, trial.status, trial.note)
+                    for subject, (number, trial) in trials.items()
+                ),
                 *(_left_out(subject, "skipped", as_note(reason)) for subject, reason in self.work.skipped.items()),
             ),
             programs=self.work.programs(),
@@ -275,20 +272,16 @@ class Bench:
                 progress = self._make_all(runs, Journal(document, written_rows(samples, runs)), writer)
                 if progress.phase == "done":
                     return progress
-                if progress.phase == "traced":
-                    self._tell_of_newcomer(writer, progress)
-                else:
+                if progress.phase == "slept":
                     writer.drop_from(progress.planned.block)
+                else:  # something has come that traces
+                    try:
+                        self.look_beside()
+                    except HostNotReady:
+                        writer.drop_from(progress.planned.block)
+                        raise
             if progress.phase == "slept":
                 self.tell(progress)
-
-    def _tell_of_newcomer(self, writer: RunWriter, progress: Progress) -> None:
-        """Say what has come that traces. Raises: HostNotReady if it traces what is measured; that block is dropped."""
-        try:
-            self.look_beside()
-        except HostNotReady:
-            writer.drop_from(progress.planned.block)
-            raise
 
     def _make_all(self, runs: Sequence[PlannedRun], journal: Journal, writer: RunWriter) -> Progress:
         """The progress at the end, or when it was found that the machine had been suspended."""
@@ -320,9 +313,7 @@ class Bench:
         return self.testbed.metric == "time" and self.beside.has_come()
 
     def _try_baseline(self, level: str | None, done: int, total: int) -> int:
-        """Operations of a baseline run. Raises: ProbeEffectError when the trial fails."""
-        first = FIRST_OPERATIONS if level is None else FIRST_AT_A_LEVEL
-        operations, row = self._try(baseline(level), done, total, first)
+        operations, row = self._try(baseline(level), done, total, first_operations(level))
         if row.status != "ok":
             raise ProbeEffectError(row.note)
         return operations
@@ -339,7 +330,6 @@ class Bench:
         return operations_for(self._target_s(subject), partial(self._make, trial), first, least)
 
     def _row(self, planned: PlannedRun, journal: Journal) -> Sample:
-        """The row of a planned run: made now, or with the reason why not."""
         if left_out := journal.left_out(planned.subject):
             return replace(empty_row(planned), status=left_out.status, note=left_out.note)
         operations = journal.operations(planned.subject)
@@ -347,7 +337,8 @@ class Bench:
             operations = check_operations(operations, self._target_s(planned.subject))
         row = self.testbed.recorded(self._make(planned, operations))
         if row.status == "ok" and row.events == 0:  # in a trial it does not matter
-            return replace(row, events=None, operations=None, status="failed", note=NO_EVENT)
+            note = "the tracer counted no event: the run was too short for one"
+            return replace(row, events=None, operations=None, status="failed", note=note)
         return row
 
     def _make(self, planned: PlannedRun, operations: int) -> Sample:
@@ -369,21 +360,17 @@ class Bench:
         subject = planned.subject
         if subject.is_baseline:
             return None
-        is_check = planned.arm == "check"
-        case = self.work.case(subject)
+        is_check, case = planned.arm == "check", self.work.case(subject)
+        counting: Counting
+        if case.counted_by == "twin":
+            counting = "maps" if is_check else "nothing"
+        elif case.counted_by == "calls":
+            counting = "calls" if is_check else "itself"
+        else:
+            counting = "nothing" if case.counted_by == "tool" else case.counted_by
         script = self.work.script(subject, check=is_check and case.counted_by == "twin")
-        counting = self._counting(subject, is_check=is_check)
-        events = case.events_per_operation
         is_start = self.work.suite.result_type.of_starts
-        return TracerTask(self.work.tracers[subject.tracer], script, counting, events, is_start)
-
-    def _counting(self, subject: Key, *, is_check: bool) -> Counting:
-        counted_by = self.work.case(subject).counted_by
-        if counted_by == "twin":
-            return "maps" if is_check else "nothing"
-        if counted_by == "calls":
-            return "calls" if is_check else "itself"
-        return "nothing" if counted_by == "tool" else counted_by
+        return TracerTask(self.work.tracers[subject.tracer], script, counting, case.events_per_operation, is_start)
 
     def _target_s(self, subject: Key) -> float:
         lengths = self.settings.lengths
@@ -393,17 +380,6 @@ class Bench:
 
     def _is_quick(self) -> bool:
         return self.settings.lengths in {QUICK, COUNTED_QUICK}
-
-
-def _first(baseline_operations: int, level: str | None) -> int:
-    """Operations of a traced trial: at a level whose operation takes long, a tenth of a baseline run's."""
-    return FIRST_OPERATIONS if level is None else min(FIRST_OPERATIONS, math.ceil(baseline_operations / 10))
-
-
-def _planned(subject: Key, operations: int, trial: Sample, twins: frozenset[Key]) -> PlannedSubject:
-    if trial.status != "ok":  # a case whose trial did not end well is not tried again
-        return _left_out(subject, trial.status, trial.note)
-    return PlannedSubject(**subject._asdict(), operations=operations, is_counted_apart=subject in twins)
 
 
 def _left_out(subject: Key, status: Status, note: str | None) -> PlannedSubject:

@@ -28,19 +28,17 @@ from probe_effect.model import HostNotReady
 TracingKey = tuple[object, ...]
 
 LEAST_EVENTS_RATIO = 0.1
-"""Of an untraced run's operations: what fires less often than at a tenth of them is not on what is measured."""
+"""A share of an untraced run's operations: what fires less often is not on what is measured."""
 
-LEAST_EVENTS = 1_000
-"""Start and end of a workload make some hundred events, whatever it does."""
+LEAST_EVENTS = 1_000  # start and end of a workload make some hundred events, whatever it does
 
 MOST_EVENTS_HZ = 1e8
-"""Of a run: nothing that is traced fires more often; a perf event that counts faster counts cycles or nanoseconds."""
+"""Rate that no traced event reaches: a perf event that counts faster counts cycles or nanoseconds."""
 
 UntracedRun = tuple[int, float]
 """The operations of an untraced run, and its seconds; 0 where it could not be made."""
 
-SHOWN = 3
-"""Places of one program; further ones are counted."""
+SHOWN = 3  # of the places of one program, how many are named; further ones are counted
 
 
 def tracing() -> list[Loaded]:
@@ -51,44 +49,44 @@ def tracing() -> list[Loaded]:
     if sys.platform != "linux":
         return []
     try:
-        found = tracing_now().found
+        everything = tracing_now().found
     except HostNotReady:
-        found = ()
-    return [one for one in found if _is_on(one, f"({os.getpid()})")]
+        everything = ()
+    return [loaded for loaded in everything if _is_on(loaded, f"({os.getpid()})")]
 
 
-def _is_on(one: Loaded, ours: str) -> bool:
-    if one.sort == "ptrace":
-        return any(place.name.endswith(ours) for place in one.places)
-    return one.sort != "bpf" or (one.kind in OF_PROBES and bool(one.places or one.others))
+def _is_on(loaded: Loaded, ours: str) -> bool:
+    if loaded.sort == "ptrace":
+        return any(site.name.endswith(ours) for site in loaded.places)
+    return loaded.sort != "bpf" or (loaded.kind in OF_PROBES and bool(loaded.places or loaded.others))
 
 
 def firing(found: list[Loaded], run: Callable[[], UntracedRun]) -> list[Loaded]:
-    """Those of them that fire in an untraced run, which `run` makes.
+    """What of all that traces fires in an untraced run, which `run` makes.
 
     Who traces us by ptrace does. Raises: HostNotReady where a run cannot be made.
     """
-    surely = [one for one in found if one.sort == "ptrace"]
+    surely = [loaded for loaded in found if loaded.sort == "ptrace"]
     if len(surely) == len(found):
         return surely
     with RunStatistics() as statistics:
         before, sampled = statistics.look(), dict(_perf_counts(found))
         operations, seconds = run()
         after, resampled = statistics.look(), dict(_perf_counts(found))
-    counts = {one.key: one.events or 0 for one in before.found}
+    counts = {loaded.key: loaded.events or 0 for loaded in before.found}
     least = max(LEAST_EVENTS, LEAST_EVENTS_RATIO * operations)
-    fired = {one.key for one in after.found if (one.events or 0) - counts.get(one.key, 0) >= least}
+    fired = {loaded.key for loaded in after.found if (loaded.events or 0) - counts.get(loaded.key, 0) >= least}
     grown = ((key, count - sampled.get((key, event), count)) for (key, event), count in resampled.items())
     fired |= {key for key, events in grown if least <= events <= MOST_EVENTS_HZ * seconds}
-    functions = {one.key for one in found if any(place.kind.startswith("function") for place in one.places)}
-    return surely + [one for one in found if one.key in fired | functions]
+    functions = {loaded.key for loaded in found if any(place.kind.startswith("function") for place in loaded.places)}
+    return surely + [loaded for loaded in found if loaded.key in fired | functions]
 
 
 def _perf_counts(found: list[Loaded]) -> Iterator[tuple[tuple[TracingKey, int], int]]:
     """What each perf event of these has counted, by its owner's key and its descriptor."""
-    for one in found:
-        if one.sort == "perf":
-            yield from (((one.key, event), count) for event, count in perf_counts(one.owners[0].pid).items())
+    for loaded in found:
+        if loaded.sort == "perf":
+            yield from (((loaded.key, event), count) for event, count in perf_counts(loaded.owners[0].pid).items())
 
 
 def present() -> frozenset[TracingKey]:
@@ -106,22 +104,21 @@ def present() -> frozenset[TracingKey]:
 
 def in_words(found: list[Loaded]) -> str:
     """What traces, with the processes that hold it, for the owner of the machine; empty for nothing."""
-    return "; ".join(map(_said, found))
+    words = []
+    for loaded in found:
+        who = ", ".join(f"{owner.comm} ({owner.pid})" for owner in loaded.owners)
+        where = ", ".join(site.name for site in loaded.places[:SHOWN])
+        more = len(loaded.places) + loaded.others - SHOWN
+        places = f" on {where}{f' and {more} more' if more > 0 else ''}" if where else ""
+        words.append(f"{loaded.kind}{places}{f' of {who}' if who else ''}")
+    return "; ".join(words)
 
 
-def _said(one: Loaded) -> str:
-    who = ", ".join(f"{owner.comm} ({owner.pid})" for owner in one.owners)
-    where = ", ".join(place.name for place in one.places[:SHOWN])
-    more = len(one.places) + one.others - SHOWN
-    places = f" on {where}{f' and {more} more' if more > 0 else ''}" if where else ""
-    return f"{one.kind}{places}{f' of {who}' if who else ''}"
-
-
-def _recorded(one: Loaded) -> str:
+def _recorded(loaded: Loaded) -> str:
     """Tracepoints and functions of the kernel by name; of a place in a program, and of a process, the kind alone."""
-    is_kernels = one.sort != "ptrace"
-    names = [place.name if is_kernels and not place.path else place.kind for place in one.places[:SHOWN]]
-    return " ".join(dict.fromkeys([one.sort, *(names or [one.kind])]))
+    is_kernels = loaded.sort != "ptrace"
+    names = [site.name if is_kernels and not site.path else site.kind for site in loaded.places[:SHOWN]]
+    return " ".join(dict.fromkeys([loaded.sort, *(names or [loaded.kind])]))
 
 
 class Company:
@@ -133,7 +130,7 @@ class Company:
         self._known = self._seen = frozenset[TracingKey]()
 
     def look(self, run: Callable[[], UntracedRun]) -> list[MachineWarning]:
-        """What holds of that now; `run` makes an untraced run."""
+        """The warnings about what else traces now; `run` makes an untraced run."""
         found = tracing()
         on = firing(found, run)
         new = list(of_tracing(in_words(on), in_words([one for one in found if one not in on])))

@@ -9,7 +9,7 @@ from typing import get_args
 from probe_effect.host import ROOT, collect, kernel_config, other_pids, read_text
 from probe_effect.host.compilers import CompiledProgram
 from probe_effect.host.kernel import BTF, CLOSED, TRACEFS, missing, tracefs_folder, tracefs_missing
-from probe_effect.host.load import SINCE_BOOT, CpuTimes, busy_ratio, cpu_times, load_average, steal_ratio, trap_times
+from probe_effect.host.load import SINCE_BOOT, busy_ratio, cpu_times, load_average, steal_ratio, trap_times
 from probe_effect.host.noise import MachineWarning, of_tracing, warnings
 from probe_effect.host.system import aslr, container, siblings
 from probe_effect.host.workloads import build, clock_read_ns
@@ -51,7 +51,7 @@ NEEDS: tuple[Need, ...] = get_args(Need)
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """What there is, or why there is nothing: one of the two is None."""
+    """What was found, or the reason why there is nothing: one of the two is None."""
 
     found: str | None
     reason: str | None
@@ -109,7 +109,8 @@ def diagnose(
     """
     load = load_average()  # before anything of ours runs
     workload_cpu, tracer_cpu = collect.choose_cpus(root)
-    before = _sibling_times(root, workload_cpu)
+    shared = siblings(root, workload_cpu) - {workload_cpu}
+    before = {cpu: cpu_times(root, cpu) for cpu in shared}
     tracers = tuple(state_of(tracer, NEEDS) for tracer in known.values())
     ready = {state.tracer: known[state.tracer] for state in tracers if state.unavailable is None}
     works = [resolve(folder, suite, ready, []) for folder, suite in suites]
@@ -118,18 +119,21 @@ def diagnose(
     fault = next((fault for fault in programs.values() if isinstance(fault, str)), "there is no suite to compile")
     clock_ns = clock_read_ns(built.path, workload_cpu) if built else None
     steal = steal_ratio(SINCE_BOOT, cpu_times(root, workload_cpu))
+    tracefs, closed = tracefs_folder(root), tracefs_missing(root)
+    reasons = {need: missing(need, root) for need in NEEDS}
+    shares = [busy_ratio(times, cpu_times(root, cpu)) for cpu, times in before.items()]
     return Diagnosis(
         machine=collect.collect_machine(root),
         system=collect.collect_system(clock_ns, root, trap_times(workload_cpu, cache)),
         is_root=os.geteuid() == 0,
         compiler=Availability(built.compiler, None) if built else Availability(None, fault),
-        tracefs=_tracefs(root),
+        tracefs=Availability(f"/{tracefs.relative_to(root)}" if tracefs else None, closed),
         aslr=aslr(root),
         workload_cpu=workload_cpu,
         tracer_cpu=tracer_cpu,
         load=load,
         steal_ratio=steal,
-        kernel={need: _kernel_missing(need, root) for need in NEEDS},
+        kernel={need: CLOSED if reason and closed == CLOSED else reason for need, reason in reasons.items()},
         tracers=tracers,
         suites=tuple(_suite(work, known, programs[work.suite.id]) for work in works),
         packages=tuple(missing_packages([tracer.tool for tracer in known.values()], root)),
@@ -142,7 +146,7 @@ def diagnose(
                 load=load,
                 clock_read_ns=clock_ns,
                 steal=steal,
-                sibling_busy=_busiest(before, _sibling_times(root, workload_cpu)),
+                sibling_busy=max((share for share in shares if share is not None), default=None),
             ),
         ),
     )
@@ -174,25 +178,3 @@ def _build(work: Work, cache: Path | None) -> CompiledProgram | str:
         return build(work.source(), cache, work.suite.workload.libraries)
     except (ProbeEffectError, OSError) as error:
         return str(error)
-
-
-def _tracefs(root: Path) -> Availability:
-    """Where tracefs is mounted and open to us."""
-    folder = tracefs_folder(root)
-    return Availability(f"/{folder.relative_to(root)}" if folder else None, tracefs_missing(root))
-
-
-def _kernel_missing(need: Need, root: Path) -> str | None:
-    """Why the kernel does not offer a facility; None if it does. If tracefs is closed to us, that is the reason."""
-    reason = missing(need, root)
-    return CLOSED if reason and tracefs_missing(root) == CLOSED else reason
-
-
-def _sibling_times(root: Path, cpu: int) -> dict[int, CpuTimes | None]:
-    return {one: cpu_times(root, one) for one in siblings(root, cpu) - {cpu}}
-
-
-def _busiest(before: Mapping[int, CpuTimes | None], after: Mapping[int, CpuTimes | None]) -> float | None:
-    """Share of time in which the busiest of these CPUs was busy; None without CPUs, or if it is not known."""
-    shares = [busy_ratio(before.get(cpu), times) for cpu, times in after.items()]
-    return max((share for share in shares if share is not None), default=None)

@@ -58,8 +58,8 @@ def interruptible() -> Iterator[None]:
             raise TimeIsOver("the time is over")
         raise Interrupted(f"stopped by {signal.Signals(number).name}")
 
-    heard = [one for one in SIGNALS if one != signal.SIGHUP or signal.getsignal(one) != signal.SIG_IGN]
-    before = {number: signal.signal(number, stop) for number in heard}
+    is_deaf = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    before = {number: signal.signal(number, stop) for number in SIGNALS if number != signal.SIGHUP or not is_deaf}
     try:
         yield
     finally:
@@ -154,12 +154,11 @@ def _restore(say: Callable[[str], None]) -> None:
     """Put back what the file says, and remove it once all is as it was, or is not there any more."""
     text = state_file().read_text(encoding="utf-8")
     try:
-        found: dict[str, str] = json.loads(text)
+        before: dict[str, str] = json.loads(text)
     except ValueError:  # killed while it was written: nothing had been set
-        found = {}
-    values = {
-        path: value for path, value in found.items() if any(Path(path).match(f"{CPU_FOLDER}/{one}") for one in QUIET)
-    }
+        before = {}
+    ours = [f"{CPU_FOLDER}/{names}" for names in QUIET]
+    values = {path: value for path, value in before.items() if any(map(Path(path).match, ours))}
     _set(values, say)
     if all(_current(Path(path)) in {value, None} for path, value in values.items()):
         state_file().unlink()
@@ -167,7 +166,7 @@ def _restore(say: Callable[[str], None]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """One leftover, in words, and how to remove it."""
+    """Something that a killed run left behind, in words, and how to remove it."""
 
     what: str
     remove: Callable[[], None]
@@ -175,10 +174,7 @@ class Leftover:
 
 def leftovers() -> list[Leftover]:
     """All leftovers of killed runs on this machine; programs first, because they hold the others."""
-    return [*_programs(), *_in_tracefs(), *_folders()]
-
-
-def _programs() -> Iterator[Leftover]:
+    left: list[Leftover] = []
     for process in ROOT.glob("proc/[0-9]*"):
         mark = mark_of(process)
         if mark is None or mark.is_of_the_living() or _user_of(process) not in our_users():
@@ -186,7 +182,17 @@ def _programs() -> Iterator[Leftover]:
         pid = int(process.name)
         is_ours = mark.is_on(process) or _works_in_folder_of(mark.pid, process)
         what = f"process {pid} ({printable(read_text(process, 'comm') or 'ended')})"
-        yield Leftover(what, partial(end_process if is_ours else _leave_alone, pid))
+        left.append(Leftover(what, partial(end_process if is_ours else _leave_alone, pid)))
+    if os.geteuid() == 0:  # to others tracefs is closed
+        names, groups = ftrace.leftovers(), dynamic_events.leftovers()
+        left += [Leftover(f"tracing instance {name}", partial(ftrace.remove_instance, name)) for name in names]
+        left += [Leftover(f"probes of the group {name}", partial(dynamic_events.remove_group, name)) for name in groups]
+    for parent in {SHARED_MEMORY, Path(tempfile.gettempdir())}:
+        for path in sorted(parent.glob(f"{WORK_PREFIX}*")):
+            run = re.match(rf"{WORK_PREFIX}(\d{{1,7}})-", path.name)  # no system has ids of more digits
+            if run and not _is_alive(int(run[1])) and path.is_dir() and _user_of(path) in our_users():
+                left.append(Leftover(f"folder {path}", partial(shutil.rmtree, path, ignore_errors=True)))
+    return left
 
 
 def _works_in_folder_of(pid: int, process: Path) -> bool:
@@ -205,23 +211,6 @@ def _user_of(path: Path) -> int | None:
 def _leave_alone(pid: int) -> None:
     """Raise ProbeEffectError: a tool of ours has started something else, which may be wanted."""
     raise ProbeEffectError(f"it is no program that this one starts; if nobody needs it: kill {pid}")
-
-
-def _in_tracefs() -> Iterator[Leftover]:
-    if os.geteuid() != 0:  # to whom it is closed
-        return
-    for name in ftrace.leftovers():
-        yield Leftover(f"tracing instance {name}", partial(ftrace.remove_instance, name))
-    for group in dynamic_events.leftovers():
-        yield Leftover(f"probes of the group {group}", partial(dynamic_events.remove_group, group))
-
-
-def _folders() -> Iterator[Leftover]:
-    for parent in {SHARED_MEMORY, Path(tempfile.gettempdir())}:
-        for path in sorted(parent.glob(f"{WORK_PREFIX}*")):
-            pid = re.match(rf"{WORK_PREFIX}(\d{{1,7}})-", path.name)  # no system has ids of more digits
-            if pid and not _is_alive(int(pid[1])) and path.is_dir() and _user_of(path) in our_users():
-                yield Leftover(f"folder {path}", partial(shutil.rmtree, path, ignore_errors=True))
 
 
 def _is_alive(pid: int) -> bool:

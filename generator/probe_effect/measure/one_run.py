@@ -42,7 +42,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class TracerTask:
-    """What the tracer is to do."""
+    """What the tracer is to do in a run."""
 
     tracer: Tracer
     script: Path
@@ -150,14 +150,12 @@ def probed_functions(names: Sequence[str], load: WorkloadTask) -> dict[str, str]
     workload = WorkloadProcess(load)
     try:
         wait_for_workload(workload.pid)
-        found = {name: _first_bytes(name, load.program, workload.pid) for name in names}
+        first_bytes = {}
+        for name in names:
+            file, _, symbol = name.partition(":")
+            path = load.program if file == load.program.name else library_of(workload.pid, file)
+            if path and (function := find_function(Path(path), symbol)):
+                first_bytes[name] = function.first_bytes.hex(" ")
+        return first_bytes
     finally:
         workload.end()
-    return {name: text for name, text in found.items() if text is not None}
-
-
-def _first_bytes(name: str, program: Path, pid: int) -> str | None:
-    file, _, symbol = name.partition(":")
-    path = str(program) if file == program.name else library_of(pid, file)
-    function = find_function(Path(path), symbol) if path else None
-    return function.first_bytes.hex(" ") if function else None

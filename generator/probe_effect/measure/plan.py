@@ -14,9 +14,7 @@ import numpy as np
 
 from probe_effect.model import NO_TRACER, Arm, Key, Sample
 
-BASELINES = 2
-"""How many baselines each block has."""
-
+BASELINES = 2  # how many baselines each block has
 BASELINE_CASE = "baseline"
 
 
@@ -49,9 +47,10 @@ def _block(measured: Sequence[Key], left_out: Sequence[Key], random: np.random.G
     """One block: the levels in random order, then the subjects left out at levels at which nothing is measured."""
     levels = list(dict.fromkeys(subject.level for subject in measured)) or [None]
     order: list[Key] = []
-    for place in random.permutation(len(levels)):
-        level = levels[place]
-        order += _with_baselines([one for one in (*measured, *left_out) if one.level == level], level, random)
+    for index in random.permutation(len(levels)):
+        level = levels[index]
+        subjects = [subject for subject in (*measured, *left_out) if subject.level == level]
+        order += _with_baselines(subjects, level, random)
     return [*order, *(subject for subject in left_out if subject.level not in levels)]
 
 
@@ -61,12 +60,12 @@ def _with_baselines(subjects: Sequence[Key], level: str | None, random: np.rando
     Every place is a baseline's as often as any other case's, so that a block that begins slowly, or drifts, disturbs
     both alike on average (`tests/evidence/coverage.py` shows what happens otherwise).
     """
-    order = [subjects[place] for place in random.permutation(len(subjects))]
+    order = [subjects[index] for index in random.permutation(len(subjects))]
     places = len(order) + BASELINES
     first = int(random.integers(places))
     second = (first + (places + int(random.integers(2))) // 2) % places
-    for place in sorted((first, second)):
-        order.insert(place, baseline(level))
+    for index in sorted((first, second)):
+        order.insert(index, baseline(level))
     return order
 
 
@@ -82,9 +81,7 @@ CHECK_OPERATIONS = 100_000
 """Fewest events of a counting run: a hundred events of other programs are then 0.1 %."""
 
 LONGEST_CHECK_S = 10.0
-
-ONE_BUILD = 1
-"""Operations of a run that builds a project: a second build would find everything built."""
+ONE_BUILD = 1  # operations of a run that builds a project: a second build would find everything built
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +100,13 @@ COUNTED = Lengths(baseline_s=0.2, traced_s=0.2)
 COUNTED_QUICK = Lengths(baseline_s=0.1, traced_s=0.1)
 """Of an emulated clock, where 0.2 s are 200 million instructions, with 50 ticks of the kernel's clock among them. A
 shorter run would not do: some ten events of other programs must stay below 0.1 % of its own."""
+
+
+def first_operations(level: str | None, baseline_operations: int | None = None) -> int:
+    """Operations of a first trial; of a traced one at a level, where they may take long, a tenth of a baseline's."""
+    if level is None:
+        return FIRST_OPERATIONS
+    return FIRST_AT_A_LEVEL if baseline_operations is None else min(FIRST_OPERATIONS, -(-baseline_operations // 10))
 
 
 def operations_for(

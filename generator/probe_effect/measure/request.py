@@ -17,10 +17,7 @@ from probe_effect.store.suite_file import Case, Suite, read_suite, script_path, 
 from probe_effect.tracers.perf import calls_uncounted
 from probe_effect.tracers.protocol import Tracer
 
-DORMANT = "dormant"
-
-BUILDERS = ("make", "cc")
-"""The commands that the build of every project needs."""
+BUILDERS = ("make", "cc")  # the commands that the build of every project needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +50,12 @@ class Work:
         calls = {case.id for case in self.suite.cases if case.counted_by == "calls"}
         if calls and calls_uncounted() is not None:
             calls = set()
-        return tuple(one for one in self.measured if one.case in calls or self._has_twin(one))
-
-    def _has_twin(self, subject: Key) -> bool:
-        return self.case(subject).counted_by == "twin" and self._script_path(subject, check=True) is not None
+        return tuple(
+            subject
+            for subject in self.measured
+            if subject.case in calls
+            or (self.case(subject).counted_by == "twin" and self._script_path(subject, check=True) is not None)
+        )
 
     def _script_path(self, subject: Key, *, check: bool) -> Path | None:
         tool = self.tracers[subject.tracer].tool
@@ -157,20 +156,16 @@ def choose_tracers(
     ready = {name: known[name] for name, reason in reasons.items() if reason is None}
     faults = [f"{name}: {reason}" for name, reason in reasons.items() if reason is not None]
     if faults and not (os.geteuid() == 0 if as_root is None else as_root):
-        raise HostNotReady("\n".join([*faults, _without_root(known)]))
+        able = [name for name, tracer in known.items() if tracer.available() is None]
+        possible = "none can measure without root"
+        if able:
+            command = typed("measure", *(word for name in able for word in ("--tracer", name)))
+            possible = f"these can measure without root: {', '.join(able)}\n  {command}"
+        advice = f"those that need root: the same command with sudo; what to install: {typed('doctor')}"
+        raise HostNotReady("\n".join([*faults, possible, advice]))
     if faults and (names or not ready):
         raise HostNotReady("\n".join(faults))
     return ready
-
-
-def _without_root(known: Mapping[str, Tracer]) -> str:
-    """The message that says what a user other than root can do."""
-    able = [name for name, tracer in known.items() if tracer.available() is None]
-    command = typed("measure", *(word for name in able for word in ("--tracer", name)))
-    possible = (
-        f"these can measure without root: {', '.join(able)}\n  {command}" if able else "none can measure without root"
-    )
-    return f"{possible}\nthose that need root: the same command with sudo; what to install: {typed('doctor')}"
 
 
 def resolve(
@@ -238,7 +233,7 @@ def first_look(work: Work) -> Work:
     first = next((subject.tracer for name in work.tracers for subject in work.measured if subject.tracer == name), None)
     if first is None:  # then all the reasons why are of interest
         return work
-    tracers = {name: tracer for name, tracer in work.tracers.items() if name in {first, DORMANT}}
+    tracers = {name: tracer for name, tracer in work.tracers.items() if name in {first, "dormant"}}
     measured = tuple(subject for subject in work.measured if subject.tracer in tracers)
     skipped = {subject: why for subject, why in work.skipped.items() if subject.tracer in tracers}
     return replace(work, tracers=tracers, measured=measured, skipped=skipped)

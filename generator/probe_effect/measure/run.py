@@ -5,12 +5,11 @@ What the machine does to the times of a run is looked for before it begins, and 
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from probe_effect import __version__
 from probe_effect.host import ROOT
 from probe_effect.host.load import (
-    CpuTimes,
     Throttling,
     load_average,
     steal_ratio,
@@ -46,70 +45,51 @@ def look_before(work: Work, settings: Settings, testbed: Testbed, tell: Callable
     """Say what will disturb the times of a run. Raises: HostNotReady for what would make them worthless."""
     if testbed.metric == "time":  # instructions are what they are on a busy machine too
         cpu, tracer_cpu = testbed.cpus(work)
-        found = warnings(cpu=cpu, tracer_cpu=tracer_cpu, busy_cpus=work.busy_cpus)
-        tell_or_refuse(found, tell, anyway=settings.anyway)
+        holding = warnings(cpu=cpu, tracer_cpu=tracer_cpu, busy_cpus=work.busy_cpus)
+        tell_or_refuse(holding, tell, anyway=settings.anyway)
 
 
-@dataclass
 class Disturbances:
-    """What disturbs a run, since this was made."""
+    """What disturbs a run, since this was made; `document` is its record when it was begun or continued."""
 
-    bench: Bench
-    document: MachineFile
-    """The record of the run at its beginning, or when it was continued."""
-    cpu: CpuTimes | None = field(init=False)
-    heat: int = field(init=False)
-    stops: dict[str, Throttling] = field(init=False)
-
-    def __post_init__(self) -> None:
-        is_time = self.bench.testbed.metric == "time"
-        self.cpu = self.bench.testbed.cpu_times(self.bench.cpu) if is_time else None
-        self.heat, self.stops = throttles(ROOT), throttlings()
+    def __init__(self, bench: Bench, document: MachineFile) -> None:
+        self._bench, self._document = bench, document
+        self._cpu = bench.testbed.cpu_times(bench.cpu) if bench.testbed.metric == "time" else None
+        self._heat, self._stops = throttles(ROOT), throttlings()
 
     def facts(self) -> dict[str, object]:
-        """The keys of `run` that say it; what has to be said is told. None for counts, which nothing disturbs."""
-        if self.bench.testbed.metric == "instructions":
+        """Keys of `run` about the disturbances, of which the user is told; none for counts, which nothing disturbs."""
+        bench, run = self._bench, self._document.run
+        if bench.testbed.metric == "instructions":
             return {}
-        run, busy = self.document.run, self.bench.work.busy_cpus
-        steal = steal_ratio(self.cpu, self.bench.testbed.cpu_times(self.bench.cpu)) if self.cpu else None
-        stopped, quota = throttled_since(self.stops, _stopped_before(run)), tightest_quota()
-        found = warnings(
-            cpu=self.bench.cpu,
+        periods, throttled, stopped_ns = run.quota_periods, run.throttled_periods or 0, run.throttled_ns or 0
+        earlier = None if periods is None else Throttling(periods, throttled, stopped_ns)  # of a run that is continued
+        steal = steal_ratio(self._cpu, bench.testbed.cpu_times(bench.cpu)) if self._cpu else None
+        stopped, quota = throttled_since(self._stops, earlier), tightest_quota()
+        lasting = warnings(cpu=bench.cpu, tracer_cpu=run.tracer_cpu, busy_cpus=bench.work.busy_cpus)
+        now = warnings(
+            cpu=bench.cpu,
             tracer_cpu=run.tracer_cpu,
             load=run.load_before,
-            clock_read_ns=self.document.system.clock_read_ns,
+            clock_read_ns=self._document.system.clock_read_ns,
             steal=steal,
-            throttles=throttles(ROOT) - self.heat,
-            busy_cpus=busy,
+            throttles=throttles(ROOT) - self._heat,
+            busy_cpus=bench.work.busy_cpus,
             stopped=stopped,
         )
-        lasting = {one.id for one in warnings(cpu=self.bench.cpu, tracer_cpu=run.tracer_cpu, busy_cpus=busy)}
-        new = [one for one in found if one.id not in lasting]  # the others were told at the beginning
-        tell_or_refuse(new, self.bench.tell, anyway=True)
-        found = (*found, *self.bench.beside.warnings.values())
+        told = {warning.id for warning in lasting}  # at the beginning
+        tell_or_refuse([warning for warning in now if warning.id not in told], bench.tell, anyway=True)
+        ids = (warning.id for warning in (*now, *bench.beside.warnings.values()))
         return {
             "steal_ratio": steal,
-            "warnings": tuple(dict.fromkeys((*run.warnings, *(one.id for one in found)))),
+            "warnings": tuple(dict.fromkeys((*run.warnings, *ids))),
             "quota_cpus": quota.cpus if quota else run.quota_cpus,
-            "traced_beside": tuple(dict.fromkeys((*run.traced_beside, *self.bench.beside.recorded))),
+            "traced_beside": tuple(dict.fromkeys((*run.traced_beside, *bench.beside.recorded))),
             **dict(zip(STOPS, stopped or (), strict=False)),
         }
 
 
-STOPS = ("quota_periods", "throttled_periods", "throttled_ns")
-"""Keys of `run`, in the order of `Throttling`."""
-
-
-def _stopped_before(run: Run) -> Throttling | None:
-    """How often a quota stopped the earlier parts of a run that is continued; None without a quota."""
-    periods, throttled, stopped_ns = run.quota_periods, run.throttled_periods, run.throttled_ns
-    if periods is None or throttled is None or stopped_ns is None:
-        return None
-    return Throttling(periods, throttled, stopped_ns)
-
-
-LANGUAGE = "bpftrace"
-"""The tool whose scripts can be moved into the loop."""
+STOPS = ("quota_periods", "throttled_periods", "throttled_ns")  # keys of `run`, in the order of `Throttling`
 
 
 def measure(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Progress], None]) -> SubmissionFolder:
@@ -199,9 +179,12 @@ def _calibrate_scripts(bench: Bench, opened: OpenSubmission) -> None:
 
 
 def _scripts(work: Work, plan: PlanFile) -> list[Key]:
-    """Each script of the plan once, by its case and tracer, and by its level where the level has one of its own."""
-    planned = [one.key for one in plan.subjects if one.operations is not None]
-    own = [key for key in planned if work.suite.has_programs and work.tracers[key.tracer].tool == LANGUAGE]
+    """Each script of the plan that can be moved into the loop, once.
+
+    Its key has its case and tracer, and its level where the level has a script of its own.
+    """
+    planned = [subject.key for subject in plan.subjects if subject.operations is not None]
+    own = [key for key in planned if work.suite.has_programs and work.tracers[key.tracer].tool == "bpftrace"]
     return list(dict.fromkeys(key._replace(level=None) if work.script(key).stem == key.case else key for key in own))
 
 

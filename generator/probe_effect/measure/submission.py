@@ -6,6 +6,7 @@ import stat
 import tempfile
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -78,8 +79,7 @@ class OpenSubmission:
         Raises: HostNotReady when that cannot be written; then the run stays open.
         """
         load_after = None if self.document.run.load_before is None else load_average()
-        ended = {"ended": self.clock.moment(), "load_after": load_after} | facts
-        self.keep(**ended)
+        self.keep(**{"ended": self.clock.moment(), "load_after": load_after} | facts)
         self.place.plan_file.unlink()
         return self.place
 
@@ -123,11 +123,9 @@ def _fresh_folder(parent: Path, name: str) -> Path:
     parent.mkdir(parents=True, exist_ok=True)
     for number in count(1):
         folder = parent / (name if number == 1 else f"{name}-{number}")
-        try:
+        with suppress(FileExistsError):
             folder.mkdir()
-        except FileExistsError:
-            continue
-        return folder
+            return folder
     raise AssertionError
 
 
@@ -171,15 +169,15 @@ def unfinished(results: Path, suites: Collection[str], testbed: Testbed) -> list
     """
     own, places = ids_of(testbed), cut_short(results)
     read = [read_unfinished(place) for place in places if place.machine in own]
-    newest = {one.document.run.suite: one for one in read}
-    found = [one for suite, one in newest.items() if not suites or suite in suites]
-    if not found:
+    newest = {opened.document.run.suite: opened for opened in read}
+    chosen = [opened for suite, opened in newest.items() if not suites or suite in suites]
+    if not chosen:
         of = f" of {', '.join(suites)}" if suites else ""
         msg = f"{results / own[0]}: no run{of} was cut short here; to start one, omit --resume"
         if others := [str(place.folder) for place in places if place.machine not in own]:
             msg += f"\ncut short on another machine, or here before CPU, memory or kernel changed: {', '.join(others)}"
         raise UsageError(msg)
-    return found
+    return chosen
 
 
 def ids_of(testbed: Testbed) -> tuple[str, str]:
@@ -218,13 +216,20 @@ def command_to_go_on(place: SubmissionFolder) -> str:
     return typed(*words, "--out", place.folder.resolve().parents[1])
 
 
-def reopen(one: OpenSubmission, work: Work) -> OpenSubmission:
+def reopen(opened: OpenSubmission, work: Work) -> OpenSubmission:
     """The submission, open again; not yet written. Raises: HostNotReady if a tracer or the source tree has changed."""
-    if changes := list(_other_tools(one, work)):
-        raise changed(one.place, changes)
-    run = one.document.run
+    changes = [
+        f"{name} was {before} and is {version}"
+        for name, version in work.versions().items()
+        if (before := opened.document.tools.get(name)) != version
+    ]
+    run = opened.document.run
+    if work.tree is not None and (before := run.packages.get("tree")) != work.tree.origin:
+        changes.append(f"the source tree was {before} and is {work.tree.origin}")
+    if changes:
+        raise changed(opened.place, changes)
     run = run.model_copy(update={"resumed": (*run.resumed, moment())})
-    return OpenSubmission(one.place, one.document.model_copy(update={"run": run}), one.plan)
+    return OpenSubmission(opened.place, opened.document.model_copy(update={"run": run}), opened.plan)
 
 
 def changed(place: SubmissionFolder, changes: Iterable[str]) -> HostNotReady:
@@ -236,7 +241,7 @@ def changed(place: SubmissionFolder, changes: Iterable[str]) -> HostNotReady:
 
 
 def work_of(
-    one: OpenSubmission, suites: Iterable[tuple[Path, Suite]], known: Mapping[str, Tracer], testbed: Testbed
+    opened: OpenSubmission, suites: Iterable[tuple[Path, Suite]], known: Mapping[str, Tracer], testbed: Testbed
 ) -> Work:
     """The suite and the tracers of an unfinished run. No program that its plan names is started before all else is
     found as it was.
@@ -244,16 +249,15 @@ def work_of(
     Raises: UsageError for a suite or tracer that is not known any more, and for a program of another user's.
     Raises: HostNotReady for a tracer that cannot run now, and if the machine or the suite has changed.
     """
-    found = {suite.id: (folder, suite) for folder, suite in suites}
-    if one.document.run.suite not in found:
-        raise UsageError(f"{one.place.folder}: suite {one.document.run.suite} is not known here")
-    folder, suite = found[one.document.run.suite]
-    work = Work(folder, suite, {}, (), {})
-    if changes := list(_changes(one, work, testbed)):
-        raise changed(one.place, changes)
-    names = list(dict.fromkeys(subject.tracer for subject in one.plan.subjects))
-    tracers = {name: _tracer(name, one.plan, known) for name in names}
-    measured = tuple(subject.key for subject in one.plan.subjects if subject.status != "skipped")
+    by_id, name = {suite.id: (folder, suite) for folder, suite in suites}, opened.document.run.suite
+    if name not in by_id:
+        raise UsageError(f"{opened.place.folder}: suite {name} is not known here")
+    work = Work(*by_id[name], {}, (), {})
+    if changes := list(_changes(opened, work, testbed)):
+        raise changed(opened.place, changes)
+    names = list(dict.fromkeys(subject.tracer for subject in opened.plan.subjects))
+    tracers = {name: _tracer(name, opened.plan, known) for name in names}
+    measured = tuple(subject.key for subject in opened.plan.subjects if subject.status != "skipped")
     return replace(work, tracers=choose_tracers(tracers, names), measured=measured)
 
 
@@ -269,29 +273,19 @@ def _tracer(name: str, plan: PlanFile, known: Mapping[str, Tracer]) -> Tracer:
     return at_path(tool, program)
 
 
-def _changes(one: OpenSubmission, work: Work, testbed: Testbed) -> Iterator[str]:
+def _changes(opened: OpenSubmission, work: Work, testbed: Testbed) -> Iterator[str]:
     """The differences between now and the beginning of the run that are known without a tracer, in words."""
-    document = one.document
-    before = {"machine": document.machine.model_dump(), "system": document.system.model_dump()}
+    document = opened.document
     system = testbed.system(None, document.run.workload_cpu)
     machine = as_author(testbed.machine(), system, document.provenance.kind)
-    now = {"machine": machine.model_dump(), "system": system.model_dump()}
-    for part, facts in before.items():
-        for name, value in facts.items():
-            if name not in MEASURED and now[part][name] != value:
-                yield f"{part}.{name} was {value} and is {now[part][name]}"
-    if work.digest() != one.plan.digest:
+    for part, before, now in (("machine", document.machine, machine), ("system", document.system, system)):
+        facts = now.model_dump()
+        for name, value in before.model_dump().items():
+            if name not in MEASURED and facts[name] != value:
+                yield f"{part}.{name} was {value} and is {facts[name]}"
+    if work.digest() != opened.plan.digest:
         yield f"the files of suite {work.suite.id} have changed"
     if document.provenance.tool != f"probe-effect {__version__}":
         yield f"it was begun by {document.provenance.tool}"
     if document.run.started > moment():
         yield f"it began at {document.run.started}, which this machine's clock says is still to come"
-
-
-def _other_tools(one: OpenSubmission, work: Work) -> Iterator[str]:
-    """The tracers and the source tree that are not those of the beginning, in words."""
-    for name, version in work.versions().items():
-        if (was := one.document.tools.get(name)) != version:
-            yield f"{name} was {was} and is {version}"
-    if work.tree is not None and (was := one.document.run.packages.get("tree")) != work.tree.origin:
-        yield f"the source tree was {was} and is {work.tree.origin}"

@@ -39,7 +39,7 @@ class Testbed:
 
     @property
     def metric(self) -> Metric:
-        """What is measured on it: `time` or `instructions`."""
+        """What is measured on the machine: `time` or `instructions`."""
         return "time"
 
     def cpus(self, work: Work) -> tuple[int, int | None]:

@@ -19,24 +19,16 @@ from probe_effect.host.workloads import SYSTEM_PATH
 from probe_effect.model import HostNotReady, UsageError
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
 
-MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-"""The files that make(1) looks for."""
-
-CLEAN = "make clean"
-
+READY = "ready"  # the folder with the copy that others are made from
 INSTEAD = "to build another project, name the folder of its source: --source DIR"
 
 KERNEL_VERSION = Path("/usr/src/sys/conf/newvers.sh")
-
-HISTORY = (".git", ".hg", ".svn")
-"""Folders of a tree that are not part of the build."""
+HISTORY = (".git", ".hg", ".svn")  # folders of a tree that are not part of the build
 
 ROOM = 8
 """How many times the size of a tree must be free in memory: for two copies, the objects of one, and some to spare."""
 
 COMMAND_TIMEOUT_S = 600
-DIGITS = 16
-LAST_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +61,14 @@ class Tree:
             old = Path(tempfile.mkdtemp(dir=self.work))
             self.build.rename(old / "build")  # what a killed build still writes is in nobody's way there
             shutil.rmtree(old, ignore_errors=True)
-        _copy(_ready(self.work), self.build)
+        _copy(self.work / READY, self.build)
 
 
 def named_tree(folder: Path) -> Tree:
     """The tree in a folder that the user named. Raises: UsageError if there is none that `make` builds."""
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; name that of a source tree which `make` builds")
-    if not any((folder / name).is_file() for name in MAKEFILES):
+    if not any((folder / name).is_file() for name in ("GNUmakefile", "makefile", "Makefile")):
         raise UsageError(f"{folder}: no Makefile in it; name the folder of a source tree which `make` builds")
     try:
         return Tree(folder.absolute(), _origin(folder), is_named=True)
@@ -87,11 +79,11 @@ def named_tree(folder: Path) -> Tree:
 def kernel_build(folder: Path) -> Tree:
     """The tree in a folder that builds this FreeBSD's kernel from its sources. Raises: HostNotReady without them."""
     try:
-        said = KERNEL_VERSION.read_text(encoding="utf-8")
+        script = KERNEL_VERSION.read_text(encoding="utf-8")
     except OSError as error:
         msg = f"{KERNEL_VERSION}: expected the sources of FreeBSD's kernel, which runs build; found none\n{INSTEAD}"
         raise HostNotReady(msg) from error
-    version = "-".join(re.findall(r'^(?:REVISION|BRANCH)="(.+)"', said, re.MULTILINE))
+    version = "-".join(re.findall(r'^(?:REVISION|BRANCH)="(.+)"', script, re.MULTILINE))
     return Tree(folder, f"FreeBSD {version}, buildkernel")
 
 
@@ -102,19 +94,15 @@ def made_ready(tree: Tree) -> Iterator[Tree]:
     The folder is removed when we end, or as a leftover by the next measurement. Raises: HostNotReady if there is no
         room, or with the message of a command that failed.
     """
-    place = _place(sum(path.lstat().st_size for path in _files(tree.folder)))
+    parent = _place(sum(path.lstat().st_size for path in _files(tree.folder)))
     prefix = f"{WORK_PREFIX}{os.getpid()}-"
-    with tempfile.TemporaryDirectory(prefix=prefix, dir=place, ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=parent, ignore_cleanup_errors=True) as folder:
         ready = replace(tree, work=Path(folder))
-        _copy(tree.folder, _ready(Path(folder)))
-        for command in filter(None, (tree.configure, CLEAN)):
+        _copy(tree.folder, Path(folder) / READY)
+        for command in filter(None, (tree.configure, "make clean")):
             _run(command, Path(folder))
         ready.renew()
         yield ready
-
-
-def _ready(work: Path) -> Path:
-    return work / "ready"
 
 
 def _place(size_bytes: int) -> Path | None:
@@ -143,7 +131,7 @@ def _run(command: str, work: Path) -> None:
     try:
         run = subprocess.run(
             ["/bin/sh", "-c", command],
-            cwd=_ready(work),
+            cwd=work / READY,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -157,8 +145,8 @@ def _run(command: str, work: Path) -> None:
         msg = f"`{command}` in a copy of the source tree had not ended after {COMMAND_TIMEOUT_S} s"
         raise HostNotReady(msg) from error
     if run.returncode != 0:
-        said = "; ".join(run.stdout.strip().splitlines()[-LAST_LINES:])
-        raise HostNotReady(f"`{command}` in a copy of the source tree ended with status {run.returncode}: {said}")
+        last_lines = "; ".join(run.stdout.strip().splitlines()[-3:])
+        raise HostNotReady(f"`{command}` in a copy of the source tree ended with status {run.returncode}: {last_lines}")
 
 
 def _origin(folder: Path) -> str:
@@ -167,7 +155,7 @@ def _origin(folder: Path) -> str:
     for count, path in enumerate(_files(folder), start=1):  # noqa: B007 (the last is their number)
         content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
         hashed.update(b"%s\0%d\0" % (os.fsencode(path.relative_to(folder)), len(content)) + content)
-    return f"{count} files, sha256 {hashed.hexdigest()[:DIGITS]}"
+    return f"{count} files, sha256 {hashed.hexdigest()[:16]}"
 
 
 def _files(folder: Path) -> Iterator[Path]:

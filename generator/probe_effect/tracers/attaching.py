@@ -1,18 +1,17 @@
 """strace, and debuggers and profilers that are told all on their command line.
 
-strace (Linux, ptrace): stops the traced process at system calls, decodes them and prints a line for each.
+strace (Linux, ptrace) stops the traced process at system calls, decodes them and prints a line for each. It is two
+tracers. `strace` attaches to the workload (`-p`), which then stops at every system call, whatever is printed.
+`strace-seccomp` starts the workload (`-f --seccomp-bpf`), which then stops only at the calls that are asked for: a
+filter in the kernel lets the others pass. A script holds strace's arguments.
 
-Two ways, as two tracers. `strace` attaches to the workload (`-p`), which then stops at every system call, whatever is
-printed. `strace-seccomp` starts the workload (`-f --seccomp-bpf`), which then stops only at the calls that are asked
-for: a filter in the kernel lets the others pass. A script holds strace's arguments.
+What differs between debuggers and profilers is data, in `tools.toml`: the words of the command, the proof, and where
+their output has the count. A script is what the tool reads (`{script}`) or holds more words for it (`{words}`). What a
+debugger does at a breakpoint, and what a profiler that stops its target does, is done in that tool's process: the
+workload waits.
 
-Source: strace(1); ptrace(2); proc(5) for TracerPid, Seccomp and Seccomp_filters.
-
-What differs between them is data, in `tools.toml`: the words of the command, the proof, and where their output
-has the count. A script is what the tool reads (`{script}`) or holds more words for it (`{words}`). What a debugger does
-at a breakpoint, and what a profiler that stops its target does, is done in that tool's process: the workload waits.
-
-Source: ptrace(2), proc(5); gdb(1), ltrace(1), valgrind(1), frida(1), `py-spy record --help`.
+Source: ptrace(2); proc(5) for TracerPid, Seccomp and Seccomp_filters; strace(1), gdb(1), ltrace(1), valgrind(1),
+frida(1), `py-spy record --help`.
 """
 
 import os
@@ -21,22 +20,24 @@ import signal
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.tracers.dynamic_events import read_arguments
 from probe_effect.tracers.proc import (
+    CAP_SYS_PTRACE,
     children,
     has_capability,
-    has_loaded,
+    maps,
     processes,
     status,
     wait_for_workload,
     waits_for_go,
 )
 from probe_effect.tracers.protocol import Counting, Report, TracerFailed
-from probe_effect.tracers.tool import Tool, ToolSession, absent
+from probe_effect.tracers.tool import Tool, ToolSession, absent, text_of
 
 SCOPE = "proc/sys/kernel/yama/ptrace_scope"
 CALL = re.compile(rb"(?:\d+ +)?(?!syscall_0x)[a-z_]\w*\((?!0,)")
@@ -47,40 +48,11 @@ call that strace does not know, and prints whatever was asked for. That one is h
 back from a function whose return is probed, by somebody else.
 """
 
-NOTHING = "trace=none"
-"""The word of a script that asks for no call."""
-
-TABLE = "-c"
-"""The word of a script that asks for a table of calls in place of a line for each."""
-TABLE_HEAD = b"% time "
 TABLE_ROW = re.compile(rb"^ *[\d.]+ +[\d.]+ +\d+ +(\d+)(?: +\d+)? +(?!total$|syscall_0x)\w+$", re.MULTILINE)
-"""A call in the table: its share of the time, the time, the time of one, how many, how many failed, its name.
+"""A call in the table of `strace -c`: share of the time, time, time of one, how many, how many failed, name.
 
 Source: strace(1), "-c"; call_summary_pers in src/count.c. With -f the calls of all processes are in one table.
 """
-
-CAP_SYS_PTRACE = 19
-"""Its bit in CapEff. Source: capabilities(7), linux/capability.h."""
-
-
-@dataclass(frozen=True, slots=True)
-class Strace(Tool):
-    """The tracer."""
-
-    program: str = "strace"
-    id: str = "strace"
-    tool: str = "strace"
-    attaches: bool = True
-    """Whether it attaches to the workload, or starts it with a filter in the kernel, which it sets up there."""
-    sees: ClassVar[str] = "it sees system calls and signals"
-
-    def available(self) -> str | None:
-        """None when it can run here, else why not and what to do."""
-        return self.absent(self.program) or scope_refuses(self.root, attaching=self.attaches)
-
-    def session(self, script: Path, counting: Counting, program: Path) -> "StraceSession":
-        """One run. Raises: TracerFailed when the script is not understood."""
-        return (StraceSession if self.attaches else SeccompSession)(self.program, script, counting, program)
 
 
 def scope_refuses(root: Path, *, attaching: bool) -> str | None:
@@ -131,20 +103,18 @@ class StraceSession(EndingSession):
         super().attach(pid)
 
     def command(self, pid: int) -> Sequence[str]:
-        """The command that attaches to the workload."""
         return (self.tool, "-o", str(self.written), *self.arguments, "-p", processes(pid))
 
     def is_live(self) -> bool:
         """Whether strace says that it is attached, and the kernel that the workload is traced by it."""
-        said = self.work.err.read_text(encoding="utf-8", errors="replace")
         is_ours = self.child is not None and status(self.pid).get("TracerPid") == str(self.child.pid)
-        return is_ours and f"Process {self.pid} attached" in said
+        return is_ours and f"Process {self.pid} attached" in text_of(self.work.err)
 
     def count(self) -> tuple[int | None, int | None]:
         """(calls printed or in the table, 0): the traced process stands still meanwhile, so that none can be lost."""
-        if NOTHING in self.arguments:
+        if "trace=none" in self.arguments:  # it asks for no call
             return None, None
-        if TABLE in self.arguments:
+        if "-c" in self.arguments:  # a table of calls in place of a line for each
             return count_table(self.written.read_bytes()), 0
         return count_calls(self.written) - self._before, 0
 
@@ -160,7 +130,6 @@ class SeccompSession(StraceSession):
         self.prefix = (tool, "-f", "--seccomp-bpf", "-o", str(self.written), *self.arguments)
 
     def ready(self, timeout_s: float) -> None:
-        """Return when the workload is traced, filtered, and waits. Raises: TracerFailed."""
         super().ready(timeout_s)
         self._before = count_calls(self.written)
 
@@ -168,6 +137,24 @@ class SeccompSession(StraceSession):
         """Whether strace traces a child that has a filter which strace lacks, and that waits for its go."""
         own = status(self.pid)
         return any(_is_filtered(status(child), self.pid, own) for child in children(self.pid))
+
+
+@dataclass(frozen=True, slots=True)
+class Strace(Tool):
+    """The tracer."""
+
+    program: str = "strace"
+    id: str = "strace"
+    tool: str = "strace"
+    attaches: bool = True
+    """Whether it attaches to the workload, or starts it with a filter in the kernel, which it sets up there."""
+    sees: ClassVar[str] = "it sees system calls and signals"
+
+    def available(self) -> str | None:
+        return self.absent(self.program) or scope_refuses(self.root, attaching=self.attaches)
+
+    def session(self, script: Path, counting: Counting, program: Path) -> StraceSession:
+        return (StraceSession if self.attaches else SeccompSession)(self.program, script, counting, program)
 
 
 def count_calls(path: Path) -> int:
@@ -181,7 +168,7 @@ def count_table(text: bytes) -> int:
 
     The read in which the workload waits for its go is one of them. Raises: ValueError when there is no table.
     """
-    if TABLE_HEAD not in text:
+    if b"% time " not in text:
         raise ValueError(f"`{text[:100].decode(errors='replace')}`, expected a table of calls")
     return sum(map(int, TABLE_ROW.findall(text)))
 
@@ -214,23 +201,21 @@ class Attaching(Tool):
     seen: str = ""
     """Regular expression of a line with a count, of which the sum is taken, or of one event; empty: it counts none."""
     lost: str = ""
-    """The same of what it says that it missed, where it says anything: austin does not of no sample at all."""
+    """Regular expression of the count of missed events, where the tool prints any: austin does not without a sample."""
     advice: str = ""
-    """What installs it, where no package of Debian does."""
+    """The command that installs the tool, where no package of Debian does."""
     sees: ClassVar[str] = "it watches from user space"
 
     def available(self) -> str | None:
-        """None when it can run here, else why not and what to do."""
         is_absent = absent(self.program, self.advice) if self.advice else self.absent(self.program)
         return is_absent or (None if self.starts else scope_refuses(self.root, attaching=True))
 
     def session(self, script: Path, counting: Counting, program: Path) -> "AttachingSession":
-        """One run. Raises: TracerFailed when the script is not understood."""
         return AttachingSession(self, script, counting, program)
 
 
 class AttachingSession(EndingSession):
-    """One such tool at one run."""
+    """One debugger or profiler at one run."""
 
     _sleeps_before = 0
 
@@ -242,14 +227,12 @@ class AttachingSession(EndingSession):
             self.prefix = (tool.program, *self._words(0))
 
     def attach(self, pid: int) -> None:
-        """Start the tool once the workload waits. Raises: TracerFailed."""
         if not self.prefix:
             wait_for_workload(pid)
             self._sleeps_before = _sleeps(pid)
         super().attach(pid)
 
     def command(self, pid: int) -> Sequence[str]:
-        """The command that attaches to the workload, or to the one program that it has started."""
         return (self.tool, *self._words(pid))
 
     def environment(self) -> dict[str, str]:
@@ -258,12 +241,12 @@ class AttachingSession(EndingSession):
 
     def is_live(self) -> bool:
         """Whether all that proves it is there, and the workload waits for its go."""
-        of, says = self._of, re.compile(self._of.said, re.MULTILINE)
+        of = self._of
         is_tracer = self.child is not None and status(self.pid).get("TracerPid") == str(self.child.pid)
         return (
-            says.search(self._output()) is not None
+            re.search(of.said, self._output(), re.MULTILINE) is not None
             and (not of.stops or (is_tracer and _sleeps(self.pid) >= self._sleeps_before + STOP_AND_SLEEP))
-            and has_loaded(self.pid, of.library)
+            and of.library in maps(self.pid)
             and waits_for_go(self.pid)
         )
 
@@ -280,26 +263,25 @@ class AttachingSession(EndingSession):
         if not self._of.seen:
             return None, None
         text, lines = self._output(), re.compile(self._of.seen, re.MULTILINE)
-        found = [int(match[1]) if lines.groups else 1 for match in lines.finditer(text)]
-        if lines.groups and not found:
+        counts = [int(match[1]) if lines.groups else 1 for match in lines.finditer(text)]
+        if lines.groups and not counts:
             raise ValueError(f"expected a line with the count, `{lines.pattern}`")
         lost = re.search(self._of.lost, text, re.MULTILINE) if self._of.lost else None
-        return sum(found), int(lost[1]) if lost else 0
+        return sum(counts), int(lost[1]) if lost else 0
 
     def _output(self) -> str:
-        paths = (path for path in (self.work.err, self.work.out, self.written) if path.exists())
-        return "".join(path.read_text(encoding="utf-8", errors="replace") for path in paths)
+        return "".join(map(text_of, (self.work.err, self.work.out, self.written)))
 
     def _words(self, pid: int) -> list[str]:
-        known = {"pid": pid, "script": self.script.absolute(), "written": self.written}
+        values = {"pid": pid, "script": self.script.absolute(), "written": self.written}
         if "{child}" in self._of.words:
-            # The one program that the workload has started.
-            found = children(pid)
-            if len(found) != 1:
-                raise TracerFailed(f"the workload has started {len(found)} programs, expected one that can be watched")
-            known["child"] = found[0]
-        words = ([word.format(**known)] if word != "{words}" else self._more for word in self._of.words)
-        return [word for some in words for word in some]
+            programs = children(pid)
+            if len(programs) != 1:
+                msg = f"the workload has started {len(programs)} programs, expected one that can be watched"
+                raise TracerFailed(msg)
+            values["child"] = programs[0]
+        words = ([word.format(**values)] if word != "{words}" else self._more for word in self._of.words)
+        return list(chain.from_iterable(words))
 
 
 def _sleeps(pid: int) -> int:

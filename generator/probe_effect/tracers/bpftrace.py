@@ -32,32 +32,17 @@ from probe_effect.tracers.tool import LOOK_EVERY_S, Tool, ToolSession, not_root
 COUNTED = "@"
 LIVE = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
 """The variable that has bpftrace say when all probes are attached, and the line that it prints then."""
-LIMITS = {"BPFTRACE_MAX_PROBES": "100000", "BPFTRACE_MAX_BPF_PROGS": "100000"}
-"""Its own limits are 512 probes in 0.17 and 1024 in 0.23; a suite that asks for more means it."""
 LOST = re.compile(r"Lost (\d+) events?$")
 FRAME = re.compile(rf"Attaching \d+ probes?\.\.\.$|Attached \d+ probes?$|{LIVE}$|\s*$")
 """Lines of bpftrace itself."""
 
 ATTACHED = re.compile(r'^(?:Attach(?:ing|ed) |\{"type": "attached_probes", "data": \{"probes": )(\d+)\b')
 """How bpftrace says how many probes it attaches, its BEGIN and END among them: 0.17 before, 0.23 after it has."""
-SAID_WITHIN = 50
-"""Lines of its output in which it has said so; those of a script that prints follow."""
 
-RAW_TRACEPOINTS_SINCE = (0, 18)
-"""Its pull request 2542; versions before say `Invalid probe type made it to attachpoint parser`."""
-VERSION = re.compile(r"(\d+)\.(\d+)")
-
-WORKLOAD = re.compile(r"\$1\b")
-"""How a script names the process id of the workload, where it is about that alone: as its first parameter."""
-
-QUIET_S = 0.3
-"""bpftrace looks for events every 0.1 s at the latest."""
+QUIET_S = 0.3  # bpftrace looks for events every 0.1 s at the latest
 
 LONGEST_QUIET_S = 10.0
 """After it, the lines that still come are of other programs: a workload's last ones take less."""
-
-INFO_TIMEOUT_S = 60
-"""It loads a program for each thing it tells: most of a second here, several in an emulated machine."""
 
 ASKED: dict[Need, str] = {"kprobe-multi": "kprobe_multi", "fentry": "kfunc|fentry"}
 """Facility to its name in `bpftrace --info`, which tries each (src/bpffeature.cpp).
@@ -66,66 +51,12 @@ ASKED: dict[Need, str] = {"kprobe-multi": "kprobe_multi", "fentry": "kfunc|fentr
 has none) a wildcard becomes a kprobe for each function, which is another probe.
 """
 
-TOLD_NO_MORE: tuple[Need, ...] = ("fentry",)
-"""What newer ones have without a word of it: 0.27 no longer tells of fentry."""
-
 HEARD_AFTER_S = 0.53
-"""By then bpftrace has closed its probes, if it heard: it takes 0.2 s.
+"""Time by which bpftrace has closed its probes, if it heard the signal: it takes 0.2 s.
 
 No multiple of the 0.1 s that bpftrace waits for events each time. Where nothing else takes time, as in an emulated
 machine, each signal would come at the same moment of that wait, and if one is overlooked all are.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Bpftrace(Tool):
-    """The tracer."""
-
-    program: str = "bpftrace"
-    id: str = "bpftrace"
-    tool: str = "bpftrace"
-
-    def available(self) -> str | None:
-        """None when it can run here, else why not and what to do."""
-        return self.absent(self.program) or not_root("bpftrace") or tracefs_missing(self.root)
-
-    def missing(self, need: Need) -> str | None:
-        """None when the kernel and this bpftrace offer `need`, else why not."""
-        reason = self._too_old() if need == "raw-tracepoint" else None
-        reason = reason or missing(need, self.root)
-        return reason or (self._denied(need) if need in ASKED else None)
-
-    def session(self, script: Path, counting: Counting, program: Path) -> ToolSession:
-        """One run of bpftrace with `script`, which ends by itself where bpftrace is what is measured."""
-        if counting in OF_ITSELF:
-            refreshing = Monitor(program=self.program, id=self.tool, tool=self.tool)
-            return MonitorSession(refreshing, (self.program, str(script.absolute())), script, counting, program)
-        return BpftraceSession(self.program, script, counting, program)
-
-    def _too_old(self) -> str | None:
-        """What to do when this bpftrace is older than its support of raw tracepoints."""
-        found = VERSION.search(self.version() or "")
-        if found is None or (int(found[1]), int(found[2])) >= RAW_TRACEPOINTS_SINCE:
-            return None
-        return f"bpftrace {found[0]} has no raw tracepoints, which came with 0.18; name a newer one by its path"
-
-    def _denied(self, need: Need) -> str | None:
-        """None when this bpftrace reports that it can do it on this kernel, else what it says."""
-        said = re.search(rf"\b(?:{ASKED[need]}): *(\w+)", _info(shutil.which(self.program) or self.program))
-        if (said and said[1] == "yes") or (said is None and need in TOLD_NO_MORE):
-            return None
-        return f"this bpftrace has no {need} here: `{self.program} --info` says {said[0] if said else 'nothing of it'}"
-
-
-@cache
-def _info(program: str) -> str:
-    """What bpftrace tells about itself and the kernel; empty when it cannot be asked."""
-    command = [program, "--info"]
-    try:
-        run = run_program(command, INFO_TIMEOUT_S)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return run.stdout + run.stderr
 
 
 class BpftraceSession(ToolSession):
@@ -138,18 +69,17 @@ class BpftraceSession(ToolSession):
     """Files that it had open before it was asked to stop."""
 
     def command(self, pid: int) -> Sequence[str]:
-        """The command; it watches every process, as a user would, and is told the workload where the script asks."""
+        """The command watches every process, as a user's would, and is told the workload where the script asks."""
         # JSON would treble the bytes of a script that prints every event.
         form = "text" if self.counting == "lines" else "json"
-        asks = WORKLOAD.search(self.script.read_text(encoding="utf-8", errors="replace"))
+        asks = re.search(r"\$1\b", self.script.read_text(encoding="utf-8", errors="replace"))
         return (self.tool, "-f", form, str(self.script.absolute()), *([str(pid)] if asks else []))
 
     def environment(self) -> dict[str, str]:
-        """Have it say when its probes are live, however many there are."""
-        return {LIVE: "1", **LIMITS}
+        # Its own limits are 512 probes in 0.17 and 1024 in 0.23; a suite that asks for more means it.
+        return {LIVE: "1", "BPFTRACE_MAX_PROBES": "100000", "BPFTRACE_MAX_BPF_PROGS": "100000"}
 
     def is_live(self) -> bool:
-        """Whether bpftrace has said that all probes are attached."""
         return any(LIVE in (read_text(self.work.path, name) or "") for name in ("err", "out"))
 
     def ask_to_stop(self) -> None:
@@ -180,9 +110,8 @@ class BpftraceSession(ToolSession):
         while (now_s := time.monotonic()) < deadline_s and now_s - since_s < QUIET_S:
             if child.wait(LOOK_EVERY_S) is not None:
                 return
-            now = self.work.out.stat().st_size
-            if now != size:
-                size, since_s = now, time.monotonic()
+            if (new_size := self.work.out.stat().st_size) != size:
+                size, since_s = new_size, time.monotonic()
 
     def wait_for_end(self, child: Child, timeout_s: float) -> Ended | None:
         """How it ended. It is asked again until it has heard; after that a signal would cut off its output.
@@ -197,17 +126,63 @@ class BpftraceSession(ToolSession):
         return ended
 
     def probes(self) -> int | None:
-        """How many probes it says that it attached; a probe on many functions at once is one."""
+        """A probe on many functions at once is one."""
         for path in (self.work.out, self.work.err):
             with path.open(encoding="utf-8", errors="replace") as lines:
-                if (number := count_attached(islice(lines, SAID_WITHIN))) is not None:
+                # It has said so in its first lines; those of a script that prints follow.
+                if (number := count_attached(islice(lines, 50))) is not None:
                     return number
         return None
 
     def count(self) -> tuple[int | None, int | None]:
-        """(events seen, events lost), from what it printed."""
         with self.work.out.open(encoding="utf-8", errors="replace") as out:
             return (count_lines if self.counting == "lines" else count_json)(out)
+
+
+@dataclass(frozen=True, slots=True)
+class Bpftrace(Tool):
+    """The tracer."""
+
+    program: str = "bpftrace"
+    id: str = "bpftrace"
+    tool: str = "bpftrace"
+    sessions = BpftraceSession
+
+    def available(self) -> str | None:
+        return self.absent(self.program) or not_root("bpftrace") or tracefs_missing(self.root)
+
+    def missing(self, need: Need) -> str | None:
+        version = re.search(r"(\d+)\.(\d+)", self.version() or "") if need == "raw-tracepoint" else None
+        # Since its pull request 2542; versions before say `Invalid probe type made it to attachpoint parser`.
+        if version and (int(version[1]), int(version[2])) < (0, 18):
+            return f"bpftrace {version[0]} has no raw tracepoints, which came with 0.18; name a newer one by its path"
+        return missing(need, self.root) or (self._denied(need) if need in ASKED else None)
+
+    def session(self, script: Path, counting: Counting, program: Path) -> ToolSession:
+        """One run of bpftrace with `script`, which ends by itself where bpftrace is what is measured."""
+        if counting in OF_ITSELF:
+            refreshing = Monitor(program=self.program, id=self.tool, tool=self.tool)
+            return MonitorSession(refreshing, (self.program, str(script.absolute())), script, counting, program)
+        return BpftraceSession(self.program, script, counting, program)
+
+    def _denied(self, need: Need) -> str | None:
+        """None when this bpftrace reports that it can do it on this kernel, else what it says."""
+        answer = re.search(rf"\b(?:{ASKED[need]}): *(\w+)", _info(shutil.which(self.program) or self.program))
+        if (answer and answer[1] == "yes") or (answer is None and need == "fentry"):  # of which 0.27 no longer tells
+            return None
+        words = answer[0] if answer else "nothing of it"
+        return f"this bpftrace has no {need} here: `{self.program} --info` says {words}"
+
+
+@cache
+def _info(program: str) -> str:
+    """What bpftrace tells about itself and the kernel; empty when it cannot be asked."""
+    try:
+        # It loads a program for each thing it tells: most of a second here, several in an emulated machine.
+        run = run_program([program, "--info"], 60)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return run.stdout + run.stderr
 
 
 def count_attached(lines: Iterable[str]) -> int | None:
@@ -242,10 +217,10 @@ def count_json(lines: Iterable[str]) -> tuple[int, int]:
 
 def _with_each(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
     """An object with every value of a key that comes twice, as the stack of two threads does whose frames are alike."""
-    found: dict[Any, Any] = {}
+    values: dict[Any, Any] = {}
     for key, value in pairs:
-        found[(key, len(found)) if key in found else key] = value
-    return found
+        values[(key, len(values)) if key in values else key] = value
+    return values
 
 
 def _events(value: Any) -> int:  # noqa: ANN401 (JSON, of a shape that depends on the map)

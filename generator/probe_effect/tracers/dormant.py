@@ -18,7 +18,7 @@ from probe_effect.tracers.tool import Tool, ToolSession, absent, version_line
 
 @dataclass(frozen=True, slots=True)
 class Dormant(Tracer):
-    """The tracer that is none; `program` is a profiler that is installed apart, and started by the workload."""
+    """A tracer without a tool; `program` is a profiler that is installed apart, and started by the workload."""
 
     id: str = "dormant"
     tool: str = "dormant"
@@ -27,15 +27,13 @@ class Dormant(Tracer):
     advice: str = ""
 
     def available(self) -> str | None:
-        """None when it can run here, else what is not installed and what to do."""
         return absent(self.program, self.advice) if self.program else None
 
     def version(self) -> str | None:
         """What the program prints of itself; without one, words in the place of a version."""
         return version_line(self.program) if self.program else self.says
 
-    def session(self, script: Path, counting: Counting, program: Path) -> Session:  # noqa: ARG002 (as all have)
-        """A run of the workload alone."""
+    def session(self, script: Path, counting: Counting, program: Path) -> Session:
         return Session()
 
 
@@ -51,7 +49,6 @@ class Audit(Tool):
     inside: bool = False
 
     def available(self) -> str | None:
-        """None when it can run here, else why not."""
         return self.absent(self.program) if self.inside else ONLY_INSIDE
 
     def version(self) -> str | None:
@@ -100,7 +97,6 @@ class AuditSession(ToolSession):
         return None, int(self._status()["lost"]) - self._lost_before
 
     def end(self) -> None:
-        """Leave no rule, and auditing off."""
         for words in (("-D",), ("-e", "0")):
             with suppress(TracerFailed):
                 self._ask(*words)

@@ -31,42 +31,27 @@ from probe_effect.store.places import linux_form
 from probe_effect.tracers.dynamic_events import groups, remove_group
 from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import Counting, TracerFailed
-from probe_effect.tracers.tool import Tool, ToolSession, not_root, version_line, words
+from probe_effect.tracers.tool import Tool, ToolSession, not_root, text_of, version_line
 
 INSTALL = "Debian sid has it as `dtrace`; FreeBSD, illumos and macOS have it in the base system"
-VERSION = re.compile(r"\bD \d+\.\d+")
-"""`dtrace: D 2.0.7` on Linux, `dtrace: Sun D 1.13` elsewhere."""
-
-TRACEFS = "sys/kernel/debug/tracing"
-"""The one place where libdtrace 2.0.7 looks for tracefs."""
+TRACEFS = "sys/kernel/debug/tracing"  # the one place where libdtrace 2.0.7 looks for tracefs
 
 PROVIDERS: dict[Need, str] = {"kprobe": "fbt", "tracepoint": "syscall"}
-"""What serves a need where the kernel has DTrace of its own."""
+"""Facility to the provider that serves it, where the kernel has DTrace of its own."""
 
 ON_LINUX: dict[Need, Need] = {"kprobe": "fentry"}
-"""What stands for a need on Linux, where another facility does.
+"""Facility to the one that DTrace uses in its place on Linux.
 
 fbt has a probe for each function in `available_filter_functions`. It fires through BPF trampolines, and through kprobes
 only where the kernel has none. Source: `populate` in dt_prov_fbt.c of libdtrace; 2.0.7 was seen to do so on Linux 5.10
 and 6.12.
 """
 
-LIST_TIMEOUT_S = 60
-COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-TARGET = re.compile(r"\$target\b")
-
-LIVE = "probe-effect: every probe is live"
-"""The line that we have DTrace print from BEGIN."""
+LIVE = "probe-effect: every probe is live"  # the line that we have DTrace print from BEGIN
 PROOF = f'dtrace:::BEGIN {{ printf("{LIVE}\\n"); }}'
 
 VALUE = re.compile(r"^\s.*?(?<=\s)(\d+)\s*$")
 """An aggregation's row: keys and a count, or a histogram's bucket and its count. Frames of a stack end otherwise."""
-
-DISTRIBUTION = "- Distribution -"
-"""In the line above a histogram's buckets; the row above that one holds its keys, of which the last may be a number."""
-
-DROPS = re.compile(r"^dtrace: (\d+) (?:[a-z]+ )*drops?\b", re.MULTILINE)
-"""Source: libdtrace's dt_handle.c, where both the drops on a CPU and those of the whole are put in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +64,11 @@ class Dtrace(Tool):
     system: str = field(default_factory=platform.system)
 
     def available(self) -> str | None:
-        """None when it can run here, else why not and what to do."""
-        found = shutil.which(self.program)
-        if found is None:
+        path = shutil.which(self.program)
+        if path is None:
             return f"{self.program} is not installed; {INSTALL}"
         if self.version() is None:
-            return f"{found} is another program of that name (systemtap-sdt-dev has one), not DTrace; {INSTALL}"
+            return f"{path} is another program of that name (systemtap-sdt-dev has one), not DTrace; {INSTALL}"
         if reason := not_root("DTrace"):
             return reason
         if self.system == "Linux" and not (self.root / TRACEFS / "events").is_dir():
@@ -93,25 +77,24 @@ class Dtrace(Tool):
 
     def version(self) -> str | None:
         """What `dtrace -V` prints; None for the program of the same name that SystemTap brings."""
-        said = version_line(self.program, "-V")
-        return said if said and VERSION.search(said) else None
+        version = version_line(self.program, "-V")
+        # `dtrace: D 2.0.7` on Linux, `dtrace: Sun D 1.13` elsewhere.
+        return version if version and re.search(r"\bD \d+\.\d+", version) else None
 
     def missing(self, need: Need) -> str | None:
-        """None when the kernel offers `need`, else why not."""
         if self.system == "Linux":
             return kernel.missing(ON_LINUX.get(need, need), self.root)
         if need.startswith("uprobe"):  # the pid provider makes its probes when asked; nothing lists them before
             return None
         if need not in PROVIDERS:
             return f"DTrace on {self.system} has no {kernel.FACILITIES[need]['name']}"
-        # None when `provider` has probes, else DTrace's words. Source: dtrace(1), option -l.
         command = [self.program, "-l", "-P", PROVIDERS[need]]
         try:
-            run = run_program(command, LIST_TIMEOUT_S)
+            run = run_program(command, 60)
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"`{' '.join(command)}` does not answer: {error}"
-        said = " ".join(run.stderr.split()) or f"exit status {run.returncode}"
-        return f"`{' '.join(command)}`: {said}" if run.returncode != 0 else None
+        words = " ".join(run.stderr.split()) or f"exit status {run.returncode}"
+        return f"`{' '.join(command)}`: {words}" if run.returncode != 0 else None
 
     def session(self, script: Path, counting: Counting, program: Path) -> "DtraceSession":
         """One run of DTrace with `script`, or with its form for Linux there.
@@ -130,11 +113,16 @@ class DtraceSession(ToolSession):
     """
 
     name = "dtrace"
+    complains_in = ("err",)
 
     def __init__(self, dtrace: Dtrace, script: Path, counting: Counting, program: Path) -> None:
-        self._has_target = _has_target(script)
-        super().__init__(dtrace.program, script, counting, program)
-        self._dtrace = dtrace
+        try:
+            text = script.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise TracerFailed(f"{script.name}: expected a D script that can be read: {error.strerror}") from error
+        super().__init__(dtrace.program, script, counting, program, dtrace.root)
+        self._has_target = re.search(r"\$target\b", re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)) is not None
+        self._is_on_linux = dtrace.system == "Linux"
 
     def command(self, pid: int) -> Sequence[str]:
         """The command. `-p` stops and holds the workload, so only scripts that name it by `$target` have that.
@@ -146,47 +134,31 @@ class DtraceSession(ToolSession):
 
     def attach(self, pid: int) -> None:
         """Start DTrace; where it holds the workload, that has come to its wait. Raises: TracerFailed."""
-        if self._has_target and self._dtrace.system == "Linux":
+        if self._has_target and self._is_on_linux:
             wait_for_workload(pid)
         super().attach(pid)
 
     def is_live(self) -> bool:
-        """Whether BEGIN has been seen."""
-        return LIVE in self.work.out.read_text(encoding="utf-8", errors="replace")
+        return LIVE in text_of(self.work.out)
 
     def count(self) -> tuple[int | None, int | None]:
-        """(events seen, events lost), from what it printed."""
-        lost = count_drops(self.work.err.read_text(encoding="utf-8", errors="replace"))
+        lost = count_drops(text_of(self.work.err))
         with self.work.out.open(encoding="utf-8", errors="replace") as out:
             return (count_lines if self.counting == "lines" else count_aggregations)(out), lost
 
-    def complaint(self) -> str:
-        """DTrace's own words; its standard output has the script's only."""
-        return words(self.work.err)
-
     def end(self) -> None:
-        """Leave no process, no file and no probe behind.
-
-        A killed DTrace leaves its own BEGIN and END in tracefs: uprobes of the group `dt_PID_dtrace`.
-        """
+        """A killed DTrace leaves its own BEGIN and END in tracefs: uprobes of the group `dt_PID_dtrace`."""
         super().end()
-        if self.child is not None and self._dtrace.system == "Linux":
-            for group in groups(self._dtrace.root):
+        if self.child is not None and self._is_on_linux:
+            for group in groups(self.root):
                 if group.startswith(f"dt_{self.child.pid}_"):
-                    remove_group(group, self._dtrace.root)
-
-
-def _has_target(script: Path) -> bool:
-    try:
-        text = script.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise TracerFailed(f"{script.name}: expected a D script that can be read: {error.strerror}") from error
-    return TARGET.search(COMMENT.sub("", text)) is not None
+                    remove_group(group, self.root)
 
 
 def count_aggregations(lines: Iterable[str]) -> int:
     """Events in the printed aggregation, whatever it gathers: a count, counts by key, or histograms."""
-    rows = (row for row, following in pairwise(chain(lines, [""])) if DISTRIBUTION not in following)
+    # The row above the head of a histogram holds its keys, of which the last may be a number.
+    rows = (row for row, following in pairwise(chain(lines, [""])) if "- Distribution -" not in following)
     return sum(int(match[1]) for row in rows if (match := VALUE.match(row)))
 
 
@@ -199,5 +171,6 @@ def count_drops(errors: str) -> int:
     """Events that DTrace says it dropped: of its buffers, its aggregations, its variables.
 
     An action that needs a variable which is dropped ends there, so that each of those is an event too.
+    Source: libdtrace's dt_handle.c, where both the drops on a CPU and those of the whole are put in words.
     """
-    return sum(int(match[1]) for match in DROPS.finditer(errors))
+    return sum(map(int, re.findall(r"^dtrace: (\d+) (?:[a-z]+ )*drops?\b", errors, re.MULTILINE)))

@@ -79,16 +79,13 @@ def parse_probe(line: str) -> DynamicProbe:
     """The probe of one line, without comment. Raises: ValueError that says what was expected."""
     match = PROBE.fullmatch(line.strip())
     target = TARGET.fullmatch(match["target"]) if match else None
-    if match is None or target is None or not _agree_on_many(match["name"], target["function"], target["file"]):
-        raise ValueError(f"`{line.strip()}`: {EXPECTED}")
-    kind: Literal["p", "r"] = "p" if match["kind"] == "p" else "r"
-    file, function = target["file"], target["function"]
-    return DynamicProbe(kind=kind, name=match["name"], file=file, function=function, arguments=match["arguments"] or "")
-
-
-def _agree_on_many(name: str, function: str, file: str | None) -> bool:
-    """Whether both name and function are patterns, which only files have, or neither is."""
-    return (name == "*") == ("*" in function) and (name != "*" or file is not None)
+    if match and target:
+        name, file, function = match["name"], target["file"], target["function"]
+        # Name and function are both patterns, which only files have, or neither is.
+        if (name == "*") == ("*" in function) and (name != "*" or file is not None):
+            kind: Literal["p", "r"] = "p" if match["kind"] == "p" else "r"
+            return DynamicProbe(kind=kind, name=name, file=file, function=function, arguments=match["arguments"] or "")
+    raise ValueError(f"`{line.strip()}`: {EXPECTED}")
 
 
 def split_probes(text: str, name: str) -> tuple[tuple[DynamicProbe, ...], str]:
@@ -188,7 +185,15 @@ def _places(probe: DynamicProbe, pid: int, folder: Path) -> dict[str, str]:
     file, function = probe.file, probe.function
     if file is None:
         return {probe.name: function}
-    path = folder / file if "/" in file else _library(file, pid)
+    if "/" in file:
+        path = folder / file
+    else:
+        wait_for_workload(pid)
+        library = library_of(pid, file)
+        if library is None:
+            msg = f"the workload, process {pid}, has loaded no library `{file}`; expected one in /proc/{pid}/maps"
+            raise TracerFailed(msg)
+        path = Path(library)
     try:
         offsets = _offsets(path, function, path.stat().st_mtime_ns)
     except OSError as error:
@@ -211,18 +216,9 @@ def _offsets(path: Path, function: str, changed_ns: int) -> dict[str, int]:
     """
     del changed_ns  # a file that changed is another file
     if "*" in function:
-        return {name: one.offset for name, one in matching_functions(path, function).items()}
-    found = find_function(path, function)
-    return {} if found is None else {function: found.offset}
-
-
-def _library(stem: str, pid: int) -> Path:
-    wait_for_workload(pid)
-    path = library_of(pid, stem)
-    if path is None:
-        msg = f"the workload, process {pid}, has loaded no library `{stem}`; expected one in /proc/{pid}/maps"
-        raise TracerFailed(msg)
-    return Path(path)
+        return {name: match.offset for name, match in matching_functions(path, function).items()}
+    symbol = find_function(path, function)
+    return {} if symbol is None else {function: symbol.offset}
 
 
 def _append(file: Path, line: str) -> None:
@@ -254,8 +250,8 @@ def remove(step: Callable[[], None], what: str, advice: str) -> None:
 def kernels_words(command: str, folder: Path) -> str | None:
     """What the log of errors in a folder of tracefs says about `command`; None when it is silent."""
     log = read_text(folder, "error_log") or ""
-    said = re.findall(rf"error: (?!error: )(.+)\n\s*Command: {re.escape(command)}$", log, re.MULTILINE)
-    return said[-1] if said else None
+    errors = re.findall(rf"error: (?!error: )(.+)\n\s*Command: {re.escape(command)}$", log, re.MULTILINE)
+    return errors[-1] if errors else None
 
 
 FORMS = {
@@ -266,7 +262,6 @@ FORMS = {
     "current_tracer": "`current_tracer function` or `current_tracer function_graph`",
     "set_ftrace_filter": "`set_ftrace_filter FUNCTION`",
 }
-EXPECTED_SETTING = f"expected {', '.join(FORMS)} or probe"
 
 RECORDS = {"function": 1, "function_graph": 2}
 """Tracer to the records that it makes of one call: function_graph has one for entry and one for return.
@@ -285,7 +280,7 @@ class Event:
 
 @dataclass(slots=True)
 class FtraceScript:
-    """What a script asks for."""
+    """What a script of ftrace asks for."""
 
     probes: tuple[DynamicProbe, ...] = ()
     events: list[Event] = field(default_factory=list)
@@ -321,7 +316,6 @@ def parse_script(text: str, name: str) -> FtraceScript:
 
 
 def _take(script: FtraceScript, word: str, value: str) -> None:
-    """Add one line to the script. Raises: ValueError."""
     if word == "event" and re.fullmatch(r"[\w-]+/[\w*-]+", value):
         script.events.append(Event(value))
     elif word == "filter" and value and script.events:
@@ -335,7 +329,8 @@ def _take(script: FtraceScript, word: str, value: str) -> None:
     elif word == "set_ftrace_filter" and re.fullmatch(r"[A-Za-z_][\w.]*", value, re.ASCII):
         script.function = value
     else:
-        raise ValueError(f"`{word} {value}`: " + (f"expected {FORMS[word]}" if word in FORMS else EXPECTED_SETTING))
+        expected = FORMS.get(word) or f"{', '.join(FORMS)} or probe"
+        raise ValueError(f"`{word} {value}`: expected {expected}")
 
 
 def read_arguments(script: Path) -> list[str]:
@@ -352,7 +347,7 @@ def read_script(script: Path) -> str:
 
 
 def split_arguments(text: str, name: str) -> list[str]:
-    """The words in `text`, which is of the script `name`, likewise. Raises: TracerFailed."""
+    """The words in the text of the script `name`, split as a shell splits them. Raises: TracerFailed."""
     try:
         return shlex.split(text, comments=True)
     except ValueError as error:
@@ -368,33 +363,28 @@ class ProbingSession(ToolSession):
     stop_signal = signal.SIGINT
     always_counts = True
 
-    def __init__(self, tool: str, script: Path, counting: Counting, program: Path, root: Path) -> None:
-        self.root = root
+    def __init__(self, tool: str, script: Path, counting: Counting, program: Path, root: Path = ROOT) -> None:
         self._probes, words = split_probes(read_script(script), script.name)
         self._events = DynamicEvents(root)
         self.words = split_arguments(self._events.in_group(words), script.name)
-        super().__init__(tool, script, counting, program)  # last: what fails before leaves no folder behind
+        super().__init__(tool, script, counting, program, root)  # last: what fails before leaves no folder behind
 
     def attach(self, pid: int) -> None:
-        """Define the script's probes and start the tool. Raises: TracerFailed."""
         wait_for_workload(pid)
         if self._probes:
             self._events.define(self._probes, pid, self.program)
         super().attach(pid)
 
     def stop(self, timeout_s: float) -> Report:
-        """Have the tool flush and exit, count, and remove the script's probes. Raises: TracerFailed."""
         report = super().stop(timeout_s)
         self.clear()
         return report
 
     def end(self) -> None:
-        """Leave no process, no probe and no file behind."""
         super().end()
         with suppress(TracerFailed):  # `stop` says so where there is a row to say it in
             self.clear()
 
     def clear(self) -> None:
-        """Remove the script's probes. Raises: TracerFailed while something uses them."""
         if self._probes:
             self._events.remove()

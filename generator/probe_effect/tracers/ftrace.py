@@ -46,6 +46,9 @@ from probe_effect.tracers.tool import Tool, not_root
 
 INSTANCE_PREFIX = "probe-effect-"
 
+STATISTIC = re.compile(r"^([a-z ]+): (\d+)$", re.MULTILINE)
+"""A whole number in a file of statistics. Source: kernel/trace/trace.c, tracing_stats_read."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ftrace(Tracer):
@@ -55,7 +58,6 @@ class Ftrace(Tracer):
     tool: str = "ftrace"
 
     def available(self) -> str | None:
-        """None when it can run here, else why not and what to do."""
         return instances_missing(self.root)
 
     def version(self) -> str | None:
@@ -64,16 +66,14 @@ class Ftrace(Tracer):
         return f"Linux {release}" if release else None
 
     def missing(self, need: Need) -> str | None:
-        """None when the kernel offers `need`, else why not; its tracers of functions it must offer to an instance."""
+        """Tracers of functions the kernel must offer to an instance."""
         return missing(need, self.root) or (self._not_in_instances(need) if need in FTRACE_TRACERS else None)
 
     def session(self, script: Path, counting: Counting, program: Path) -> "FtraceSession":
-        """One run. Raises: TracerFailed when the script is not understood."""
-        del counting  # the ring buffer always counts
         return FtraceSession(parse_script(read_script(script), script.name), program, self.root)
 
     def _not_in_instances(self, need: Need) -> str | None:
-        """None when a new instance lists the tracer, else why that matters.
+        """None when a new instance lists the tracer of functions, else why it cannot be used.
 
         Source: `allow_instances` of kernel/trace/trace.c; function_graph has it since Linux 6.11.
         """
@@ -96,22 +96,22 @@ class FtraceSession(Session):
         self._script, self._program = script, program
         self._probes = DynamicEvents(root)
         self._instance = Instance(root)
-        self._asked = [Event(self._probes.in_group(event.name), event.filter) for event in script.events]
         self._events: list[Event] = []
-        """Those that were asked for, each by its own name; known once the instance is made."""
+        """The script's events, each by its own name; known once the instance is made."""
         self._cpus: Collection[int] = ()
         self._start_ns = 0
         self._attach_ns: int | None = None
 
     def attach(self, pid: int) -> None:
-        """Make the instance and enable its events. Raises: TracerFailed with the kernel's words."""
         wait_for_workload(pid)
         self._cpus = os.sched_getaffinity(pid)
         self._start_ns = time.monotonic_ns()
         self._probes.define(self._script.probes, pid, self._program)
         self._instance.make()
         self._events = [
-            Event(name, event.filter) for event in self._asked for name in self._instance.events(event.name)
+            Event(name, event.filter)
+            for event in self._script.events
+            for name in self._instance.events(self._probes.in_group(event.name))
         ]
         if self._script.buffer_size_kb is not None:
             for cpu in self._cpus:
@@ -127,20 +127,18 @@ class FtraceSession(Session):
             self._instance.write("current_tracer", self._script.tracer)
 
     def ready(self, timeout_s: float) -> None:
-        """Return when all that was switched on reads so, and the buffer as open. Raises: TracerFailed when not."""
-        del timeout_s  # writing to tracefs takes effect before it returns
+        """All that was switched on reads so at once, and the buffer as open. Raises: TracerFailed when not."""
         expected = dict.fromkeys(("tracing_on", *(f"events/{event.name}/enable" for event in self._events)), "1")
         if self._script.tracer is not None:
             expected["current_tracer"] = self._script.tracer
         for file, value in expected.items():
-            if (found := self._instance.read(file)) != value:
-                msg = f"{self._instance.folder / file} reads {found!r} after it was switched on, expected {value!r}"
+            if (setting := self._instance.read(file)) != value:
+                msg = f"{self._instance.folder / file} reads {setting!r} after it was switched on, expected {value!r}"
                 raise TracerFailed(msg)
         self._attach_ns = time.monotonic_ns() - self._start_ns
 
     def stop(self, timeout_s: float) -> Report:
         """Close the buffer, count, and remove the instance. Raises: TracerFailed."""
-        del timeout_s
         asked_ns = time.monotonic_ns()
         self._instance.write("tracing_on", "0")
         kept, lost, kept_bytes = self._instance.counts(self._cpus)
@@ -156,7 +154,6 @@ class FtraceSession(Session):
         )
 
     def end(self) -> None:
-        """Leave no instance and no probe behind."""
         with suppress(TracerFailed):  # `stop` says so where there is a row to say it in
             self._remove()
 
@@ -211,26 +208,18 @@ class Instance:
         if "*" not in pattern:
             return [pattern]
         folder = self.folder / "events"
-        found = sorted(path.parent.relative_to(folder).as_posix() for path in folder.glob(f"{pattern}/enable"))
-        if not found:
+        names = sorted(path.parent.relative_to(folder).as_posix() for path in folder.glob(f"{pattern}/enable"))
+        if not names:
             raise TracerFailed(f"{folder} has no event that matches {pattern}")
-        return found
+        return names
 
     def counts(self, cpus: Collection[int]) -> tuple[int, int, int]:
         """(records in the buffers or read from them, those lost, bytes in them) of CPUs on which the workload ran.
 
         Raises: TracerFailed.
         """
-        # The whole numbers of a `stats` file, by name. Source: kernel/trace/trace.c, tracing_stats_read.
-        stats = [
-            {
-                match[1]: int(match[2])
-                for match in re.finditer(
-                    r"^([a-z ]+): (\d+)$", self.read(f"per_cpu/cpu{cpu}/stats") or "", re.MULTILINE
-                )
-            }
-            for cpu in cpus
-        ]
+        texts = [self.read(f"per_cpu/cpu{cpu}/stats") or "" for cpu in cpus]
+        stats = [{match[1]: int(match[2]) for match in STATISTIC.finditer(text)} for text in texts]
         try:
             kept = sum(stat["entries"] + stat["read events"] for stat in stats)
             lost = sum(stat["overrun"] + stat["commit overrun"] + stat["dropped events"] for stat in stats)
@@ -254,8 +243,8 @@ def instances_missing(root: Path) -> str | None:
 def leftovers(root: Path = ROOT) -> list[str]:
     """Instances that killed runs left behind: their processes are no more. `remove_instance` removes one."""
     folder = tracefs_folder(root)
-    found = folder.glob(f"instances/{INSTANCE_PREFIX}*") if folder else ()
-    return sorted(path.name for path in found if is_orphan(path.name, root))
+    instances = folder.glob(f"instances/{INSTANCE_PREFIX}*") if folder else ()
+    return sorted(path.name for path in instances if is_orphan(path.name, root))
 
 
 def remove_instance(name: str, root: Path = ROOT) -> None:
@@ -264,43 +253,23 @@ def remove_instance(name: str, root: Path = ROOT) -> None:
     remove(folder.rmdir, f"{folder} cannot be removed", f"end what uses it, then: rmdir {folder}")
 
 
-@dataclass(frozen=True, slots=True)
-class TraceCmd(Tool):
-    """The tracer."""
-
-    program: str = "trace-cmd"
-    id: str = "trace-cmd"
-    tool: str = "trace-cmd"
-
-    def available(self) -> str | None:
-        """None when it can run here, else why not and what to do."""
-        return self.absent(self.program) or instances_missing(self.root)
-
-    def session(self, script: Path, counting: Counting, program: Path) -> "TraceCmdSession":
-        """One recording. Raises: TracerFailed when the script is not understood."""
-        return TraceCmdSession(self.program, script, counting, program, self.root)
-
-
 class TraceCmdSession(ProbingSession):
     """One trace-cmd at work. What it recorded is known from its instance, which outlives it."""
 
     name = "trace-cmd"
 
-    def __init__(self, tool: str, script: Path, counting: Counting, program: Path, root: Path) -> None:
+    def __init__(self, tool: str, script: Path, counting: Counting, program: Path, root: Path = ROOT) -> None:
         super().__init__(tool, script, counting, program, root)
         self._instance = Instance(root)
         self._cpus: Collection[int] = ()
 
     def attach(self, pid: int) -> None:
-        """Define the probes and start trace-cmd. Raises: TracerFailed."""
         wait_for_workload(pid)  # it is on its CPU by then
         self._cpus = os.sched_getaffinity(pid)
         self._instance.remove()  # of a run with the same process id, long ago
         super().attach(pid)
 
     def command(self, pid: int) -> Sequence[str]:
-        """Record until the signal."""
-        del pid
         record = (self.tool, "record", "-d", "-k", "-o", str(self.written), "-B", self._instance.name)
         return (*record, *self.words)
 
@@ -309,7 +278,6 @@ class TraceCmdSession(ProbingSession):
         return bool(self._instance.read("set_event")) and self._instance.read("tracing_on") == "1"
 
     def count(self) -> tuple[int, int]:
-        """(events that the ring buffer handed out, events that it lost), of the workload's CPUs."""
         kept, lost, _ = self._instance.counts(self._cpus)
         return kept, lost
 
@@ -319,3 +287,16 @@ class TraceCmdSession(ProbingSession):
             self._instance.remove()
         finally:
             super().clear()
+
+
+@dataclass(frozen=True, slots=True)
+class TraceCmd(Tool):
+    """The tracer."""
+
+    program: str = "trace-cmd"
+    id: str = "trace-cmd"
+    tool: str = "trace-cmd"
+    sessions = TraceCmdSession
+
+    def available(self) -> str | None:
+        return self.absent(self.program) or instances_missing(self.root)

@@ -41,21 +41,16 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import ClassVar
 
-from probe_effect.host import run_program
+from probe_effect.host import ROOT, run_program
 from probe_effect.tracers.dynamic_events import read_arguments, read_script, split_arguments
-from probe_effect.tracers.proc import children, has_loaded, waits_for_go
+from probe_effect.tracers.proc import children, maps, waits_for_go
 from probe_effect.tracers.protocol import Counting, TracerFailed
-from probe_effect.tracers.tool import SHARED_MEMORY, Tool, ToolSession, read_back
+from probe_effect.tracers.tool import SHARED_MEMORY, Tool, ToolSession, read_back, text_of
 
 READER = "babeltrace2"
-
-COMMAND_TIMEOUT_S = 60
-"""Stopping waits until every buffer is on disk; that has been seen to take 0.2 s."""
-
+COMMAND_TIMEOUT_S = 60  # stopping waits until every buffer is on disk; that has been seen to take 0.2 s
 APPLICATION = re.compile(r"<pid><id>(\d+)</id>(.*?)</pid>", re.DOTALL)
 EVENT = re.compile(r"<event><name>([^<]+)</name>")
-DISCARDED = re.compile(r"<discarded_events>(\d+)</discarded_events>")
-COUNTED = re.compile(r"^\s*(\d+) Event messages?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,27 +62,19 @@ class LttngUst(Tool):
     tool: str = "lttng-ust"
     sees: ClassVar[str] = "it traces programs that are built with its tracepoints"
 
-    @property
-    def daemon(self) -> str:
-        """The session daemon's command."""
-        return f"{self.program}-sessiond"
-
     def available(self) -> str | None:
-        """None when it can run here, else why not and what to do."""
-        return self.absent(self.program, self.daemon, READER) or self._daemon_of_others()
-
-    def session(self, script: Path, counting: Counting, program: Path) -> "LttngSession":
-        """One run. Raises: TracerFailed when the script is not understood."""
-        return LttngSession(self, script, counting, program)
-
-    def _daemon_of_others(self) -> str | None:
+        if reason := self.absent(self.program, f"{self.program}-sessiond", READER):
+            return reason
         try:
-            is_there = self.call("list").returncode == 0
+            if self.call("list").returncode != 0:
+                return None
         except TracerFailed as failure:
             return str(failure)
         advice = "systemctl stop lttng-sessiond, or end the process"
-        said = f"a session daemon runs already, and would do the work of others beside ours; {advice}"
-        return said if is_there else None
+        return f"a session daemon runs already, and would do the work of others beside ours; {advice}"
+
+    def session(self, script: Path, counting: Counting, program: Path) -> "LttngSession":
+        return LttngSession(self, script, counting, program)
 
     def call(self, *words: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         """`lttng WORDS`, ended; it starts no daemon. Raises: TracerFailed when it does not end."""
@@ -108,13 +95,11 @@ class LttngSession(ToolSession):
 
     def __init__(self, lttng: LttngUst, script: Path, counting: Counting, program: Path) -> None:
         self._lttng, self._commands = lttng, read_commands(script)
-        super().__init__(lttng.daemon, script, counting, program)
+        super().__init__(f"{lttng.program}-sessiond", script, counting, program)
         self._recording = self.work.path.name  # no other session can have this name
         self._lost: int | None = None
 
     def command(self, pid: int) -> Sequence[str]:
-        """The session daemon's command."""
-        del pid
         return (self.tool, "--no-kernel")
 
     def environment(self) -> dict[str, str]:
@@ -126,13 +111,11 @@ class LttngSession(ToolSession):
 
     def is_live(self) -> bool:
         """Whether the workload is registered and has enabled what the script asks for. Raises: TracerFailed."""
-        # Tracepoints with which the workload is registered; None while it, or the daemon, is not there yet.
         listed = self._lttng.call("--mi=xml", "list", "--userspace", environment=self.environment())
         applications = dict(APPLICATION.findall(listed.stdout)) if listed.returncode == 0 else {}
-        events = applications.get(str(self.pid))
-        offered = None if events is None else EVENT.findall(events)
-        if offered is None:
+        if str(self.pid) not in applications:  # it, or the daemon, is not there yet
             return False
+        offered = EVENT.findall(applications[str(self.pid)])
         self.run("create", self._recording, f"--output={self.written}")
         for command, *words in self._commands:
             self.run(command, f"--session={self._recording}", *words)
@@ -146,24 +129,23 @@ class LttngSession(ToolSession):
     def ask_to_stop(self) -> None:
         """Stop recording, take what was discarded, and have the daemon end. Raises: TracerFailed."""
         self.run("stop", self._recording)
-        self._lost = sum(map(int, DISCARDED.findall(self.run("--mi=xml", "list", self._recording))))
+        listed = self.run("--mi=xml", "list", self._recording)
+        self._lost = sum(map(int, re.findall(r"<discarded_events>(\d+)</discarded_events>", listed)))
         self.run("destroy", self._recording)
         super().ask_to_stop()
 
     def count(self) -> tuple[int | None, int | None]:
-        """(events in the files, events discarded). Raises: ValueError when Babeltrace says no number."""
         return count_recorded(self.written), self._lost
 
     def output_bytes(self) -> int:
-        """Bytes recorded, with the files that describe them."""
         return sum(path.stat().st_size for path in self.written.rglob("*") if path.is_file())
 
     def run(self, *words: str) -> str:
         """What `lttng WORDS` prints. Raises: TracerFailed with its complaint."""
         ended = self._lttng.call(*words, environment=self.environment())
         if ended.returncode != 0:
-            said = " ".join(f"{ended.stdout} {ended.stderr}".split())
-            raise TracerFailed(f"`lttng {' '.join(words)}` ended with status {ended.returncode}: {said}")
+            complaint = " ".join(f"{ended.stdout} {ended.stderr}".split())
+            raise TracerFailed(f"`lttng {' '.join(words)}` ended with status {ended.returncode}: {complaint}")
         return ended.stdout
 
 
@@ -176,24 +158,49 @@ def read_commands(script: Path) -> list[list[str]]:
 def count_recorded(trace: Path) -> int:
     """Events in the recorded files. Raises: ValueError with Babeltrace's words when it does not count them."""
     command = [READER, str(trace), "--component=sink.utils.counter", "--params=step=+0"]
-    counted = COUNTED.search(read_back(command))
-    if counted is None:
-        raise ValueError(f"`{' '.join(command)}` says no number of events")
-    return int(counted[1])
+    if counted := re.search(r"^\s*(\d+) Event messages?$", read_back(command), re.MULTILINE):
+        return int(counted[1])
+    raise ValueError(f"`{' '.join(command)}` says no number of events")
 
-
-LIBRARY = "libmcount"
-
-PATCH = ("-P", "--patch")
 
 PATCHED = re.compile(r"^dynamic: +patched\b", re.MULTILINE)
 """`patched all (1) functions in 'user-loop'`, or statistics where it could not patch all that was selected."""
 
-LOST = re.compile(r"LOST (\d+) records")
 
-ROW = re.compile(r"^ *(\d+)  (?!linux:)\S", re.MULTILINE)
+class UftraceSession(ToolSession):
+    """One uftrace that starts the workload."""
 
-RECORDS_PER_CALL = 2
+    name = "uftrace"
+
+    def __init__(self, tool: str, script: Path, counting: Counting, program: Path, root: Path = ROOT) -> None:
+        arguments = read_arguments(script)
+        super().__init__(tool, script, counting, program, root)
+        self._is_patching = any(word.startswith(("-P", "--patch")) for word in arguments)
+        log = ("--debug-domain=dynamic:1", f"--logfile={self.work.err}")  # it tells what it patched at this level
+        self.prefix = (tool, "record", f"--data={self.written}", *log, *arguments)
+
+    def is_live(self) -> bool:
+        """Whether the workload waits, with the library in it and its functions patched. Raises: TracerFailed."""
+        is_waiting = any("libmcount" in maps(child) and waits_for_go(child) for child in children(self.pid))
+        if is_waiting and self._is_patching and not PATCHED.search(text_of(self.work.err)):
+            self.fail("failed", "patched no function; it takes those that begin with a nop of 5 bytes or a call")
+        return is_waiting
+
+    def count(self) -> tuple[int | None, int | None]:
+        lost = sum(map(int, re.findall(r"LOST (\d+) records", text_of(self.work.err))))
+        command = [self.tool, "report", f"--data={self.written}", "--no-pager", "--color=no", "--output-fields=call"]
+        calls = re.findall(r"^ *(\d+)  (?!linux:)\S", read_back(command), re.MULTILINE)
+        return sum(map(int, calls)), -(-lost // 2)  # a call is two records
+
+    def output_bytes(self) -> int:
+        return sum(path.stat().st_size for path in self.written.glob("*.dat"))
+
+    def end(self) -> None:
+        """Leave no file behind, nor the buffers that a killed uftrace leaves in shared memory."""
+        for session in self.written.glob("sid-*.map"):
+            for buffer in SHARED_MEMORY.glob(f"uftrace-{session.stem.removeprefix('sid-')}-*"):
+                buffer.unlink(missing_ok=True)
+        super().end()
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,49 +210,5 @@ class Uftrace(Tool):
     program: str = "uftrace"
     id: str = "uftrace"
     tool: str = "uftrace"
+    sessions = UftraceSession
     sees: ClassVar[str] = "it traces functions from inside the program"
-
-    def session(self, script: Path, counting: Counting, program: Path) -> "UftraceSession":
-        """One run. Raises: TracerFailed when the script is not understood."""
-        return UftraceSession(self.program, script, counting, program)
-
-
-class UftraceSession(ToolSession):
-    """One uftrace that starts the workload."""
-
-    name = "uftrace"
-
-    def __init__(self, tool: str, script: Path, counting: Counting, program: Path) -> None:
-        arguments = read_arguments(script)
-        super().__init__(tool, script, counting, program)
-        self._is_patching = any(word.startswith(PATCH) for word in arguments)
-        said = ("--debug-domain=dynamic:1", f"--logfile={self.work.err}")  # it tells what it patched at this level
-        self.prefix = (tool, "record", f"--data={self.written}", *said, *arguments)
-
-    def is_live(self) -> bool:
-        """Whether the workload waits, with the library in it and its functions patched. Raises: TracerFailed."""
-        is_waiting = any(has_loaded(child, LIBRARY) and waits_for_go(child) for child in children(self.pid))
-        if (
-            is_waiting
-            and self._is_patching
-            and not PATCHED.search(self.work.err.read_text(encoding="utf-8", errors="replace"))
-        ):
-            self.fail("failed", "patched no function; it takes those that begin with a nop of 5 bytes or a call")
-        return is_waiting
-
-    def count(self) -> tuple[int | None, int | None]:
-        """(calls recorded, calls lost). Raises: ValueError when uftrace does not report."""
-        lost = sum(map(int, LOST.findall(self.work.err.read_text(encoding="utf-8", errors="replace"))))
-        command = [self.tool, "report", f"--data={self.written}", "--no-pager", "--color=no", "--output-fields=call"]
-        return sum(map(int, ROW.findall(read_back(command)))), -(-lost // RECORDS_PER_CALL)
-
-    def output_bytes(self) -> int:
-        """Bytes recorded."""
-        return sum(path.stat().st_size for path in self.written.glob("*.dat"))
-
-    def end(self) -> None:
-        """Leave no file behind, nor the buffers that a killed uftrace leaves in shared memory."""
-        for session in self.written.glob("sid-*.map"):
-            for buffer in SHARED_MEMORY.glob(f"uftrace-{session.stem.removeprefix('sid-')}-*"):
-                buffer.unlink(missing_ok=True)
-        super().end()

@@ -20,7 +20,7 @@ from probe_effect.host.compilers import MACHINE, Compiler, Sysroot, c_compiler, 
 from probe_effect.host.kernel import tracefs_missing
 from probe_effect.model import ProbeEffectError
 from probe_effect.tracers.protocol import Counting, Tracer, TracerFailed
-from probe_effect.tracers.tool import ToolSession, absent, not_root, version_line
+from probe_effect.tracers.tool import ToolSession, absent, not_root, text_of, version_line
 
 HERE = Path(__file__).resolve().parent
 LOADER = HERE / "libbpf-loader.c"
@@ -34,8 +34,7 @@ ARCHITECTURES = {"x86_64": "x86", "aarch64": "arm64", "ppc64le": "powerpc", "ris
 """The kernel's names of processors to those that libbpf's headers ask for (bpf_tracing.h)."""
 
 PREBUILT_LOADER = "libbpf-loader"
-PREBUILT_COMPILER = "compiler"
-"""A line of text: what compiled the programs."""
+PREBUILT_COMPILER = "compiler"  # a line of text: what compiled the programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +51,10 @@ class Libbpf(Tracer):
     tool: str = "libbpf"
 
     def available(self) -> str | None:
-        """None when it can run here, else why not and what to do."""
-        if self.prebuilt is None and (reason := self._cannot_compile()):
-            return reason
-        return not_root("libbpf") or tracefs_missing(self.root)
+        reason = absent("cc", INSTALL) or absent(CLANG, INSTALL) if self.prebuilt is None else None
+        if not reason and self.prebuilt is None and not (self.root / LIBRARY).is_file():
+            reason = f"libbpf's headers are not installed: no /{LIBRARY}; {INSTALL}"
+        return reason or not_root("libbpf") or tracefs_missing(self.root)
 
     def version(self) -> str | None:
         """The version of the library, and of the compiler; None when the loader cannot be made, or does not run."""
@@ -84,14 +83,6 @@ class Libbpf(Tracer):
         if not path.is_file():
             raise TracerFailed(f"{path} is absent: it was to be made of {script.name} beforehand")
         return path
-
-    def _cannot_compile(self) -> str | None:
-        """None when the loader and the scripts can be compiled here, else what is missing and what to do."""
-        if reason := absent("cc", INSTALL) or absent(CLANG, INSTALL):
-            return reason
-        if not (self.root / LIBRARY).is_file():
-            return f"libbpf's headers are not installed: no /{LIBRARY}; {INSTALL}"
-        return None
 
 
 def prebuild(scripts: Iterable[Path], folder: Path, cache: Path | None = None, system: Sysroot | None = None) -> None:
@@ -141,7 +132,7 @@ def bpf_compiler(system: Sysroot | None = None) -> Compiler:
 
 
 class LibbpfSession(ToolSession):
-    """One loader at work; its script is the compiled one."""
+    """One loader at work; its script is the compiled BPF program."""
 
     name = "libbpf"
 
@@ -150,17 +141,11 @@ class LibbpfSession(ToolSession):
         return (self.tool, str(self.script), str(pid))
 
     def is_live(self) -> bool:
-        """Whether the loader has said that all its programs are attached."""
-        return self._text().startswith("ready ")
+        return text_of(self.work.out).startswith("ready ")
 
     def count(self) -> tuple[int | None, int | None]:
-        """(events seen, events lost), from its last line."""
-        counts = json.loads(self._text().splitlines()[-1])
+        counts = json.loads(text_of(self.work.out).splitlines()[-1])
         return counts["seen"], counts["lost"]
 
     def probes(self) -> int | None:
-        """At how many places the loader says that its programs are."""
-        return int(self._text().partition("\n")[0].removeprefix("ready "))
-
-    def _text(self) -> str:
-        return self.work.out.read_text(encoding="utf-8", errors="replace")
+        return int(text_of(self.work.out).partition("\n")[0].removeprefix("ready "))

@@ -29,31 +29,21 @@ from probe_effect.tracers import perf
 from probe_effect.tracers.dynamic_events import read_arguments
 from probe_effect.tracers.proc import peak_rss_bytes, processes, wait_for_workload
 from probe_effect.tracers.protocol import Counting, Report, Tracer, TracerFailed
-from probe_effect.tracers.tool import Tool, ToolSession, version_line
+from probe_effect.tracers.tool import Tool, ToolSession, text_of, version_line
 
 REFRESHES = 10
-"""As many as the suite has operations; scripts of tools that take a number have it in their words."""
+"""Refreshes of a run: as many as the suite has operations, and as scripts tell tools that take a number."""
 
-LINES, COLUMNS = 40, 120
-"""Of the terminal."""
-
-TERMINAL = "xterm-256color"
-
-LOOK_EVERY_S = 0.01
-"""How often the tool's memory is looked at."""
+LINES, COLUMNS = 40, 120  # size of the terminal in which a tool draws
+LOOK_EVERY_S = 0.01  # how often the tool's memory is looked at
 
 PAUSE_S = 0.05
 """A refresh comes at once, and the next after 0.1 s at the earliest: what is drawn after such a pause is another."""
 
-CHUNK_BYTES = 1 << 16
-KEPT_BYTES = 2000
-"""Of the end of what it drew, for its own words where it fails."""
+KEPT_BYTES = 2000  # how much of the end of what a tool drew is kept, for its own words where it fails
 
 CONTROL = re.compile(rb"\x1b\[[0-9;:?<=>]*[ -/]*[@-~]|\x1b[()][0-9A-B]|\x1b.|[\x00-\x08\x0b-\x1f\x7f]")
-"""What moves the cursor or colours a terminal, and says nothing."""
-
-COUNT_CALLS = ("stat", "-x,", "-e", "raw_syscalls:sys_enter", "-o")
-"""Words of perf; the file and the command follow."""
+"""Bytes that move the cursor or colour the terminal, which are no words of the tool."""
 
 
 class MonitorSession(ToolSession):
@@ -78,15 +68,14 @@ class MonitorSession(ToolSession):
             settings.write_bytes(script.read_bytes())
 
     def attach(self, pid: int) -> None:
-        """Start the tool once the workload waits, with all its processes. Raises: TracerFailed."""
         wait_for_workload(pid)
         super().attach(pid)
 
     def command(self, pid: int) -> Sequence[str]:
-        """The command, counted by perf where its system calls are asked for; it watches no process in particular."""
-        del pid
-        counted = ("perf", *COUNT_CALLS, str(self.written), "--") if self.counting == "calls" else ()
-        return (*counted, *self._command)
+        """The command is counted by perf where its system calls are asked for; it watches no process in particular."""
+        if self.counting != "calls":
+            return self._command
+        return ("perf", "stat", "-x,", "-e", "raw_syscalls:sys_enter", "-o", str(self.written), "--", *self._command)
 
     def environment(self) -> dict[str, str]:
         """A home of its own, so that nobody's settings are read and none written, and the size of its terminal."""
@@ -97,24 +86,26 @@ class MonitorSession(ToolSession):
             "HTOPRC": f"{home}/htoprc",
             "PERF_CONFIG": "/dev/null",
             "ATOPACCT": "",  # else atop, as root, has the kernel write an account of every process
-            "TERM": TERMINAL,
+            "TERM": "xterm-256color",
             "LINES": str(LINES),
             "COLUMNS": str(COLUMNS),
             "LC_ALL": "C.UTF-8",
         }
 
-    def spawn(self, command: Sequence[str]) -> Child:
-        """The tool in its terminal, its errors in the work folder. Raises: TracerFailed."""
-        return self.spawn_with(command, self._inside, self._inside)
+    def spawn(self, command: Sequence[str], terminal: int | None = None) -> Child:
+        return super().spawn(command, self._inside if terminal is None else terminal)
 
     def ready(self, timeout_s: float) -> None:
         """Return when the tool has made its refreshes and ended. Raises: TracerFailed when it fails, or hangs."""
         assert self.child is not None
         deadline_s = time.monotonic() + timeout_s
         while (ended := self.child.wait(0)) is None:
-            self._look(self.child)
+            self._look_at_memory(self.child)
             if not self._read(LOOK_EVERY_S):
-                self._end_it_when_done()
+                now_s = time.monotonic()
+                if self._of.key and self._refreshes >= REFRESHES and now_s - self._last_s > PAUSE_S:
+                    self._last_s = now_s  # the key is pressed again after a while, where it was not heard
+                    os.write(self._terminal, self._of.key.encode())
             if time.monotonic() > deadline_s:
                 self.work.out.write_bytes(self._end)
                 self.fail("timeout", f"had not made its refreshes after {timeout_s:.0f} s")
@@ -126,12 +117,10 @@ class MonitorSession(ToolSession):
         self._ended = ended
 
     def is_live(self) -> bool:
-        """Whether the tool has made its refreshes."""
         return self._ended is not None
 
     def stop(self, timeout_s: float) -> Report:
         """What the tool took. It has ended already, so there is nothing to wait for. Raises: TracerFailed."""
-        del timeout_s
         assert self._ended is not None
         if self.counting == "calls":  # perf's own time and memory are in it
             return self._report()
@@ -139,7 +128,6 @@ class MonitorSession(ToolSession):
         return Report(tracer_cpu_ns=cpu_ns, tracer_rss_bytes=self._rss_bytes, output_bytes=self._drawn_bytes)
 
     def end(self) -> None:
-        """Leave no process, no terminal and no file behind."""
         super().end()
         for descriptor in (self._terminal, self._inside):
             if descriptor >= 0:
@@ -148,18 +136,16 @@ class MonitorSession(ToolSession):
 
     def count(self) -> tuple[int | None, int | None]:
         """(its system calls, none lost: a counter drops nothing)."""
-        text = self.written.read_text(encoding="utf-8", errors="replace") if self.written.exists() else ""
-        return perf.count_counters(text), 0
+        return perf.count_counters(text_of(self.written)), 0
 
     def output_bytes(self) -> int:
-        """Bytes that it drew."""
         return self._drawn_bytes
 
     def _read(self, timeout_s: float) -> bool:
         """Take what it has drawn, waiting a moment for it; whether there was any."""
         if not is_readable(self._terminal, timeout_s):
             return False
-        drawn = os.read(self._terminal, CHUNK_BYTES)
+        drawn = os.read(self._terminal, 1 << 16)
         now_s = time.monotonic()
         self._refreshes += now_s - self._last_s > PAUSE_S
         self._last_s = now_s
@@ -167,14 +153,7 @@ class MonitorSession(ToolSession):
         self._end = (self._end + CONTROL.sub(b" ", drawn))[-KEPT_BYTES:]
         return True
 
-    def _end_it_when_done(self) -> None:
-        """Press the key that ends it, once the last refresh is drawn; again after a while, where it was not heard."""
-        now_s = time.monotonic()
-        if self._of.key and self._refreshes >= REFRESHES and now_s - self._last_s > PAUSE_S:
-            self._last_s = now_s
-            os.write(self._terminal, self._of.key.encode())
-
-    def _look(self, child: Child) -> None:
+    def _look_at_memory(self, child: Child) -> None:
         now_s = time.monotonic()
         if now_s - self._looked_s < LOOK_EVERY_S:
             return
@@ -196,21 +175,19 @@ class Monitor(Tool):
 
     asks_version: str = "--version"
     words: tuple[str, ...] = ()
-    """What it is always told."""
+    """Words that the tool is always given."""
     key: str = ""
     """Ends it; empty for a tool that takes the number of its refreshes."""
     settings: str = ""
-    """Where its script goes below its home, for a tool that takes its interval from there."""
+    """Place of the script below the tool's home, for a tool that takes its interval from a file of settings."""
     is_started_again: bool = False
     """Whether it shows the processes once, and is started again for each refresh."""
     sees: ClassVar[str] = "it reads /proc"
 
     def version(self) -> str | None:
-        """The first line that the tool prints of its version."""
         return version_line(self.program, self.asks_version)
 
     def session(self, script: Path, counting: Counting, program: Path) -> MonitorSession:
-        """One run of its refreshes. Raises: TracerFailed when the script is not understood."""
         again = ("/bin/sh", "-c", AGAIN, self.id) if self.is_started_again else ()
         own = () if self.settings else tuple(read_arguments(script))
         command = (*again, self.program, *self.words, *own)
@@ -226,7 +203,6 @@ class ProcReader(Tracer):
     tool: str = READER
 
     def available(self) -> str | None:
-        """None when it can be compiled here, and /proc is Linux's, else why not and what to do."""
         if not Path("/proc/self/stat").exists():
             return "there is no /proc as Linux has it"
         return None if shutil.which(COMPILER.command[0]) else COMPILER.absent
@@ -236,7 +212,6 @@ class ProcReader(Tracer):
         return self.id
 
     def missing(self, need: Need) -> str | None:
-        """Why a case that needs this of the kernel cannot be measured with it."""
         return f"{self.id} has no {need}: it reads /proc"
 
     def session(self, script: Path, counting: Counting, program: Path) -> MonitorSession:

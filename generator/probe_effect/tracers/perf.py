@@ -31,9 +31,7 @@ from probe_effect.model import Need
 from probe_effect.tracers.dynamic_events import ProbingSession
 from probe_effect.tracers.proc import processes, status, wait_for_workload
 from probe_effect.tracers.protocol import Counting, TracerFailed
-from probe_effect.tracers.tool import Tool
-
-ALL_OF_IT = 100.0
+from probe_effect.tracers.tool import Tool, text_of
 
 LOST_SAMPLES = re.compile(r"\s*LOST_SAMPLES events:\s+(\d+)")
 SECTION = re.compile(r"(?P<event>\S.*) stats:$")
@@ -41,13 +39,10 @@ NOT_OURS = ("Aggregated", "dummy")
 """Begin sections of `perf report --stats` that are no event's: the sum, where LOST_SAMPLES are records and not events,
 and the event that perf adds for news of processes."""
 
-RECORD_FIELDS = "tid,time,event"
 IDLE = re.compile(r"\s*0 ")
 """Begins the line of a sample that a CPU's timer took while nothing ran there: the thread is 0."""
 LOST_RECORD = re.compile(r"PERF_RECORD_LOST lost (\d+)$")
 LOST_LINE = re.compile(r"LOST (\d+) events!")
-RECORDS_PER_CALL = 2
-"""perf trace makes one line of two records, of a system call's entry and of its return."""
 
 NO_COMPLAINT = re.compile(r"\s*$|Events (en|dis)abled$|\[ perf record: ")
 USAGE = re.compile(r"\s*Usage: |Run 'perf list' ")
@@ -63,26 +58,24 @@ def count_counters(text: str) -> int:
     lines = counters(text)
     if not lines:
         raise ValueError("perf stat wrote no counter")
-    return sum(map(_counter, lines))
+    total = 0
+    for line in lines:
+        try:
+            value, _, event, _, share, *_ = line.split(",")
+        except ValueError:
+            raise ValueError(f"`{line}`, expected a value, its unit, its event, and how long it was counted") from None
+        if value.startswith("<"):
+            raise TracerFailed(f"perf stat says {value} for {event}")
+        if float(share) < 100:
+            msg = f"perf stat counted {event} for {share} % of the time, so that its value is an estimate"
+            raise TracerFailed(f"{msg}; count fewer events")
+        total += int(value)
+    return total
 
 
 def counters(text: str) -> list[str]:
-    """The lines of such a file, one for each counter that perf opened."""
+    """The lines of a file of `perf stat -x, -o FILE`, one for each counter that perf opened."""
     return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-
-
-def _counter(line: str) -> int:
-    try:
-        value, _, event, _, share, *_ = line.split(",")
-    except ValueError:
-        raise ValueError(f"`{line}`, expected a value, its unit, its event, and how long it was counted") from None
-    if value.startswith("<"):
-        raise TracerFailed(f"perf stat says {value} for {event}")
-    if float(share) < ALL_OF_IT:
-        raise TracerFailed(
-            f"perf stat counted {event} for {share} % of the time, so that its value is an estimate; count fewer events"
-        )
-    return int(value)
 
 
 def count_records(lines: Iterable[str]) -> tuple[int, int]:
@@ -136,7 +129,7 @@ def count_calls(lines: Iterable[str]) -> tuple[int, int]:
             lost += int(match[1])
         elif line.strip():
             seen += 1
-    return seen, -(-lost // RECORDS_PER_CALL)
+    return seen, -(-lost // 2)  # a line is made of two records, of a system call's entry and of its return
 
 
 def complaint(text: str) -> str:
@@ -150,69 +143,60 @@ def complaint(text: str) -> str:
     return " ".join(kept)
 
 
-OWN_CONFIG = {"PERF_CONFIG": "/dev/null"}
-"""No ~/.perfconfig: two machines would measure two things."""
-
-EVERYBODY = "-a"
-"""perf's word for all CPUs, with whatever runs there; it has no effect beside a process."""
-ITS_CPUS = "-C"
-"""The same of some CPUs. A script has it as its last word, and the workload's CPUs follow."""
-
-EVENT_DESCRIPTOR = "anon_inode:[perf_event]"
-ENABLED = b"ack"
-READ_TIMEOUT_S = 120.0
-"""perf reads and prints a million recorded events in a second."""
+READ_TIMEOUT_S = 120.0  # perf reads and prints a million recorded events in a second
 
 
 class PerfSession(ProbingSession):
-    """What the three have in common."""
+    """What sessions of `perf stat`, `perf record` and `perf trace` have in common."""
 
     good_exits = frozenset({0, -signal.SIGINT})
     """perf ends itself by the signal that stopped it, and by itself when the workload has ended."""
 
     def environment(self) -> dict[str, str]:
-        """The variables that keep perf from reading the configuration of our user."""
-        return OWN_CONFIG
+        return {"PERF_CONFIG": "/dev/null"}  # no ~/.perfconfig: two machines would measure two things
 
     def attach(self, pid: int) -> None:
-        """Start perf; to define the script's probes is part of its start. Raises: TracerFailed."""
         wait_for_workload(pid)
-        start_ns = time.monotonic_ns()
+        start_ns = time.monotonic_ns()  # to define the script's probes is part of perf's start
         super().attach(pid)
         self._start_ns = start_ns
 
     def complaint(self) -> str:
-        """perf's own words, without its manual."""
-        return complaint(self.work.err.read_text(encoding="utf-8", errors="replace"))
+        return complaint(text_of(self.work.err))
 
 
 class ControlledSession(PerfSession):
     """perf that is told through pipes to enable its events, and says when it has; the word waits in one of them."""
 
-    def __init__(self, tool: str, script: Path, counting: Counting, program: Path, root: Path) -> None:
+    def __init__(self, tool: str, script: Path, counting: Counting, program: Path, root: Path = ROOT) -> None:
         super().__init__(tool, script, counting, program, root)
         commands, answers = self.work.path / "commands", self.work.path / "answers"
         self._control = f"fifo:{commands},{answers}"
-        self._pipes = [_open_pipe(commands), _open_pipe(answers)]
+        self._pipes = []
+        for path in (commands, answers):
+            os.mkfifo(path)
+            # Opened to read and to write, neither end waits for the other.
+            self._pipes.append(os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC))
         os.write(self._pipes[0], b"enable\n")
 
     def is_live(self) -> bool:
-        """Whether perf has said that all its events are enabled."""
         try:
-            return ENABLED in os.read(self._pipes[1], 64)
+            return b"ack" in os.read(self._pipes[1], 64)
         except BlockingIOError:
             return False
 
     def end(self) -> None:
-        """Leave no process, no probe, no file and no pipe behind."""
         super().end()
         while self._pipes:
             os.close(self._pipes.pop())
 
     def controlled(self, pid: int) -> tuple[str, ...]:
-        """The script's words, the pipes, the file to write, and the waiting workload unless `-a` or `-C` is a word."""
-        last = (status(pid)["Cpus_allowed_list"],) if self.words[-1:] == [ITS_CPUS] else ()
-        watched = () if last or EVERYBODY in self.words else ("-p", processes(pid))
+        """The script's words, the pipes, the file to write, and the waiting workload.
+
+        All CPUs are watched in its place where `-a` is a word, and its own CPUs where `-C` is the last one.
+        """
+        last = (status(pid)["Cpus_allowed_list"],) if self.words[-1:] == ["-C"] else ()
+        watched = () if last or "-a" in self.words else ("-p", processes(pid))
         return (*watched, "-D", "-1", "--control", self._control, "-o", str(self.written), *self.words, *last)
 
 
@@ -222,19 +206,13 @@ class StatSession(ControlledSession):
     name = "perf stat"
 
     def command(self, pid: int) -> Sequence[str]:
-        """The command; its counters in a form for programs."""
         return (self.tool, "stat", "-x,", *self.controlled(pid))
 
     def count(self) -> tuple[int | None, int | None]:
-        """(events counted, none lost: a counter drops nothing)."""
-        return count_counters(self._text()), 0
+        return count_counters(text_of(self.written)), 0  # a counter drops nothing
 
     def probes(self) -> int | None:
-        """How many counters it has written: one for each event that it opened."""
-        return len(counters(self._text()))
-
-    def _text(self) -> str:
-        return self.written.read_text(encoding="utf-8", errors="replace") if self.written.exists() else ""
+        return len(counters(text_of(self.written)))
 
 
 class RecordSession(ControlledSession):
@@ -247,15 +225,13 @@ class RecordSession(ControlledSession):
         return (self.tool, "record", "-N", *self.controlled(pid))
 
     def count(self) -> tuple[int | None, int | None]:
-        """(events recorded, events lost), as perf itself reads the file."""
         with self._read_back("report", "--stats") as text:
             known_loss = kernels_loss(text.read())
-        with self._read_back("script", "--ns", "-F", RECORD_FIELDS, "--show-lost-events") as lines:
+        with self._read_back("script", "--ns", "-F", "tid,time,event", "--show-lost-events") as lines:
             seen, lost = count_records(lines)
         return seen, lost if known_loss is None else known_loss
 
     def _read_back(self, *words: str) -> TextIO:
-        """What perf prints about the file. Raises: ValueError."""
         self.work.out.write_bytes(b"")
         reader = self.spawn((self.tool, *words, "-i", str(self.written)))
         try:
@@ -263,8 +239,8 @@ class RecordSession(ControlledSession):
         finally:
             reader.end()
         if ended is None or ended.exit_status != 0:
-            found = f"status {ended.exit_status}" if ended else f"no end after {READ_TIMEOUT_S:.0f} s"
-            raise ValueError(f"perf {words[0]} on what was recorded, {found}: {self.complaint()}")
+            outcome = f"status {ended.exit_status}" if ended else f"no end after {READ_TIMEOUT_S:.0f} s"
+            raise ValueError(f"perf {words[0]} on what was recorded, {outcome}: {self.complaint()}")
         return self.work.out.open(encoding="utf-8", errors="replace")
 
 
@@ -275,18 +251,15 @@ class TraceSession(PerfSession):
     good_exits = frozenset({0})
 
     def command(self, pid: int) -> Sequence[str]:
-        """The command."""
         return (self.tool, "trace", "-p", processes(pid), "-o", str(self.written), *self.words)
 
     def is_live(self) -> bool:
-        """Whether perf has its events and sleeps until one comes."""
         return self.child is not None and sleeps_over_events(self.child.pid, self.root)
 
     def ask_to_stop(self) -> None:
         """Nothing: it ends once the workload has and all is written; at a signal it drops what it has not yet read."""
 
     def count(self) -> tuple[int | None, int | None]:
-        """(system calls printed, system calls lost)."""
         with self.written.open(encoding="utf-8", errors="replace") as lines:
             return count_calls(lines)
 
@@ -295,16 +268,10 @@ def sleeps_over_events(pid: int, root: Path) -> bool:
     """Whether the process has a perf event open and sleeps in poll(2) (fd and wchan in proc(5))."""
     folder = root / "proc" / str(pid)
     try:
-        has_event = any(str(entry.readlink()) == EVENT_DESCRIPTOR for entry in (folder / "fd").iterdir())
+        has_event = any(str(entry.readlink()) == "anon_inode:[perf_event]" for entry in (folder / "fd").iterdir())
     except OSError:  # it has just closed one, or ended
         return False
     return has_event and "poll" in (read_text(folder, "wchan") or "")
-
-
-def _open_pipe(path: Path) -> int:
-    os.mkfifo(path)
-    # Opened to read and to write, neither end waits for the other.
-    return os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 SESSIONS: dict[str, type[PerfSession]] = {
@@ -320,30 +287,26 @@ OPEN_TO_ALL = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Perf(Tool):
-    """One of the tracers; `tool` says which."""
+    """One of perf's three tracers; `tool` says which."""
 
     program: str = "perf"
 
     def available(self) -> str | None:
-        """None when it can run here, else why not and what to do."""
         return self.absent(self.program) or self._runs() or self._events_refused() or tracefs_missing(self.root)
 
     def version(self) -> str | None:
-        """What `perf --version` prints."""
-        status, said = _ask_version(self.program)
-        return said if status == 0 else None
+        status, words = _ask_version(self.program)
+        return words if status == 0 else None
 
     def missing(self, need: Need) -> str | None:
-        """None when kernel and perf offer `need`, else why not."""
         return f"perf attaches no event by {need}" if need in ON_FTRACE else missing(need, self.root)
 
     def session(self, script: Path, counting: Counting, program: Path) -> PerfSession:
-        """One run of perf with `script`. perf counts whatever it watches. Raises: TracerFailed."""
         return SESSIONS[self.tool](self.program, script, counting, program, self.root)
 
     def _runs(self) -> str | None:
         """None when perf runs. On Debian and Ubuntu it may be a script that looks for one that fits the kernel."""
-        status, said = _ask_version(self.program)
+        status, words = _ask_version(self.program)
         if status == 0:
             return None
         release = read_text(self.root, "proc/sys/kernel/osrelease") or os.uname().release
@@ -351,7 +314,7 @@ class Perf(Tool):
         if "microsoft" in release.lower():  # no package is of a kernel of WSL
             of_kernel = "apt install linux-tools-generic, and put its /usr/lib/linux-tools/VERSION first in PATH"
         return (
-            f"{self.program} does not run with kernel {release}, it says: {said}; install a perf for it ({of_kernel})"
+            f"{self.program} does not run with kernel {release}, it says: {words}; install a perf for it ({of_kernel})"
         )
 
     def _events_refused(self) -> str | None:

@@ -8,21 +8,20 @@ from pathlib import Path
 from probe_effect.host import ROOT, read_text
 from probe_effect.tracers.protocol import TracerFailed
 
-CAP_SYS_ADMIN, CAP_PERFMON, CAP_BPF = 21, 38, 39
-"""include/uapi/linux/capability.h."""
+CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_SYS_RESOURCE, CAP_PERFMON, CAP_BPF = 19, 21, 24, 38, 39
+"""Bits in CapEff. Source: capabilities(7), include/uapi/linux/capability.h."""
 
 PATIENCE_S = 5.0
-
 LOOK_EVERY_S = 0.0005
 
 
 def state(pid: int) -> str | None:
-    """The letter of its state (`S`: sleeps, and a signal could wake it); None when it is gone."""
+    """The letter of a process's state (`S`: sleeps, and a signal could wake it); None when it is gone."""
     return status(pid).get("State", "")[:1] or None
 
 
 def is_gone(pid: int) -> bool:
-    """Whether it has ended, waited for or not."""
+    """Whether the process has ended, waited for or not."""
     return state(pid) in {None, "Z", "X"}
 
 
@@ -52,7 +51,7 @@ def may_trace(root: Path) -> bool:
 
     Source: capabilities(7); CAP_PERFMON and CAP_BPF together do for CAP_SYS_ADMIN in what tracers do, since Linux 5.8.
     """
-    return has_capability(CAP_SYS_ADMIN, root) or all(has_capability(one, root) for one in (CAP_PERFMON, CAP_BPF))
+    return has_capability(CAP_SYS_ADMIN, root) or all(has_capability(bit, root) for bit in (CAP_PERFMON, CAP_BPF))
 
 
 def children(pid: int) -> list[int]:
@@ -65,20 +64,20 @@ def children(pid: int) -> list[int]:
 
 def processes(pid: int) -> str:
     """A process and all that it has started, ids with commas; itself alone where CONFIG_PROC_CHILDREN is off."""
-    found = [pid]
-    for one in found:  # which grows meanwhile
-        listed = read_text(ROOT, f"proc/{one}/task/{one}/children") or ""
-        found += [int(word) for word in listed.split()]
-    return ",".join(map(str, found))
+    pids = [pid]
+    for parent in pids:  # which grows meanwhile
+        listed = read_text(ROOT, f"proc/{parent}/task/{parent}/children") or ""
+        pids += [int(word) for word in listed.split()]
+    return ",".join(map(str, pids))
 
 
-def has_loaded(pid: int, library: str) -> bool:
-    """Whether a file with `library` in its path is in its memory."""
-    return library in (read_text(ROOT, f"proc/{pid}/maps") or "")
+def maps(pid: int) -> str:
+    """What a process has in its memory, with the paths of files; empty when it is gone."""
+    return read_text(ROOT, f"proc/{pid}/maps") or ""
 
 
 def waits_for_go(pid: int) -> bool:
-    """Whether it sleeps in a system call on standard input that asks for one byte, as a workload does in `main`.
+    """Whether a process sleeps in a system call on standard input that asks for one byte, as a workload does in `main`.
 
     `/proc/PID/syscall` has the call's number, which differs among processors, and its arguments. Where there is no such
     file, or it is closed to us, any sleep will do.
@@ -105,25 +104,22 @@ def wait_for_workload(pid: int) -> None:
         time.sleep(LOOK_EVERY_S)
 
 
-SWITCH = "proc/sys/kernel/bpf_stats_enabled"
-"""Of the kernel's own count of runs of BPF programs (Linux 5.1), which makes each run longer while it is on.
-
-Source: Documentation/admin-guide/sysctl/kernel.rst; kernel/bpf/syscall.c, bpf_prog_show_fdinfo.
-"""
-
-ID = re.compile(r"^prog_id:\s*(\d+)$", re.MULTILINE)
-
+PROGRAM_ID = re.compile(r"^prog_id:\s*(\d+)$", re.MULTILINE)
 RUNS = re.compile(r"^run_cnt:\s*(\d+)$", re.MULTILINE)
 
 
 def count_runs(root: Path, *, on: bool) -> None:
-    """Switch the count of runs on or off; nothing happens where the kernel has none, or we may not."""
+    """Switch the kernel's count of runs of BPF programs on or off; nothing happens without one, or if we may not.
+
+    Each run takes longer while it is on. Source: Documentation/admin-guide/sysctl/kernel.rst (bpf_stats_enabled, Linux
+    5.1); kernel/bpf/syscall.c, bpf_prog_show_fdinfo.
+    """
     with suppress(OSError):
-        (root / SWITCH).write_text("1" if on else "0", encoding="ascii")
+        (root / "proc/sys/kernel/bpf_stats_enabled").write_text("1" if on else "0", encoding="ascii")
 
 
 def program_runs(root: Path) -> int | None:
-    """Runs of all programs that processes hold, while the count was on; None where no process holds any.
+    """Runs of all BPF programs that processes hold, while the count was on; None where no process holds any.
 
     Only what programs say is read: reading what a link says can kill the kernel (`live.loaded`).
     """
@@ -131,16 +127,10 @@ def program_runs(root: Path) -> int | None:
     for folder in root.glob("proc/[0-9]*/fd"):
         with suppress(OSError):  # a process that has ended meanwhile
             for descriptor in folder.iterdir():
-                text = _said_of_program(descriptor)
-                program, count = ID.search(text), RUNS.search(text)
-                if program and count:
-                    runs[program[1]] = int(count[1])
+                with suppress(OSError):  # it was closed meanwhile
+                    if "bpf-prog" in str(descriptor.readlink()):
+                        text = read_text(folder.parent, f"fdinfo/{descriptor.name}") or ""
+                        program, count = PROGRAM_ID.search(text), RUNS.search(text)
+                        if program and count:
+                            runs[program[1]] = int(count[1])
     return sum(runs.values()) if runs else None
-
-
-def _said_of_program(descriptor: Path) -> str:
-    """What the kernel says of a program, by the path of its descriptor; empty of any other descriptor."""
-    with suppress(OSError):  # it was closed meanwhile
-        if "bpf-prog" in str(descriptor.readlink()):
-            return read_text(descriptor.parent.parent, f"fdinfo/{descriptor.name}") or ""
-    return ""

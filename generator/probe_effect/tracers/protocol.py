@@ -1,4 +1,4 @@
-"""What the harness asks of a tracer, each of which has a module that does it, and which packages to install for it.
+"""What the harness asks of each tracer, and which packages to install for it.
 
 A tracer says itself why it cannot run; here is only what one command brings at once.
 """
@@ -22,8 +22,7 @@ Tools that always count (perf, ftrace, strace) do not ask. With `itself` and `ca
 it does what its script says and ends, while the workload waits. `calls`: its own system calls are counted meanwhile.
 """
 
-OF_ITSELF: frozenset[Counting] = frozenset({"itself", "calls"})
-"""Where the tracer itself is measured."""
+OF_ITSELF: frozenset[Counting] = frozenset({"itself", "calls"})  # where the tracer itself is measured
 
 
 class TracerFailed(ProbeEffectError):
@@ -65,7 +64,7 @@ class TracerState:
 
 
 class Session:
-    """One tracer at one run, here one that is none. `end` it always; after `stop` that only tidies up."""
+    """One tracer at one run; this base does nothing. Always `end` it; after `stop` that only tidies up."""
 
     prefix: tuple[str, ...] = ()
     """Words before the workload's command, for a tool that starts what it watches; else nothing."""
@@ -96,15 +95,15 @@ class Tracer:
     root: Path = ROOT
 
     def available(self) -> str | None:
-        """None when it can run here, else why not and what to do."""
+        """None when the tracer can run here, else why not and what to do."""
         return None
 
     def version(self) -> str | None:
-        """Its version as it prints it; None when it does not."""
+        """The version as the tool prints it; None when it does not."""
         return None
 
     def missing(self, need: Need) -> str | None:
-        """None when kernel and tool offer what a case needs, else why not, from themselves."""
+        """None when kernel and tool say that they offer what a case needs, else why not."""
         return missing(need, self.root)
 
     def session(self, script: Path, counting: Counting, program: Path) -> Session:
@@ -116,7 +115,7 @@ class Tracer:
 
 
 def state_of(tracer: Tracer, needs: Iterable[Need]) -> TracerState:
-    """What a tracer reports about itself and these facilities here."""
+    """What a tracer reports about itself, and about facilities that cases need."""
     unavailable = tracer.available()
     lacks = {} if unavailable else {need: reason for need in needs if (reason := tracer.missing(need))}
     return TracerState(tracer=tracer.id, version=tracer.version(), unavailable=unavailable, lacks=lacks)
@@ -133,22 +132,20 @@ WORKLOADS = (
 
 
 def missing_packages(tools: Iterable[str], root: Path = ROOT) -> list[str]:
-    """What the workloads and these tools need and is not there, by this system's names, each once."""
+    """The missing packages of the workloads and of these tools, by this system's names, each once."""
     is_ubuntu = "\nID=ubuntu\n" in f"\n{read_text(root, 'etc/os-release')}\n"
     needed = dict.fromkeys([*WORKLOADS, *(package for tool in tools for package in TOOLS[tool].packages)])
-    lacking = (package for package in needed if not _is_there(package, root))
+    path = f"{os.environ.get('PATH', os.defpath)}:{SBIN}"
+    lacking = (
+        package
+        for package in needed
+        if not (shutil.which(package.program, path=path) if package.program else any(root.glob(package.file)))
+    )
     return [package.ubuntu or package.debian if is_ubuntu else package.debian for package in lacking]
 
 
-def _is_there(package: Package, root: Path) -> bool:
-    """Whether it is installed, by whatever means."""
-    if package.program:
-        return shutil.which(package.program, path=f"{os.environ.get('PATH', os.defpath)}:{SBIN}") is not None
-    return any(root.glob(package.file))
-
-
 def install_advice(packages: Sequence[Package]) -> str:
-    """The command that installs them, in words for users of either system."""
+    """The command that installs these packages, in words for users of Debian and of Ubuntu."""
     debian = " ".join(package.debian for package in packages)
     ubuntu = " ".join(package.ubuntu or package.debian for package in packages)
     if debian == ubuntu:
@@ -157,7 +154,7 @@ def install_advice(packages: Sequence[Package]) -> str:
 
 
 def install_line(packages: Iterable[str]) -> str | None:
-    """The one command that installs them; None when there is nothing to install, or no apt to do it with."""
+    """The one command that installs these packages; None without a package, or without apt."""
     names = " ".join(packages)
     if not names or shutil.which("apt") is None:
         return None

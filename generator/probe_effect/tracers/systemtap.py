@@ -20,17 +20,46 @@ from pathlib import Path
 
 from probe_effect.host import kernel, kernel_config, read_text
 from probe_effect.model import Need
-from probe_effect.tracers.proc import children, has_capability, status
-from probe_effect.tracers.protocol import Counting
-from probe_effect.tracers.tool import Tool, ToolSession, not_root, words
+from probe_effect.tracers.proc import CAP_SYS_RESOURCE, children, has_capability, status
+from probe_effect.tracers.tool import Tool, ToolSession, not_root, text_of
 
 LOADER = "stapbpf"
 LIVE = "__PROBE_EFFECT_LIVE"
 PROOF = f'probe begin {{ println("{LIVE}") }}'
-COUNTED = re.compile(r"^events (\d+)$", re.MULTILINE)
 
-CAP_SYS_RESOURCE = 24
-"""Number of the capability, capabilities(7) and include/uapi/linux/capability.h."""
+
+def build_tree(root: Path) -> Path:
+    """The kernel's build tree, as the headers of a distribution's kernel bring it."""
+    release = read_text(root, "proc/sys/kernel/osrelease") or os.uname().release
+    return root / "lib/modules" / release / "build"
+
+
+class SystemtapSession(ToolSession):
+    """One SystemTap at work."""
+
+    name = "systemtap"
+    complains_in = ("err",)
+
+    def command(self, pid: int) -> Sequence[str]:
+        """The command; its probes fire for every process, as those of most tools do."""
+        how = ("--runtime=bpf", "-r", str(build_tree(self.root)), "-E", PROOF)
+        return (self.tool, *how, str(self.script.absolute()))
+
+    def environment(self) -> dict[str, str]:
+        """Have it keep its files with ours, not in the user's home."""
+        return {"SYSTEMTAP_DIR": str(self.work.path), "TMPDIR": str(self.work.path)}
+
+    def is_live(self) -> bool:
+        if self.child is None or LIVE not in text_of(self.work.out):
+            return False
+        programs = [status(child) for child in children(self.child.pid)]
+        return any(program.get("Name") == LOADER and program["State"].startswith("S") for program in programs)
+
+    def count(self) -> tuple[int | None, int | None]:
+        counts = re.findall(r"^events (\d+)$", text_of(self.work.out), re.MULTILINE)
+        if not counts:
+            raise ValueError("expected a line `events N` from the script's end probe")
+        return sum(map(int, counts)), None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +69,7 @@ class Systemtap(Tool):
     program: str = "stap"
     id: str = "systemtap"
     tool: str = "systemtap"
+    sessions = SystemtapSession
 
     def available(self) -> str | None:
         """None when it can run here, else every reason why not and what to do."""
@@ -48,22 +78,13 @@ class Systemtap(Tool):
         return "; ".join(filter(None, (self._no_tree(), self._no_memory()))) or None
 
     def missing(self, need: Need) -> str | None:
-        """None when the kernel offers `need`, else why not."""
         if need in kernel.ON_FTRACE:
             return f"SystemTap's BPF runtime has no {need}"
         return kernel.missing(need, self.root)
 
-    def session(self, script: Path, counting: Counting, program: Path) -> "SystemtapSession":
-        """One run of SystemTap with `script`."""
-        return SystemtapSession(self, script, counting, program)
-
-    def tree(self) -> Path:
-        """The kernel's build tree, as the headers of a distribution's kernel bring it."""
-        release = read_text(self.root, "proc/sys/kernel/osrelease") or os.uname().release
-        return self.root / "lib/modules" / release / "build"
-
     def _no_tree(self) -> str | None:
-        if (self.tree() / ".config").is_file():
+        config_file = build_tree(self.root) / ".config"
+        if config_file.is_file():
             return None
         config = kernel_config(self.root)
         has_none = config is not None and config.get("MODULES", "n") == "n"
@@ -72,7 +93,7 @@ class Systemtap(Tool):
             if has_none
             else "on Debian and Ubuntu: apt install linux-headers-$(uname -r)"
         )
-        return f"SystemTap wants the kernel's build tree, and there is no {self.tree() / '.config'}; {advice}"
+        return f"SystemTap wants the kernel's build tree, and there is no {config_file}; {advice}"
 
     def _no_memory(self) -> str | None:
         """None when stapbpf can lift the limit of locked memory; it ends when it cannot, whatever the kernel needs."""
@@ -83,41 +104,3 @@ class Systemtap(Tool):
             f"{LOADER} lifts the limit of locked memory, and may not here: it is {hard} bytes, and CAP_SYS_RESOURCE is "
             "missing; start from a shell with `ulimit -l unlimited`"
         )
-
-
-class SystemtapSession(ToolSession):
-    """One SystemTap at work."""
-
-    name = "systemtap"
-
-    def __init__(self, systemtap: Systemtap, script: Path, counting: Counting, program: Path) -> None:
-        super().__init__(systemtap.program, script, counting, program)
-        self._tree = systemtap.tree()
-
-    def command(self, pid: int) -> Sequence[str]:
-        """The command; its probes fire for every process, as those of most tools do."""
-        del pid
-        how = ("--runtime=bpf", "-r", str(self._tree), "-E", PROOF)
-        return (self.tool, *how, str(self.script.absolute()))
-
-    def environment(self) -> dict[str, str]:
-        """Have it keep its files with ours, not in the user's home."""
-        return {"SYSTEMTAP_DIR": str(self.work.path), "TMPDIR": str(self.work.path)}
-
-    def is_live(self) -> bool:
-        """Whether the line of `begin` is there and the loader sleeps."""
-        if self.child is None or LIVE not in self.work.out.read_text(encoding="utf-8", errors="replace"):
-            return False
-        found = [status(child) for child in children(self.child.pid)]
-        return any(one.get("Name") == LOADER and one["State"].startswith("S") for one in found)
-
-    def count(self) -> tuple[int | None, int | None]:
-        """(events that the script printed, None). Raises: ValueError when it printed none."""
-        counts = COUNTED.findall(self.work.out.read_text(encoding="utf-8", errors="replace"))
-        if not counts:
-            raise ValueError("expected a line `events N` from the script's end probe")
-        return sum(map(int, counts)), None
-
-    def complaint(self) -> str:
-        """SystemTap's own words; its standard output has the script's only."""
-        return words(self.work.err)

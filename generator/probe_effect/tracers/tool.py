@@ -1,5 +1,4 @@
-"""A tracer that is a program, run as a process beside the workload: what most tracers have in common; those that
-this version knows, and other versions of them by their path.
+"""A tracer that is a program, run as a process beside the workload; the known tracers, and other versions by path.
 
 Its output goes to files in memory: reading a pipe while the workload runs would fire probes on read. That its probes
 are live is known from a line of its own, never from a wait.
@@ -27,7 +26,7 @@ from probe_effect.host import ROOT, run_program
 from probe_effect.host.kernel import missing
 from probe_effect.host.processes import Child, Ended
 from probe_effect.model import Need, UsageError
-from probe_effect.tools import TOOLS, TracingTool
+from probe_effect.tools import TOOLS
 from probe_effect.tracers.proc import is_gone, may_trace, peak_rss_bytes
 from probe_effect.tracers.protocol import Counting, Report, Session, Tracer, TracerFailed, install_advice
 
@@ -38,36 +37,7 @@ WORK_PREFIX = "probe-effect-"
 LOOK_EVERY_S = 0.001
 """How often a file is looked at while a proof is awaited; a start takes tens of ms at least."""
 
-MAX_COMPLAINT_LINES = 50
-
-READ_TIMEOUT_S = 600
-"""For millions of recorded events: a run of 0.5 s makes 7 million at most, at 70 ns each."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool(Tracer):
-    """Base of tracers that are programs: `program` is the command."""
-
-    program: str
-    sees: ClassVar[str] = ""
-    """What it watches, for a tool that watches nothing by a facility of the kernel."""
-
-    def version(self) -> str | None:
-        """What `PROGRAM --version` prints first; None when it does not."""
-        return version_line(self.program)
-
-    def available(self) -> str | None:
-        """None when it can run here, else why not and what to do."""
-        return self.absent(self.program)
-
-    def missing(self, need: Need) -> str | None:
-        """None when the kernel offers what a case needs to this tool, else why not."""
-        return f"{self.id} has no {need}: {self.sees}" if self.sees else missing(need, self.root)
-
-    def absent(self, *programs: str) -> str | None:
-        """None when these programs are on the PATH, or are paths to programs; else which is not, and what brings it."""
-        advice = install_advice(TOOLS[self.tool].packages)
-        return next(filter(None, (absent(program, advice) for program in programs)), None)
+VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
 class WorkFolder:
@@ -83,7 +53,7 @@ class WorkFolder:
         self.err.touch()
 
     def remove(self) -> None:
-        """Remove it; once more does no harm."""
+        """Remove the folder; once more does no harm."""
         self._folder.cleanup()
 
 
@@ -97,15 +67,17 @@ class ToolSession(Session, ABC):
     """The tool's name in messages."""
     stop_signal: signal.Signals = signal.SIGTERM
     good_exits: frozenset[int] = frozenset({0})
+    complains_in: tuple[str, ...] = ("err", "out")
+    """Files of the work folder with the tool's own words, in the order in which they are asked."""
     harmless: re.Pattern[str] = re.compile(r"^\s*$")
     """Lines of its output that are no complaint."""
     always_counts: bool = False
-    """Whether it counts whatever its script does."""
+    """Whether the tool counts whatever its script does."""
     look_every_s: float = LOOK_EVERY_S
     """Pause between two looks whether its probes are live."""
 
-    def __init__(self, tool: str, script: Path, counting: Counting, program: Path) -> None:
-        self.tool, self.script, self.counting, self.program = tool, script, counting, program
+    def __init__(self, tool: str, script: Path, counting: Counting, program: Path, root: Path = ROOT) -> None:
+        self.tool, self.script, self.counting, self.program, self.root = tool, script, counting, program, root
         self.work = WorkFolder()
         self.written = self.work.path / "written"
         """The file or folder to which the tool writes, where it does not print."""
@@ -115,7 +87,7 @@ class ToolSession(Session, ABC):
         """The workload, or the tool that has started it."""
         self._start_ns = time.monotonic_ns()
 
-    def command(self, pid: int) -> Sequence[str]:  # noqa: ARG002 (those that have a command need it)
+    def command(self, pid: int) -> Sequence[str]:
         """The command that watches the workload `pid`; none for a tool that starts it."""
         return ()
 
@@ -141,24 +113,21 @@ class ToolSession(Session, ABC):
     def attach(self, pid: int) -> None:
         """Start the tool, unless it has started as the process `pid`, and starts the workload. Raises: TracerFailed."""
         self.pid = pid
-        if self.prefix:
-            return
-        self._start_ns = time.monotonic_ns()
-        self.child = self.spawn(self.command(pid))
+        if not self.prefix:
+            self._start_ns = time.monotonic_ns()
+            self.child = self.spawn(self.command(pid))
 
-    def spawn(self, command: Sequence[str]) -> Child:
-        """A program in the workload's folder, its output in the work folder. Raises: TracerFailed."""
-        with self.work.out.open("ab") as out:
-            return self.spawn_with(command, subprocess.DEVNULL, out.fileno())
+    def spawn(self, command: Sequence[str], terminal: int | None = None) -> Child:
+        """A program in the workload's folder, which prints to the work folder, or to a terminal where one is given.
 
-    def spawn_with(self, command: Sequence[str], stdin: int, stdout: int) -> Child:
-        """Start a command with files for its input and output, as subprocess takes them. Raises: TracerFailed."""
-        with self.work.err.open("ab") as err, _many_files():
+        Its errors are in the work folder. Raises: TracerFailed.
+        """
+        with self.work.out.open("ab") as out, self.work.err.open("ab") as err, _many_files():
             try:
                 return Child(
                     command,
-                    stdin=stdin,
-                    stdout=stdout,
+                    stdin=subprocess.DEVNULL if terminal is None else terminal,
+                    stdout=out.fileno() if terminal is None else terminal,
                     stderr=err.fileno(),
                     folder=self.program.parent,
                     environment=self.environment(),
@@ -184,7 +153,6 @@ class ToolSession(Session, ABC):
         return is_gone(self.pid)
 
     def ask_to_stop(self) -> None:
-        """Ask the tool to flush and exit."""
         if self.child is not None:
             self.child.send(self.stop_signal)
 
@@ -221,14 +189,14 @@ class ToolSession(Session, ABC):
 
     def complaint(self) -> str:
         """The tool's own words, of its errors first."""
-        return words(self.work.err, self.harmless) or words(self.work.out, self.harmless)
+        return next(filter(None, (words(self.work.path / name, self.harmless) for name in self.complains_in)), "")
 
     def fail(self, status: Literal["failed", "timeout"], what: str) -> NoReturn:
         """End the tool. Raises: TracerFailed with its own words, always."""
         if self.child is not None:
             self.child.end()
-        said = self.complaint()
-        raise TracerFailed(f"{self.name} {what}" + (f": {said}" if said else ""), status=status)
+        complaint = self.complaint()
+        raise TracerFailed(f"{self.name} {what}" + (f": {complaint}" if complaint else ""), status=status)
 
     def _report(self) -> Report:
         try:
@@ -237,6 +205,37 @@ class ToolSession(Session, ABC):
         except ValueError as error:
             raise TracerFailed(f"the output of {self.name} is not understood: {error}") from error
         return Report(seen=seen, lost=lost, output_bytes=self.output_bytes(), attach_ns=self.attach_ns, probes=probes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool(Tracer):
+    """Base of tracers that are programs: `program` is the command, and `sessions` its class of sessions."""
+
+    program: str
+    sessions: ClassVar[type[ToolSession]]
+    sees: ClassVar[str] = ""
+    """What it watches, for a tool that watches nothing by a facility of the kernel."""
+
+    def version(self) -> str | None:
+        """What `PROGRAM --version` prints first; None when it does not."""
+        return version_line(self.program)
+
+    def available(self) -> str | None:
+        """None when it can run here, else why not and what to do."""
+        return self.absent(self.program)
+
+    def missing(self, need: Need) -> str | None:
+        """None when the kernel offers what a case needs to this tool, else why not."""
+        return f"{self.id} has no {need}: {self.sees}" if self.sees else missing(need, self.root)
+
+    def session(self, script: Path, counting: Counting, program: Path) -> ToolSession:
+        """One run of the tool with `script`. Raises: TracerFailed when the script is not understood."""
+        return self.sessions(self.program, script, counting, program, self.root)
+
+    def absent(self, *programs: str) -> str | None:
+        """None when these programs are on the PATH, or are paths to programs; else which is not, and what brings it."""
+        advice = install_advice(TOOLS[self.tool].packages)
+        return next(filter(None, (absent(program, advice) for program in programs)), None)
 
 
 @contextmanager
@@ -251,16 +250,21 @@ def _many_files() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
+def text_of(path: Path) -> str:
+    """The text of a tool's file, whatever bytes it wrote; empty where there is no such file."""
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+
 def words(path: Path, harmless: re.Pattern[str] = ToolSession.harmless) -> str:
     """The first lines of a file of output as one line, without those that are `harmless`."""
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()[:MAX_COMPLAINT_LINES]
+    lines = text_of(path).splitlines()[:50]
     return " ".join(line.strip() for line in lines if not harmless.search(line))
 
 
 def read_back(command: Sequence[str]) -> str:
     """What a program prints about what was recorded. Raises: ValueError with its words when it fails, or hangs."""
     try:
-        run = run_program(command, READ_TIMEOUT_S)
+        run = run_program(command, 600)  # for 7 million events at most: a run of 0.5 s with 70 ns for each
     except subprocess.TimeoutExpired as error:
         raise ValueError(str(error)) from error
     if run.returncode != 0:
@@ -270,9 +274,8 @@ def read_back(command: Sequence[str]) -> str:
 
 def version_line(program: str, *arguments: str) -> str | None:
     """First line that `program --version` prints (or with other `arguments`); None when it does not."""
-    command = [program, *(arguments or ("--version",))]
     try:
-        run = run_program(command, 30)
+        run = run_program([program, *(arguments or ("--version",))], 30)
     except (OSError, subprocess.TimeoutExpired):
         return None
     lines = (run.stdout.strip() or run.stderr.strip()).splitlines()
@@ -285,10 +288,6 @@ def absent(program: str, advice: str) -> str | None:
     return _not_starting(path) if path else f"{program} is not installed; {advice}"
 
 
-NOT_STARTED = (126, 127)
-"""What the shell and the loader of programs end with where they cannot start one."""
-
-
 @cache
 def _not_starting(path: str) -> str | None:
     """Why a program does not start, in the loader's words; None if it does, whatever it says."""
@@ -298,12 +297,14 @@ def _not_starting(path: str) -> str | None:
         return f"{path} does not start: {error.strerror}"
     except subprocess.TimeoutExpired:
         return None
+    if run.returncode not in {126, 127}:  # with which the shell and the loader end where they cannot start a program
+        return None
     why = next(iter((run.stderr.strip() or run.stdout.strip()).splitlines()), "no word why")
-    return f"{path} does not start (exit {run.returncode}): {why}" if run.returncode in NOT_STARTED else None
+    return f"{path} does not start (exit {run.returncode}): {why}"
 
 
 def not_root(name: str) -> str | None:
-    """None for root with root's capabilities, else what to do: what `name` stands for is open to it only."""
+    """None for root with root's capabilities, else what to do: what `name` stands for is open to root only."""
     if os.geteuid() != 0:
         return f"{name} needs root; run this command with sudo"
     if not sys.platform.startswith("linux") or may_trace(ROOT):
@@ -311,24 +312,20 @@ def not_root(name: str) -> str | None:
     return f"{name} needs CAP_SYS_ADMIN, which root lacks here, as in a container; give the container --privileged"
 
 
-VERSION = re.compile(r"\d+(?:\.\d+)+")
-
-
 def known_tracers() -> dict[str, Tracer]:
     """Tracer id to tracer, in the order in which they are offered."""
-    return {tool.name: _tracer(tool) for tool in TOOLS.values()}
+    return {name: tracer for name in TOOLS if (tracer := known_tracer(name))}
 
 
 def known_tracer(name: str) -> Tracer | None:
     """The tracer of that id, without the modules of the others; None for an unknown one."""
-    return _tracer(TOOLS[name]) if name in TOOLS else None
-
-
-def _tracer(tool: TracingTool) -> Tracer:
-    module, name = tool.tracer.split(":")
-    made = getattr(import_module(f"{__package__}.{module}"), name)
+    tool = TOOLS.get(name)
+    if tool is None:
+        return None
+    module, _, class_name = tool.tracer.partition(":")
+    made = getattr(import_module(f"{__package__}.{module}"), class_name)
     own = {"program": tool.program} if issubclass(made, Tool) else {}
-    tracer: Tracer = made(id=tool.name, tool=tool.name, **own, **tool.options)
+    tracer: Tracer = made(id=name, tool=name, **own, **tool.options)
     return tracer
 
 
@@ -359,11 +356,11 @@ def at_path(tracer: Tracer, program: str) -> Tracer:
     if not isinstance(tracer, Tool):
         raise UsageError(f"{tracer.id} is no program that could lie elsewhere; give its name without a path")
     # Tools are started in the workload's folder, and a run that is continued may be so from elsewhere.
-    path = Path(found).absolute() if (found := shutil.which(program)) else program
+    path = Path(on_path).absolute() if (on_path := shutil.which(program)) else program
     other = replace(tracer, program=str(path))
-    said = other.version() or ""
-    number = VERSION.search(said)
+    version = other.version() or ""
+    number = VERSION.search(version)
     if number is None:
-        msg = f"{program}: expected a {tracer.id} that prints its version, found {said or 'nothing that runs'}"
+        msg = f"{program}: expected a {tracer.id} that prints its version, found {version or 'nothing that runs'}"
         raise UsageError(msg)
     return replace(other, id=f"{tracer.id}-{number[0].replace('.', '-')}")
