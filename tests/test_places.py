@@ -118,6 +118,11 @@ def test_a_place_inside_a_function_has_no_first_instruction_that_is_known(progra
     assert inside.first_bytes is None
 
 
+def test_a_distance_that_is_no_number_is_told_as_such(program: Path) -> None:
+    with pytest.raises(NotHere, match="found “abc” behind the “\\+”"):
+        places(f"uprobe:{program}:ten_0+abc", "uprobe", ROOT)
+
+
 def test_a_file_without_symbols_is_told_as_such(root: Path) -> None:
     (root / "plain").write_text("no program")
     with pytest.raises(NotHere, match="no table of symbols"):
