@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal, NamedTuple, Self
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
@@ -80,15 +80,15 @@ def threshold(case: Number, percent: int) -> str:
 
 def start(case: Number) -> str:
     """The time, or the instructions, until the tracer has its probes live."""
-    return _of_run(case, case.event.attach)
+    return _time_or_count(case, case.event.attach)
 
 
 def stop(case: Number) -> str:
     """The time, or the instructions, until the tracer has exited when asked."""
-    return _of_run(case, case.event.detach)
+    return _time_or_count(case, case.event.detach)
 
 
-def _of_run(case: Number, taken: Estimate | None) -> str:
+def _time_or_count(case: Number, taken: Estimate | None) -> str:
     return units.interval(taken, units.DURATION) if case.is_time else units.spread(taken, units.MANY_INSTRUCTIONS)
 
 
@@ -113,10 +113,6 @@ def tier(document: MachineFile) -> str:
     return names.tier_words(names.tier(document.machine, document.run.metric))
 
 
-RULES = {"left": ":--", "right": "--:", "center": ":-:"}
-"""How Markdown writes the alignment of a column."""
-
-
 @dataclass(frozen=True, slots=True)
 class TableColumn:
     """A column: its id, its header, what a cell says, the unit of its cells, and how they are aligned."""
@@ -127,18 +123,13 @@ class TableColumn:
     unit: str = ""
     align: Literal["left", "right", "center"] = "left"
 
-    def called(self, label: str) -> Self:
-        """The same column under another header."""
-        return replace(self, label=label)
-
     @property
     def rule(self) -> str:
         """Its alignment as the line below a Markdown header has it."""
-        return RULES[self.align]
+        return {"left": ":--", "right": "--:", "center": ":-:"}[self.align]
 
 
-_FILE = beside(__file__, "columns")
-COLUMNS = {name: TableColumn(name, **own) for name, own in _FILE.items()}
+COLUMNS = {name: TableColumn(name, **fields) for name, fields in beside(__file__, "columns").items()}
 """Column id to column, in the order of the dictionary."""
 
 
@@ -147,11 +138,6 @@ class Link(NamedTuple):
 
     text: object
     href: str
-
-    @property
-    def is_place(self) -> bool:
-        """Whether it is a place, which stays where it is."""
-        return self.href.startswith("#=")
 
 
 class Pieces(tuple[object, ...]):
@@ -162,7 +148,7 @@ class Pieces(tuple[object, ...]):
     @classmethod
     def joined(cls, cells: Iterable[object], between: str) -> Self:
         """Some cells as one, with a text between them."""
-        return cls(part for place, one in enumerate(cells) for part in (between if place else "", *_parts(one)))
+        return cls(part for at, cell in enumerate(cells) for part in (between if at else "", *_parts(cell)))
 
 
 class Group(NamedTuple):
@@ -182,7 +168,7 @@ BLOCK, MACHINE = "block", "machine"
 
 def column(name: str, label: str | None = None) -> TableColumn:
     """A column of the dictionary, perhaps under another header."""
-    return COLUMNS[name].called(label) if label else COLUMNS[name]
+    return replace(COLUMNS[name], label=label) if label else COLUMNS[name]
 
 
 def columns(*names: str | tuple[str, str]) -> list[TableColumn]:
@@ -246,7 +232,8 @@ class Table:
             counted = set(filter(None, texts))
             return next(iter(counted), Markup()) if one.id in WHERE_COUNTED and len(counted) < 2 else None
         is_name = at == 0 and (one.id != MACHINE or len(cells) < len(self.rows) or len(self.columns) == 1)
-        has_place = any(isinstance(part, Link) and part.is_place for cell in cells for part in _parts(cell))
+        links = [part for cell in cells for part in _parts(cell) if isinstance(part, Link)]
+        has_place = any(one.href.startswith("#=") for one in links)
         if not one.id or is_name or has_place or len(cells) <= (2 if one.align == "right" else 1):
             return None
         plain = {listed(map(_text, _parts(cell)), "") for cell in cells}
@@ -319,19 +306,6 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    """A command as code, where nothing can be escaped: only where every word of it is plain."""
-
-    words: Sequence[str]
-    kind = "command"
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether a shell takes each word as it is."""
-        return all(map(is_plain_word, self.words))
-
-
-@dataclass(frozen=True, slots=True)
 class Code:
     """A text of our own as code in a language."""
 
@@ -340,40 +314,41 @@ class Code:
     kind = "code"
 
 
-Part = str | Heading | Items | Table | Fold | Command | Code | None
+Part = str | Heading | Items | Table | Fold | Code | None
 """None, like an empty text, prints nothing."""
 
 
-def chart(name: str) -> Markup:
-    """A chart with its title, its sentence and its files."""
-    return safe(f'{{{{< chart "{name}" >}}}}')
+def command(words: Sequence[str]) -> Part:
+    """A command as code, where nothing can be escaped: only where every word of it is plain."""
+    text = " ".join(words)
+    return Code(text, "") if all(map(is_plain_word, words)) else say("**{}**", text)
 
 
-def icicle(name: str) -> Markup:
-    """The drawing of that name in the page's front matter."""
-    return safe(f'{{{{< icicle "{name}" >}}}}')
+def shortcode(name: str, argument: str, flag: str = "") -> Markup:
+    """A shortcode of Hugo with an id or a path of ours, as `site/README.md` has them."""
+    return safe(f'{{{{< {name} "{argument}"{flag and " " + flag} >}}}}')
 
 
-def script(path: str, flag: str = "") -> Markup:
-    """A script of a suite, `<suite>/<file>`; `line` for a link with its first line alone."""
-    return safe(f'{{{{< script "{path}"{flag and " " + flag} >}}}}')
+chart = partial(shortcode, "chart")
+"""A chart with its title, its sentence and its files."""
+icicle = partial(shortcode, "icicle")
+"""The drawing of that name in the page's front matter."""
+script = partial(shortcode, "script")
+"""A script of a suite, `<suite>/<file>`; with the flag `line` a link with its first line alone."""
+reference = partial(shortcode, "reference")
+"""The mark of a statement that can be checked in a kernel's or tool's source."""
 
 
-def reference(name: str) -> Markup:
-    """The mark of a statement that can be checked in a kernel's or tool's source."""
-    return safe(f'{{{{< reference "{name}" >}}}}')
-
-
-def section(title: object, *parts: Part, level: int = 2, anchor: str = "") -> list[Part]:
+def section(title: object, *parts: Part, level: int = 2) -> list[Part]:
     """A heading with its parts; nothing at all where there are none of these."""
-    found = [part for part in parts if part]
-    return [Heading(title, level, anchor), *found] if found else []
+    printed = [part for part in parts if part]
+    return [Heading(title, level), *printed] if printed else []
 
 
 def fold(title: object, *parts: Part) -> list[Part]:
     """The parts folded under a title; nothing at all where there are none."""
-    found = [part for part in parts if part]
-    return [Fold(title, found)] if found else []
+    printed = [part for part in parts if part]
+    return [Fold(title, printed)] if printed else []
 
 
 def fragment(parts: Iterable[Part]) -> str:

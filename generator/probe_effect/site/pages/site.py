@@ -23,7 +23,6 @@ from probe_effect.site.pages import (
     number_page,
     parts,
     proof,
-    series_page,
     source_page,
     submission_page,
     tracer_page,
@@ -55,7 +54,7 @@ def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         architecture_page.ADDRESS: architecture_page.write(catalogue),
         architecture_page.MECHANISMS_ADDRESS: architecture_page.write_mechanisms(catalogue),
         "kernels/changes.md": kernel_changes.write(catalogue),
-        "kernels/series.md": series_page.write(catalogue),
+        "kernels/series.md": kernel_changes.write_series(catalogue),
     }
     yield from ((path, text) for path, text in optional.items() if text)
     for one in catalogue.everything:
@@ -93,7 +92,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
         *ladder_page.explore_charts(catalogue),
         *proof.charts(catalogue, found),
         *kernel_changes.charts(catalogue),
-        *series_page.charts(catalogue),
+        *kernel_changes.series_charts(catalogue),
         *chain.from_iterable(source_page.charts(catalogue, one) for one in catalogue.sources),
         *chain.from_iterable(
             submission_page.charts(catalogue, one) for one in catalogue.everything if one.metric == "time"
