@@ -134,17 +134,13 @@ def _estimates(estimated: Sequence[EstimateRow], titles: Mapping[str, str]) -> l
 
 
 def _how_to_run(suite: Suite, case: Case, measured: Sequence[Number]) -> Markup:
-    versions = sorted({one.submission.document.run.suite_version for one in measured})
+    versions = [str(one) for one in sorted({one.submission.document.run.suite_version for one in measured})]
+    of_version = "The script is that of version {} of the suite; what is above was measured with {} {}."
+    word = "version" if len(versions) == 1 else "versions"
     return together(
         say("To run it on your machine: `probe-effect measure {} --case {}`.", safe(suite.id), safe(case.id)),
         COUNTED_BY[case.counted_by],
-        versions
-        and say(
-            "The script is that of version {} of the suite; what is above was measured with {} {}.",
-            suite.version,
-            "version" if len(versions) == 1 else "versions",
-            instructions.listed(map(str, versions)),
-        ),
+        versions and say(of_version, suite.version, word, instructions.listed(versions)),
     )
 
 
@@ -256,19 +252,13 @@ def _put_together(of: CaseResults, titles: Mapping[str, str]) -> list[Part]:
     """What the parts of a combination predict, on each machine, for a case that is one."""
     case, made = of.case, of.case.composed
     of_which = case.parts or ((made.probe, made.action, made.plain) if made else ())
-    rows = [
-        (
-            link(of.machines[machine], addresses.machine(machine)),
-            one.tracer,
-            *(units.interval(time, units.DURATION) for time in (one.predicted, one.measured)),
-            units.interval(one.ratio, units.TIMES),
-            MEET[one.holds],
-        )
-        for machine in of.found.machines
-        if of_which and machine in of.machines
-        for one in checked(of.found, machine)
-        if one.case == case.id
-    ]
+    rows = []
+    for machine in of.found.machines if of_which else ():
+        for one in checked(of.found, machine) if machine in of.machines else ():
+            if one.case == case.id:
+                on = link(of.machines[machine], addresses.machine(machine))
+                times = (units.interval(time, units.DURATION) for time in (one.predicted, one.measured))
+                rows.append((on, one.tracer, *times, units.interval(one.ratio, units.TIMES), MEET[one.holds]))
     if not rows:
         return []
     operations = ("predicted-operation", "measured-operation", "measured-predicted")
@@ -290,16 +280,12 @@ def _at_rates(found: Sequence[Tested]) -> Iterator[Part]:
 
 
 def _by_threads(found: Sequence[Tested]) -> list[Part]:
-    rows = [
-        (
-            links.machine(one.cost.submission),
-            names.tool_with_version(one.cost),
-            factor.threads,
-            Pieces([units.interval(factor.factor, units.TIMES), " what it costs with one"]),
-        )
-        for one in found
-        for factor in one.factors
-    ]
+    rows = []
+    for one in found:
+        on = links.machine(one.cost.submission), names.tool_with_version(one.cost)
+        for factor in one.factors:
+            times = Pieces([units.interval(factor.factor, units.TIMES), " what it costs with one"])
+            rows.append((*on, factor.threads, times))
     return [Table(columns("machine", "tracer", "threads", "thread-factor"), rows)] if rows else []
 
 
@@ -333,9 +319,7 @@ def _published(catalogue: Catalogue, of: CaseResults, drawn: Sequence[Chart]) ->
         ]
         table = Table.of_cells([*first, "published-cost", "published-baseline", *measured, last], rows)
         pictures = (parts.chart(one.name) for one in drawn)
-        yield from fold(
-            "Published by others", together(say(each, "method"), ratios and say(ratio)), table, *pictures
-        )
+        yield from fold("Published by others", together(say(each, "method"), ratios and say(ratio)), table, *pictures)
     with_costs, rows = {source.id for source, _ in costs}, []
     for source, one in catalogue.published(case, are_costs=False):
         if source.id not in with_costs:
@@ -373,16 +357,12 @@ def tail_charts(catalogue: Catalogue, case: Case) -> list[Chart]:
 
 
 def _published_chart(catalogue: Catalogue, case: Case) -> list[Chart]:
-    published = [
-        Dot(
-            parts.source_label(source.document) + (" (excerpt only)" if source.from_excerpt else ""),
-            figure.tracer or "other",
-            Estimate(float(figure.cost_ns)),
-            figure.tracer,
-        )
-        for source, figure in catalogue.published(case.id)
-        if figure.cost_ns is not None
-    ]
+    published = []
+    for source, figure in catalogue.published(case.id):
+        if figure.cost_ns is not None:
+            label = parts.source_label(source.document) + (" (excerpt only)" if source.from_excerpt else "")
+            cost = Estimate(float(figure.cost_ns))
+            published.append(Dot(label, figure.tracer or "other", cost, figure.tracer))
     if len(published) < 2 or not any(dot.cost.value for dot in published):
         return []
     sentence = "Costs that others printed; each on its own machine, so they compare only in order of magnitude."

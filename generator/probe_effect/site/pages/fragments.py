@@ -27,7 +27,7 @@ from probe_effect.site.pages import (
     parts,
 )
 from probe_effect.site.pages.parts import Heading, Items, Link, Part, Pieces, Table, chart, columns, fragment, page
-from probe_effect.site.pages.results import measured_range
+from probe_effect.site.pages.results import view_of
 from probe_effect.site.pages.source_page import READ, baselines, source_files
 from probe_effect.site.pages.text import link, listed, safe, say
 from probe_effect.store.dictionary import TABLES, document_keys
@@ -196,7 +196,7 @@ def _all_costs(catalogue: Catalogue) -> Iterator[Part]:
         yield suite.question
         rows = []
         for case in suite.cases:
-            measured, published = measured_range(catalogue, suite, case), list(catalogue.published(case.id))
+            measured, published = view_of(suite).range_of(case, catalogue.numbers), list(catalogue.published(case.id))
             if isinstance(measured, str) and suite.result_type.guides:
                 measured = case_answer.cell(found, case.id, machines, "published only †" if published else measured)
             excerpts, printed = sum(one.from_excerpt for one, _ in published), [figure for _, figure in published]

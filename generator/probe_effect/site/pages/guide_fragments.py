@@ -29,7 +29,7 @@ from probe_effect.site.pages import instructions, links, parts
 from probe_effect.site.pages.parts import Part, Pieces, Table, columns, fragment, of_data, script
 from probe_effect.site.pages.results import view_of
 from probe_effect.site.pages.results.view import COST
-from probe_effect.site.pages.text import bracketed, safe, say, together
+from probe_effect.site.pages.text import bracketed, say, together
 from probe_effect.store.places import linux_form
 from probe_effect.store.suite_file import Suite, script_path
 
@@ -114,21 +114,19 @@ def _suite(suite: Suite, found: Iterable[Number], catalogue: Catalogue) -> list[
 
 
 def _kernels(suite: Suite, case_id: str, catalogue: Catalogue) -> list[Part]:
-    parts: list[Part] = []
+    tables: list[Part] = []
     for found in matrices_of_case(catalogue, suite, case_id):
         rows = []
         for row, tracer in product(found.rows, found.tracers):
             counts = [instructions.cell(one) if one and one.is_sound else "" for one in found.line(row, tracer)]
             if any(counts):
                 rows.append([bracketed(instructions.short(tracer), row.level), *counts])
-        heads = (
-            of_data(names.architecture(found.architecture), "left"),
-            *map(of_data, kernel_names(found.kernels).values()),
-        )
-        parts += [Table(heads, rows)] if rows else []
+        architecture = of_data(names.architecture(found.architecture), "left")
+        heads = (architecture, *map(of_data, kernel_names(found.kernels).values()))
+        tables += [Table(heads, rows)] if rows else []
     case = links.case(case_id, catalogue.titles.get(case_id, case_id))
     said = say("Instructions that one event adds, {}, [counted in emulated machines](/kernels/): no times.", case)
-    return [*parts, said] if parts else []
+    return [*tables, said] if tables else []
 
 
 CHART, PAGE = "static-and-dynamic", "/guide/probes/"
@@ -283,7 +281,7 @@ def rate_hz(one: Number) -> float:
 
 def _languages(catalogue: Catalogue) -> Iterator[Part]:
     printed = {
-        (figure.case, figure.tracer): safe(f'{{{{< number "{TALK}.{figure.figure}" >}}}}')
+        (figure.case, figure.tracer): parts.shortcode("number", f"{TALK}.{figure.figure}")
         for source in catalogue.sources
         for figure in source.figures
         if source.id == TALK and figure.figure.startswith(("ns_dtrace_", "ns_bpftrace_"))  # of its own two systems
@@ -318,12 +316,10 @@ def _languages(catalogue: Catalogue) -> Iterator[Part]:
     yield Table(columns(*heads), rows)
     of_time = "*Time*: of one event on {}, with {} and {}, in runs of their own; the interval is behind the link."
     of_counts = "*Instructions*: of one event, counted under Linux {}, with {} and {}."
+    kernels, tools = (one.submission.document.system.kernel_release for one in counted), names.tool_with_version
     yield together(
-        timed and say(of_time, links.machine(timed[0].submission), *map(names.tool_with_version, timed)),
-        counted
-        and say(
-            of_counts, counted[0].submission.document.system.kernel_release, *map(names.tool_with_version, counted)
-        ),
+        timed and say(of_time, links.machine(timed[0].submission), *map(tools, timed)),
+        counted and say(of_counts, next(kernels), *map(tools, counted)),
         say("*Printed*: by the talk of 2023, which ran D on FreeBSD and bpftrace on Linux, on one model of machine."),
         say("An empty cell: nobody measured both."),
     )

@@ -8,12 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from probe_effect import units
-from probe_effect.compare.comparison import (
-    ANOTHER_ARCHITECTURE,
-    REPEATABILITY_LIMIT_RATIO,
-    UNTRACED_LIMIT_RATIO,
-    Comparison,
-)
+from probe_effect.compare import comparison
+from probe_effect.compare.comparison import REPEATABILITY_LIMIT_RATIO, Comparison
 from probe_effect.compare.kernels import column_of
 from probe_effect.compare.paths import OTHER, AddedPath, differences, paths_of, plain, purpose_of
 from probe_effect.model import Estimate
@@ -93,8 +89,8 @@ def words_of_outcomes() -> dict[str, object]:
     words: dict[str, Any] = beside(__file__, "outcomes")["instructions"]
     return words | {
         "limit_ratio": REPEATABILITY_LIMIT_RATIO,
-        "untraced_limit_ratio": UNTRACED_LIMIT_RATIO,
-        "another_architecture": ANOTHER_ARCHITECTURE,
+        "untraced_limit_ratio": comparison.UNTRACED_LIMIT_RATIO,
+        "another_architecture": comparison.ANOTHER_ARCHITECTURE,
     }
 
 

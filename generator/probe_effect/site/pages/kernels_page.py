@@ -84,10 +84,9 @@ def timed_kernels(catalogue: Catalogue) -> list[TimedKernel]:
 
 def _kernels(made: dict[tuple[str, str], str | None]) -> dict[str, str]:
     """The kernel that stands for the source's without the patch, and that for the one with it, where there are such."""
-    nop = {kernel: how for (case, kernel), how in made.items() if case == CASES["uprobe_nop"]}
+    ordered = sorted((kernel for case, kernel in made if case == CASES["uprobe_nop"]), key=release_order)
     stepping, emulating = (
-        sorted((kernel for kernel, how in nop.items() if how == kind), key=release_order)
-        for kind in ("stepped", "emulated")
+        [kernel for kernel in ordered if made[CASES["uprobe_nop"], kernel] == how] for how in ("stepped", "emulated")
     )
     return {word: some[place] for word, some, place in (("xol", stepping, -1), ("emulation", emulating, 0)) if some}
 

@@ -223,10 +223,7 @@ def explore_charts(catalogue: Catalogue) -> list[Chart]:
     title = f"The cost of one event with {tracer}, by case and machine"
     sentence = f"Measured with {names.tool_with_version(clear[0])}: a row for each case and a dot for each machine."
     left_out = len(own) - len(clear)
-    note = f"Left out: {left_out} not distinguishable from 0, or whose events do not add up or were lost."
+    why = f"Left out: {left_out} not distinguishable from 0, or whose events do not add up or were lost."
+    note = why if left_out else None
     order = [names.machine_name(one.submission) for one in first]
-    return [
-        cost_chart(
-            EXPLORE_CHART, title, sentence, dots, series=order, note=note if left_out else None, page="/explore/"
-        )
-    ]
+    return [cost_chart(EXPLORE_CHART, title, sentence, dots, series=order, note=note, page="/explore/")]

@@ -13,7 +13,7 @@ from operator import itemgetter
 from markupsafe import Markup
 
 from probe_effect import units
-from probe_effect.compare.comparison import Comparison, largest
+from probe_effect.compare.comparison import largest
 from probe_effect.compare.subjects import History, histories, same_machine
 from probe_effect.costs.questions import QUESTIONS, NamedQuestion, Reply, of_all_machines, on
 from probe_effect.numbers import names
@@ -80,18 +80,17 @@ def _of_suite(suite: str, history: History, catalogue: Catalogue) -> Iterator[Pa
         )
         words = "; ".join(became)
         items.append((f"{words[:1].upper()}{words[1:]}.", compared))
-    yield Items([say("**{}** {}", meanwhile, _summary(compared)) for meanwhile, compared in items])
-    sentences = [
+    sentences = []
+    for meanwhile, compared in items:
+        chance = f" {comparison.chance(compared)}" if any(one.reason is None for one in compared) else ""
+        sentences.append(say("**{}** {}{}", meanwhile, comparison.summary(compared, "in the later run"), chance))
+    yield Items(sentences)
+    largest_changes = [
         comparison.between_submissions(one, lambda run: f"the run of {_when(run, history.runs)}")
         for one in largest(history.alike, MOST_SENTENCES)
     ]
-    yield say("The largest changes where nothing else had changed:") if sentences else None
-    yield Items(sentences)
-
-
-def _summary(compared: Sequence[Comparison]) -> str:
-    summary = comparison.summary(compared, "in the later run")
-    return f"{summary} {comparison.chance(compared)}" if any(one.reason is None for one in compared) else summary
+    yield say("The largest changes where nothing else had changed:") if largest_changes else None
+    yield Items(largest_changes)
 
 
 @once
@@ -119,12 +118,8 @@ def _chart(suite: str, history: History, catalogue: Catalogue) -> Chart | None:
     in_order = sorted(compared, key=lambda one: one.second.key.order)
     by_row = grouped_by(in_order, lambda one: f"{with_level(one.second)}, {one.second.tracer}")
     kept = sorted(by_row, key=lambda row: not any(one.is_clear for one in by_row[row]))[:MOST_ROWS]
-    dots = [
-        Dot(row, newest[one.second.submission.id], one.ratio)
-        for row, own in by_row.items()
-        for one in own
-        if row in kept and one.ratio
-    ]
+    drawn = ((row, one) for row, own in by_row.items() for one in own if row in kept)
+    dots = [Dot(row, newest[one.second.submission.id], one.ratio) for row, one in drawn if one.ratio]
     last, title, left = history.runs[-1], catalogue.by_suite[suite].suite.title, len(by_row) - len(kept)
     chart = dot_chart(
         CHANGE,

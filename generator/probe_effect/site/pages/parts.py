@@ -35,9 +35,6 @@ NOT_STATED = "not stated"
 UNCLEAR = "not distinguishable from 0 (below ", ")"
 """The words around what a cost that is no difference is at most."""
 
-WITH_LOSSES = ", with losses"
-"""What follows a cost of which events were lost: it is in no range."""
-
 THRESHOLD_COLUMN = (
     "“5\u00a0% at” is the rate of events at which one busy thread slows by 5\u00a0%; it slows by 1\u00a0% at a fifth "
     "of that rate, and by 30\u00a0% at six times."
@@ -51,7 +48,7 @@ def cost(case: Number) -> str:
         return case.status
     if case.distinguishable is False:
         return unclear(case.cost.high, case.time.noise_floor_ns)
-    return units.within(units.interval(case.cost, units.DURATION), after=WITH_LOSSES if case.has_losses else "")
+    return units.within(units.interval(case.cost, units.DURATION), after=", with losses" if case.has_losses else "")
 
 
 def unclear(high_ns: float | None, floor_ns: float | None) -> str:
@@ -158,10 +155,10 @@ class Group(NamedTuple):
 
 
 AS_PRINTED = frozenset({"value", "printed"})
-"""Columns of several quantities, or of figures as others printed them: these have no unit in common."""
+"""Columns of several quantities, or of figures as others printed them, which have no unit in common."""
 
 WHERE_COUNTED = frozenset({"expected", "seen", "lost"})
-"""Columns of few rows, those of runs that counted events; where all of these say the same, it is said once."""
+"""Columns of the runs that counted events; where all of these runs say the same, it is said once."""
 
 BLOCK, MACHINE = "block", "machine"
 
@@ -211,30 +208,29 @@ class Table:
         """A sentence of what all rows say, and the table without it: one unit a column, and each cell Markdown."""
         cells = [row for row in self.rows if not isinstance(row, Group)]
         by_column = list(zip(*cells, strict=True)) or [()] * len(self.columns)
-        texts = [_texts(one, some) for one, some in zip(self.columns, by_column, strict=True)]
-        found = [self._said_once(at, some, texts[at]) for at, some in enumerate(by_column)]
-        same = {at: text for at, text in enumerate(found) if text is not None}
-        left = [at for at in range(len(self.columns)) if at not in same]
+        texts = [_texts(head, own) for head, own in zip(self.columns, by_column, strict=True)]
+        once = [self._said_once(at, own, texts[at]) for at, own in enumerate(by_column)]
+        left = [at for at, text in enumerate(once) if text is None]
         rows = zip(*(texts[at] for at in left), strict=True)
         shown = [
             [say("**{}**", row.text), *[Markup()] * (len(left) - 1)] if isinstance(row, Group) else next(rows)
             for row in self.rows
         ]
-        said = [say("{} **{}**", self.heads[at], text) for at, text in same.items() if text]
+        same = [say("{} **{}**", self.heads[at], text) for at, text in enumerate(once) if text]
         start = "Where they were counted" if self.columns[0].id == BLOCK else "In every row"
-        sentence = say("{}: {}.", start, listed(said, "; ")) if said else Markup()
+        sentence = say("{}: {}.", start, listed(same, "; ")) if same else Markup()
         return sentence, type(self)([self.columns[at] for at in left], shown)
 
     def _said_once(self, at: int, cells: Sequence[object], texts: Sequence[Markup]) -> Markup | None:
         """What a column says in all of several rows, if it is not their own name; None where it stays a column."""
-        one = self.columns[at]
+        head = self.columns[at]
         if self.columns[0].id == BLOCK:
             counted = set(filter(None, texts))
-            return next(iter(counted), Markup()) if one.id in WHERE_COUNTED and len(counted) < 2 else None
-        is_name = at == 0 and (one.id != MACHINE or len(cells) < len(self.rows) or len(self.columns) == 1)
+            return next(iter(counted), Markup()) if head.id in WHERE_COUNTED and len(counted) < 2 else None
+        is_name = at == 0 and (head.id != MACHINE or len(cells) < len(self.rows) or len(self.columns) == 1)
         links = [part for cell in cells for part in _parts(cell) if isinstance(part, Link)]
         has_place = any(one.href.startswith("#=") for one in links)
-        if not one.id or is_name or has_place or len(cells) <= (2 if one.align == "right" else 1):
+        if not head.id or is_name or has_place or len(cells) <= (2 if head.align == "right" else 1):
             return None
         plain = {listed(map(_text, _parts(cell)), "") for cell in cells}
         return None if len(plain) > 1 else texts[0] if len(set(texts)) == 1 else plain.pop()

@@ -85,6 +85,7 @@ def fragment_files(catalogue: Catalogue) -> dict[str, str]:
 def charts(catalogue: Catalogue) -> list[Chart]:
     """Every chart that a page or fragment names, once."""
     found = evidence(catalogue)
+    runs, machines = (one for one in catalogue.everything if one.metric == "time"), catalogue.numbers.machines()
     drawn = [
         *guide_fragments.charts(catalogue),
         *ladder_page.charts(catalogue),
@@ -94,12 +95,8 @@ def charts(catalogue: Catalogue) -> list[Chart]:
         *kernel_changes.charts(catalogue),
         *kernel_changes.series_charts(catalogue),
         *chain.from_iterable(source_page.charts(catalogue, one) for one in catalogue.sources),
-        *chain.from_iterable(
-            submission_page.charts(catalogue, one) for one in catalogue.everything if one.metric == "time"
-        ),
-        *chain.from_iterable(
-            machine_page.charts_over_time(catalogue, one).values() for one in catalogue.numbers.machines()
-        ),
+        *chain.from_iterable(submission_page.charts(catalogue, one) for one in runs),
+        *chain.from_iterable(machine_page.charts_over_time(catalogue, one).values() for one in machines),
         *chain.from_iterable(some for one in catalogue.cases() for some in case_page.charts(catalogue, one.id)),
     ]
     return list({chart.name: chart for chart in drawn}.values())

@@ -73,9 +73,8 @@ def _parts(submission: Submission, runs: Sequence[Submission], catalogue: Catalo
     suite, known = suite_of(submission, catalogue), with_numbers(submission)
     view = view_of(suite, submission.metric)
     yield suite.question if suite else None
-    yield together(
-        links.grade(submission) if is_time else COUNTED, *(untraced(submission) if view.has_untraced else ())
-    )
+    without_tracer = untraced(submission) if view.has_untraced else ()
+    yield together(links.grade(submission) if is_time else COUNTED, *without_tracer)
     if known:
         chart = next((chart.name for chart in charts(catalogue, submission)), None)
         yield Heading(view.heading)
@@ -105,9 +104,8 @@ def _parts(submission: Submission, runs: Sequence[Submission], catalogue: Catalo
     tracer_cpu = "" if run.tracer_cpu is None else f", tracer on CPU {run.tracer_cpu}{tracers}"
     load = "" if run.load_before is None else f", load {run.load_before} before and {run.load_after} after"
     how = run.seed, f"{run.workload_cpu}{workloads}", tracer_cpu, load, document.provenance.tool
-    yield together(
-        say("Raw data: {}.", links.raw_files(submission)), say("Seed {}, workload on CPU {}{}{}, by {}.", *how)
-    )
+    raw = say("Raw data: {}.", links.raw_files(submission))
+    yield together(raw, say("Seed {}, workload on CPU {}{}{}, by {}.", *how))
     if run.traced_beside:
         yield say("Something else traced meanwhile: {}.", ", ".join(run.traced_beside))
     yield links.credit([submission])
@@ -154,11 +152,8 @@ def with_numbers(submission: Submission) -> list[Number]:
 @once
 def charts(catalogue: Catalogue, submission: Submission) -> list[Chart]:  # noqa: ARG001  it remembers them
     """The costs of the submission with their intervals; without a card, which at a thousand runs few would ever see."""
-    dots = [
-        Dot(names.with_level(case), case.tracer, case.cost, case.tracer)
-        for case in submission.numbers
-        if case.cost is not None and case.distinguishable
-    ]
+    clear = ((one, one.cost) for one in submission.numbers if one.cost is not None and one.distinguishable)
+    dots = [Dot(names.with_level(one), one.tracer, cost, one.tracer) for one, cost in clear]
     if not dots:
         return []
     name = f"costs-{submission.id.replace('/', '-')}"

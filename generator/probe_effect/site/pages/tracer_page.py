@@ -23,7 +23,7 @@ from probe_effect.site.pages.parts import Heading, Items, Link, Part, Pieces, Ta
 from probe_effect.site.pages.results import view_of
 from probe_effect.site.pages.text import escape, listed, safe, say, together
 from probe_effect.store.suite_file import Case
-from probe_effect.store.transcripts import StandardTool, ToolPackage
+from probe_effect.store.transcripts import ToolPackage, ToolProbes
 from probe_effect.tools import TOOLS
 
 REAL = (
@@ -169,18 +169,18 @@ def _cost(one: ToolCost, bare: set[str]) -> Sequence[object]:
 
 def _asked(packages: Packages) -> Iterator[Part]:
     for package, costs in packages:
+        items = []
+        for tool in (one.tool for one in costs):
+            remark = f" {tool.remark}" if tool.remark else ""
+            items.append((say("{}: {}{}", tool.name, tool.answers, remark), list(map(_attaches, tool.probes))))
         yield say("**{}**", package.title)
-        yield Items([_question(one.tool) for one in costs])
+        yield Items(items)
 
 
-def _question(tool: StandardTool) -> tuple[Markup, list[Markup]]:
-    below = []
-    for group in tool.probes:
-        more = f" and {len(group.attach) - 3} more" if len(group.attach) > 3 else ""
-        counts = Counter(group.actions)
-        actions = [f"{action} ({times} times)" if times > 1 else action for action, times in counts.items()]
-        does = listed([*actions, *group.unknown]) + ("; behind a condition" if group.filter else "")
-        if group.actions == (PLAIN_ACTION,):
-            does = Markup("what the tracer itself does")
-        below.append(say("{}{}: {}", listed(group.attach[:3]), more, does))
-    return say("{}: {}{}", tool.name, tool.answers, f" {tool.remark}" if tool.remark else ""), below
+def _attaches(group: ToolProbes) -> Markup:
+    more = f" and {len(group.attach) - 3} more" if len(group.attach) > 3 else ""
+    actions = [f"{name} ({times} times)" if times > 1 else name for name, times in Counter(group.actions).items()]
+    does = listed([*actions, *group.unknown]) + ("; behind a condition" if group.filter else "")
+    if group.actions == (PLAIN_ACTION,):
+        does = Markup("what the tracer itself does")
+    return say("{}{}: {}", listed(group.attach[:3]), more, does)

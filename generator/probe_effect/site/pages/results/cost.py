@@ -106,13 +106,12 @@ def tested(found: Evidence, case_id: str, machines: Collection[str]) -> list[Tes
 
 def dots(found: Sequence[Tested], labels: Mapping[tuple[str, str], str]) -> list[MeasuredSlowdown]:
     """The slowdowns measured at other rates, for the chart; `labels`: machine and tracer to the name of their line."""
-    return [
-        MeasuredSlowdown(label, point.rate_hz, point.measured)
-        for one in found
-        if (label := labels.get((one.cost.submission.machine, one.cost.tracer)))
-        for point in one.points
-        if point.measured.value > 0  # the axis is logarithmic
-    ]
+    drawn = []
+    for one in found:
+        if label := labels.get((one.cost.submission.machine, one.cost.tracer)):
+            points = (point for point in one.points if point.measured.value > 0)  # the axis is logarithmic
+            drawn += [MeasuredSlowdown(label, point.rate_hz, point.measured) for point in points]
+    return drawn
 
 
 def charts(of: CaseResults) -> list[Chart]:

@@ -31,7 +31,8 @@ SENTENCES: dict[Verb, str] = {
 """The sentence of each of the charts."""
 
 ATTACHED = NumberColumn("probes", lambda one: units.count(one.event.probes))
-CELLS = (*view.of_levels(view.LEVEL, view.PROBES), view.START, view.STOP, *view.of_levels(view.CPU))
+LEVEL_AND_PROBES = view.of_levels(view.LEVEL, view.PROBES)
+CELLS = (*LEVEL_AND_PROBES, view.START, view.STOP, *view.of_levels(view.CPU))
 
 
 def _taken(one: Number, verb: Verb) -> Estimate | None:
@@ -161,13 +162,7 @@ COUNTED = replace(
     counts.COUNTS,
     heading="Instructions to start and stop",
     main=view.COUNTED_START,
-    columns=(
-        view.COUNTED_TRACER,
-        *view.of_levels(view.LEVEL, view.PROBES),
-        view.COUNTED_START,
-        view.COUNTED_STOP,
-        view.BLOCKS,
-    ),
+    columns=(view.COUNTED_TRACER, *LEVEL_AND_PROBES, view.COUNTED_START, view.COUNTED_STOP, view.BLOCKS),
     summary={
         "instructions to start (range)": view.COUNTED_START,
         "to stop (range)": view.COUNTED_STOP,

@@ -14,14 +14,7 @@ from probe_effect.site.pages import addresses, parts
 from probe_effect.site.pages.parts import Part, fold
 from probe_effect.site.pages.results import view
 from probe_effect.site.pages.results.cost import with_interval
-from probe_effect.site.pages.results.view import (
-    CaseResults,
-    Growth,
-    NumberColumn,
-    ResultSection,
-    ResultView,
-    level_number,
-)
+from probe_effect.site.pages.results.view import CaseResults, Growth, NumberColumn, ResultSection, ResultView
 from probe_effect.site.pages.text import say
 
 NOTE = "Intervals are 95 % intervals; the start and the end of a tool are in what it takes."
@@ -40,7 +33,7 @@ def _calls_each_more(growth: Growth) -> str | None:
 
 
 def _more(growth: Growth) -> int:
-    return level_number(growth.last) - level_number(growth.first)
+    return view.level_number(growth.last) - view.level_number(growth.first)
 
 
 SLOPES = (
@@ -61,7 +54,7 @@ def charts(of: CaseResults) -> list[Chart]:
     labels, suite, case = of.labels, of.suite, of.case
     points = []
     for one in of.measured:
-        cpu, level = one.own_use.cpu, level_number(one)
+        cpu, level = one.own_use.cpu, view.level_number(one)
         if cpu is not None and cpu.value > 0 and level:
             label = labels[one.submission.machine, one.tracer]
             words = (label, units.count(level), units.interval(cpu, units.DURATION))
