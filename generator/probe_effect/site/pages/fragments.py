@@ -263,7 +263,7 @@ def _wanted(catalogue: Catalogue) -> Iterator[Part]:
     if kinds:
         yield Heading("Machines")
         heads = columns("machine", "lacking-cases", "lacking-first", "begin-with", "run-minutes")
-        rows = [
+        rows: list[Sequence[object]] = [
             (one.words, one.number, one.number_first or "", suite(one.suite), minutes.get(one.suite, ""))
             for one in kinds
         ]

@@ -1,6 +1,7 @@
 """The pieces of the first page on kernels: what probes take on each architecture, what changed, and what compares."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from operator import attrgetter
 from typing import NamedTuple
@@ -40,7 +41,8 @@ FACTS = toml.beside(__file__)
 SOURCE, CASES, DONE = FACTS["source"], FACTS["cases"], FACTS["done"]
 
 
-class PrintedTime(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PrintedTime:
     """The printed time of an event, exceptions and all, and the count of the same probe."""
 
     time_ns: float
@@ -259,11 +261,10 @@ def _published_times(catalogue: Catalogue) -> Iterator[Part]:
         yield say("Times {}, beside counts on {}:", one.platform, called[one.kernel])
         rows = []
         for pair in one.pairs:
-            time_ns, count = pair
-            case = links.case(count.case, titles.get(count.case, count.case))
-            counted = links.number(count, "instructions", instructions.added(count))
-            each_ns = units.duration(pair.ns_per_instruction)
-            rows.append((case, Pieces([units.duration(time_ns), DERIVED_MARK]), counted, each_ns))
+            case = links.case(pair.count.case, titles.get(pair.count.case, pair.count.case))
+            time = Pieces([units.duration(pair.time_ns), DERIVED_MARK])
+            counted = links.number(pair.count, "instructions", instructions.added(pair.count))
+            rows.append((case, time, counted, units.duration(pair.ns_per_instruction)))
         yield Table(columns("case", "published", "instructions", "instruction-time"), rows)
         both = list(combinations(((pair.time_ns, pair.count.known_cost.value) for pair in one.pairs), 2))
         alike = units.count(sum((first[0] - second[0]) * (first[1] - second[1]) > 0 for first, second in both))
@@ -272,5 +273,5 @@ def _published_times(catalogue: Catalogue) -> Iterator[Part]:
         yield said if both else "One case has no order."
     cases = len({pair.count.case for one in timed for pair in one.pairs})
     if cases < FEWEST_POINTS:
-        many = f"{cases} cases have a time and a count, and a model of time is fitted from {FEWEST_POINTS} on"
-        yield f"{many}, so none is fitted for arm64."
+        many = "{} cases have a time and a count, and a model of time is fitted from {} on"
+        yield say(f"{many}, so none is fitted for arm64.", cases, FEWEST_POINTS)

@@ -202,14 +202,9 @@ def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
 def _page(
     submissions: Sequence[Submission], front: Mapping[str, object], catalogue: Catalogue, body: Iterable[Part]
 ) -> str:
-    newest = submissions[0]
-    start = {
-        "title": names.machine_name(newest),
-        "kind": "machine",
-        "open": 1,
-        "kicker": parts.tier(newest.document),
-    }
-    return parts.page(start | front | citing.front(citing.cite_machine(newest, catalogue)), body)
+    name, tier = names.machine_name(submissions[0]), parts.tier(submissions[0].document)
+    cited = citing.front(citing.cite_machine(submissions[0], catalogue))
+    return parts.page({"title": name, "kind": "machine", "open": 1, "kicker": tier, **front, **cited}, body)
 
 
 def _parts(submissions: Sequence[Submission], catalogue: Catalogue) -> Iterator[Part]:

@@ -146,9 +146,9 @@ def _measured(pairings: Sequence[Pairing], source: PublishedSource) -> Iterator[
         derived = " (derived)" if figure.cost_from == "derived" else ""
         printed = Pieces([cost, derived, ", excerpt only" if one.source.from_excerpt else ""])
         ours = links.number(number, "cost", units.interval(number.cost, units.DURATION))
-        on = say("{}, {}", names.tool_with_version(number), links.machine(number.submission))
+        with_tool = say("{}, {}", names.tool_with_version(number), links.machine(number.submission))
         what = links.case(number.case, number.title), figure.platform or figure.what
-        rows.append((*what, printed, ours, on, units.interval(one.ratio, units.TIMES)))
+        rows.append((*what, printed, ours, with_tool, units.interval(one.ratio, units.TIMES)))
     yield Heading("Measured here")
     heads = "case", "published-for", "published", "measured-here", ("with", "With, on"), "measured-published"
     yield Table(columns(*heads), rows)
@@ -160,15 +160,15 @@ def _measured(pairings: Sequence[Pairing], source: PublishedSource) -> Iterator[
         rows = []
         for order in of_platforms:
             number = order.pairings[0].measured
-            on = links.machine(number.submission), names.tool_with_version(number)
+            measured_on = links.machine(number.submission), names.tool_with_version(number)
             pairs = f"{units.count(len(order.pairings))} of {units.count(order.published)}"
             alike = comparison.rank_correlation(order), comparison.chance_of_order(order)
-            rows.append((order.platform, *on, pairs, *alike))
+            rows.append((order.platform, *measured_on, pairs, *alike))
         means = "is 1 where published and measured costs are in one order, and −1 in the opposite one"
         yield Heading("Do both order the cases alike?", 3)
         yield f"{comparison.extent(of_platforms)} Kendall’s rank correlation {means}."
-        heads = "published-on", ("on", "Measured here on"), "with", "pairs", "correlation", "chance"
-        yield Table(columns(*heads), rows)
+        on = ("on", "Measured here on")
+        yield Table(columns("published-on", on, "with", "pairs", "correlation", "chance"), rows)
 
 
 def groups(figures: Sequence[Figure]) -> list[FigureGroup]:

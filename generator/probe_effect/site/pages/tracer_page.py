@@ -129,10 +129,10 @@ def _costs(packages: Packages, submission: Submission | None) -> Iterator[Part]:
         yield Items([say("{}: {}", ", ".join(name for _, name in own), note) for note, own in notes.items()])
     for package, costs in packages:
         rows: list[Sequence[object]] = []
-        for tool, (number, point) in ((one.tool.name, pair) for one in costs for pair in one.points):
+        for name, (number, point) in ((one.tool.name, pair) for one in costs for pair in one.points):
             measured, predicted = (units.interval(each, units.SHARE) for each in (point.measured, point.predicted))
-            slowdown = links.number(number, "slowdown", measured)
-            rows.append((tool, number.level, units.rate(point.rate_hz), slowdown, predicted))
+            cost = links.number(number, "slowdown", measured)
+            rows.append((name, number.level, units.rate(point.rate_hz), cost, predicted))
         if rows:
             first = next(number for one in costs for number, _ in one.points)
             yield Heading(f"Tools of {package.title} in real programs")
