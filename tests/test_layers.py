@@ -71,6 +71,7 @@ NAMES_FILES_TOO = {
     "numbers/catalogue.py",  # names the file of a problem
     "site/pages/number_page.py",  # leads to the rows of a number
     "site/pages/source_page.py",  # leads to them
+    "site/pages/fragments.py",  # leads to them
     "measure/request.py",  # likewise
 }
 """Modules outside `store` that say a data file's name today, each for the reason given."""

@@ -33,11 +33,8 @@ from probe_effect.site.pages.text import say
 from probe_effect.store.transcripts import MECHANISMS, MechanismTrial
 from probe_effect.tools import plain_tools
 
-MOST_SAID = 3
-"""Changes of a suite that the page begins with."""
-
-PLAIN_ACTIONS = ("nothing", "count")
-"""The actions of cases that are about their probe."""
+MOST_SAID = 3  # changes of a suite that the page begins with
+PLAIN_ACTIONS = ("nothing", "count")  # the actions of cases that are about their probe
 
 
 def write_all(catalogue: Catalogue) -> Iterator[tuple[str, str]]:

@@ -35,11 +35,8 @@ from probe_effect.site.pages.text import link, listed, safe, say, together
 from probe_effect.store.places import linux_form
 from probe_effect.store.suite_file import Case, Suite
 
-MOST_CASES = 1000
-"""More cases than any suite has, so that the pages of a suite stay together."""
-
-MOST_DRAWN = (MOST_MACHINES, 2)
-"""Machines of a chart of dots, and of one where each has a line for each of its tracers."""
+MOST_CASES = 1000  # more cases than any suite has, so that the pages of a suite stay together
+MOST_DRAWN = (MOST_MACHINES, 2)  # machines of a chart of dots, and of one where each has a line for each of its tracers
 
 PLAIN_SYSTEM = "FreeBSD"
 """What a script is for that has a form for Linux beside it: the functions that it names are those of FreeBSD."""
@@ -53,8 +50,7 @@ COUNTED_BY = {
     "nothing": "No event is expected.",
 }
 
-MEET = {True: "meet", False: "do not meet"}
-"""Whether two intervals have a value in common."""
+MEET = {True: "meet", False: "do not meet"}  # whether two intervals have a value in common
 
 
 def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case) -> str:

@@ -33,8 +33,7 @@ from probe_effect.site.pages.text import bracketed, say, together
 from probe_effect.store.places import linux_form
 from probe_effect.store.suite_file import Suite, script_path
 
-MAX_ROWS = 24
-"""The rows of a suite that a chapter shows; the rest is on the suite's own page."""
+MAX_ROWS = 24  # the rows of a suite that a chapter shows; the rest is on the suite's own page
 
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
@@ -205,11 +204,8 @@ EVENTS = {
 }
 """Cases of the suite `programs` that count one kind of event, to what it is called."""
 
-TALK = "piotrowski-2023-tracing-overhead"
-"""The source that printed the same cases for D and for bpftrace."""
-
-LANGUAGES = {"dtrace": "D", "bpftrace": "bpftrace"}
-"""The two tools, to what their scripts are called."""
+TALK = "piotrowski-2023-tracing-overhead"  # the source that printed the same cases for D and for bpftrace
+LANGUAGES = {"dtrace": "D", "bpftrace": "bpftrace"}  # the two tools, to what their scripts are called
 
 TWINS = ("per-event", "usdt")
 """The suites whose pairs are shown; those of `user-probes` ask the same of other instructions."""

@@ -137,14 +137,9 @@ def _whole(found: Estimate | None) -> str:
     return units.count(found.value if found else None)
 
 
-MOST_FUNCTIONS = 24
-"""Rows of a table of functions; the others are one row, and whole in the CSV."""
-
-MOST_NAMED = 5
-"""Functions by which a change is explained."""
-
-LEAST_WIDTH = 0.3
-"""A box narrower than that, in per cent of the drawing, is left out."""
+MOST_FUNCTIONS = 24  # rows of a table of functions; the others are one row, and whole in the CSV
+MOST_NAMED = 5  # functions by which a change is explained
+LEAST_WIDTH = 0.3  # a box narrower than that, in per cent of the drawing, is left out
 
 PACKAGED = re.compile(r" (\d+\.\d+(?:\.\d+)?)-")
 """The release of the kernel in the name of its package: `linux-image-6.1.0-50-amd64 6.1.176-1 (bookworm)`."""

@@ -147,8 +147,7 @@ def _counted(found: Matrix) -> list[Number]:
     return [one for one in found.all() if one.cost is not None and counted.row_of(one) in rows]
 
 
-AFTER_MACHINES = 1000
-"""The weight of the page of changes, which comes after those of the machines."""
+AFTER_MACHINES = 1000  # the weight of the page of changes, which comes after those of the machines
 
 
 class Comparing(NamedTuple):

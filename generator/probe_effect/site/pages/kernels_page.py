@@ -96,8 +96,7 @@ def _kernels(made: dict[tuple[str, str], str | None]) -> dict[str, str]:
 MOST_EXPLAINED = 5
 """The causes that the page names for an architecture and a way to compare, each with the largest change."""
 
-MOST_APART = 3
-"""Cases of two architectures that are named because their shares of an operation lie furthest apart."""
+MOST_APART = 3  # cases of two architectures that are named because their shares of an operation lie furthest apart
 
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:

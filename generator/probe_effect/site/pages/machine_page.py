@@ -35,8 +35,7 @@ from probe_effect.store.machine_file import MachineFile, is_hosted
 MOST_RUNS, MOST_ROWS = 4, 24
 """In a chart: the newest runs, and cases with a tracer, those that changed before those that did not."""
 
-MOST_SENTENCES = 3
-"""The largest changes are told one by one; all are on the pages of the runs."""
+MOST_SENTENCES = 3  # the largest changes are told one by one; all are on the pages of the runs
 
 CHANGE = DotQuantity(
     "times the cost of the run before",

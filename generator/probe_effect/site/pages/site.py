@@ -29,8 +29,7 @@ from probe_effect.site.pages import (
 )
 from probe_effect.site.pages.parts import Table, of_data
 
-FIRST_MACHINE = 101
-"""The weight of the first emulated machine's page, which comes after those of the architectures."""
+FIRST_MACHINE = 101  # the weight of the first emulated machine's page, which comes after those of the architectures
 
 
 def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:

@@ -165,8 +165,7 @@ def charts(catalogue: Catalogue, submission: Submission) -> list[Chart]:  # noqa
     return [replace(chart, specs=specs, edition=f"run {submission.id}")]
 
 
-MOST_RUNS = 20
-"""The runs that the page lists: the newest."""
+MOST_RUNS = 20  # the runs that the page lists: the newest
 
 
 def write_suite(folder: SuiteFolder, catalogue: Catalogue) -> str:

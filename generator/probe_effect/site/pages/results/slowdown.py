@@ -13,8 +13,7 @@ from probe_effect.site.pages.results import cost, view
 from probe_effect.site.pages.results.view import CaseResults, NumberColumn, ResultView
 from probe_effect.store.suite_file import Suite
 
-MEASURABLE_RATIO = min(THRESHOLDS) / 100
-"""The slowdown from which on a whole work is called visibly slower."""
+MEASURABLE_RATIO = min(THRESHOLDS) / 100  # the slowdown from which on a whole work is called visibly slower
 
 
 def measured(suite: Suite, catalogue: Catalogue) -> list[Number]:
