@@ -22,7 +22,7 @@ from probe_effect.numbers.index import Numbers
 from probe_effect.site.facts import verdicts
 from probe_effect.site.pages import addresses
 from probe_effect.site.pages.parts import Link
-from probe_effect.site.pages.results import measured_range
+from probe_effect.site.pages.results import view_of
 from probe_effect.store.beside_files import Claim
 from probe_effect.store.places import DataFolder
 from written_pages import split, written
@@ -116,7 +116,7 @@ def test_no_range_of_our_own_pages_ends_at_a_number_with_losses(catalogue: Catal
         end.href
         for folder in catalogue.suites
         for one in folder.suite.cases
-        if folder.suite.result_type.guides and len(found := measured_range(catalogue, folder.suite, one)) > 1
+        if folder.suite.result_type.guides and len(found := view_of(folder.suite).range_of(one, catalogue.numbers)) > 1
         for end in found
         if isinstance(end, Link)
     ]

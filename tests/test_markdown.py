@@ -122,7 +122,7 @@ def test_markup_made_here_is_not_escaped_again() -> None:
 
 
 def test_values_in_a_sentence_of_ours_are_escaped_and_its_own_signs_are_not() -> None:
-    text = say("**{}** {cost} [{}](/x/)", "<i>", "*x*", cost=units.duration(1500.0))
+    text = say("**{}** {} [{}](/x/)", "<i>", units.duration(1500.0), "*x*")
     assert text == "**&#60;i&#62;** 1\u202f500\u00a0ns [&#42;x&#42;](/x/)"
     assert link("]", "/x/") == "[&#93;](/x/)"
 

@@ -213,13 +213,12 @@ def test_there_is_no_cost_so_far() -> None:
 
 
 def test_what_one_more_adds_is_the_difference_over_how_many_more() -> None:
-    (growth,) = own_use.growths(reduced(rows()).numbers)
-    assert growth.cpu == Estimate(10_000.0, 10_000.0, 10_000.0)
-    assert growth.calls == 1.0
+    (growth,) = own_use.slopes(reduced(rows()).numbers)
+    assert [str(column.text(growth)) for column in own_use.SLOPES[1:]] == ["10.0\u00a0µs", "1.00"]
 
 
 def test_one_level_says_nothing_of_one_more() -> None:
-    assert own_use.growths(reduced([row for row in rows() if row.level == "100"]).numbers) == []
+    assert own_use.slopes(reduced([row for row in rows() if row.level == "100"]).numbers) == []
 
 
 @pytest.fixture

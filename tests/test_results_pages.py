@@ -27,7 +27,7 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.site.pages import number_page, site
 from probe_effect.site.pages.parts import fragment, markdown
-from probe_effect.site.pages.results import cost, measured_range
+from probe_effect.site.pages.results import cost, view_of
 from probe_effect.site.pages.results.view import CaseResults
 from probe_effect.site.pages.tracer_page import write_plain
 from probe_effect.store.places import DataFolder
@@ -224,7 +224,7 @@ def test_a_range_has_the_least_and_the_greatest_of_the_newest(data: Path) -> Non
     suite = catalogue.suites[0].suite
     case = suite.case("02-kprobe")
     assert case is not None
-    found = measured_range(catalogue, suite, case)
+    found = view_of(suite).range_of(case, catalogue.numbers)
     text = unescape(re.sub(r"\(/[^)]*\)", "", markdown(found)))
     assert text == "[30.0\u00a0ns] to [90.0\u00a0ns] (4)"
 
@@ -234,7 +234,7 @@ def test_a_case_without_a_number_says_why(small: Catalogue, case: str, words: st
     suite = small.suites[0].suite
     one = suite.case(case)
     assert one is not None
-    assert measured_range(small, suite, one) == words
+    assert view_of(suite).range_of(one, small.numbers) == words
 
 
 def test_a_case_that_no_timed_kernel_can_run_names_the_first_that_can(small: Catalogue) -> None:
@@ -242,7 +242,7 @@ def test_a_case_that_no_timed_kernel_can_run_names_the_first_that_can(small: Cat
     one = suite.case("09-map")
     assert one is not None
     newer = one.model_copy(update={"needs": ("uprobe", "uprobe-nop10")})
-    assert measured_range(small, suite, newer) == "no Linux 7.2 timed yet"
+    assert view_of(suite).range_of(newer, small.numbers) == "no Linux 7.2 timed yet"
 
 
 def test_every_tool_has_a_page_of_its_own_that_shows_what_data_says_of_it() -> None:

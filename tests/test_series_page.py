@@ -9,7 +9,7 @@ import pytest
 
 from builders import counted_rows, counted_values, write_counted_submission
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.site.pages import series_page
+from probe_effect.site.pages import kernel_changes
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def changes(data: Path) -> list[str]:
         machine = f"qemu-{kernel.partition('+')[0].replace('.', '-')}"
         write_counted_submission(data, rows, counted_values(f"{kernel}-amd64", machine))
     (data / "explanations.toml").write_text(CAUSE, encoding="utf-8")
-    text = html.unescape(series_page.write(read_catalogue(DataFolder(data))) or "").replace("\u00a0", " ")
+    text = html.unescape(kernel_changes.write_series(read_catalogue(DataFolder(data))) or "").replace("\u00a0", " ")
     return [line for line in text.splitlines() if line.startswith(("**", "- "))]
 
 
@@ -59,4 +59,4 @@ def test_a_change_leads_to_its_cause_and_says_above_five_per_cent_where_none_is_
 
 
 def test_nothing_counted_has_no_page(data: Path) -> None:
-    assert series_page.write(read_catalogue(DataFolder(data))) is None
+    assert kernel_changes.write_series(read_catalogue(DataFolder(data))) is None

@@ -19,8 +19,8 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.site.pages import case_page, number_page, submission_page
 from probe_effect.site.pages.parts import fragment, markdown
-from probe_effect.site.pages.results import measured_range, view_of
 from probe_effect.site.pages.results import slowdown as whole_work
+from probe_effect.site.pages.results import view_of
 from probe_effect.store.suite_file import Factor
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def test_a_number_of_a_whole_work_says_first_by_how_much_it_is_slower() -> None:
 
 def test_the_range_of_a_case_is_of_slowdowns() -> None:
     known = catalogue(*some())
-    found = measured_range(known, BUILD, BUILD.cases[0])
+    found = view_of(BUILD).range_of(BUILD.cases[0], known.numbers)
     assert re.fullmatch("\\[10\u00a0%\\]\\(.*#slowdown\\)", markdown(found))
 
 

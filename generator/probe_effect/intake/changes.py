@@ -28,7 +28,7 @@ from probe_effect.numbers.names import tool_of
 from probe_effect.numbers.reading import read_submissions
 from probe_effect.numbers.shown import facts_of_submission, likeness
 from probe_effect.numbers.submission import Number, Submission
-from probe_effect.site.pages import comparison, instructions, parts, series_page
+from probe_effect.site.pages import comparison, instructions, kernel_changes, parts
 from probe_effect.store.beside_files import Figure, changed_ids, read_changes
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.release_file import TreeDifference
@@ -177,11 +177,11 @@ def over_releases(new: Submission, after: Catalogue) -> Iterator[str]:
         if new.id in {one.first.submission.id, one.second.submission.id}
     ]
     changes.sort(key=lambda told: (told[0].second.submission.id != new.id, -abs(told[0].change_ratio or 0)))
-    yield from (f"Over releases of Linux: {series_page.sentence(*told)}." for told in changes[:MOST_TOLD])
+    yield from (f"Over releases of Linux: {kernel_changes.series_sentence(*told)}." for told in changes[:MOST_TOLD])
     if counts:
         least = units.stated(LEAST_CHANGE_RATIO, units.SHARE)
         yield (
-            f"The series over releases, {series_page.PAGE} of the site, has {units.count(counts)} of its counts; "
+            f"The series over releases, {kernel_changes.SERIES} of the site, has {units.count(counts)} of its counts; "
             f"changes of more than {least}: {units.count(len(changes))}."
         )
 

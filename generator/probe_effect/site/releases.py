@@ -18,7 +18,7 @@ from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.names import AUTHORS, Edition, plain
 from probe_effect.numbers.submission import Submission
 from probe_effect.site.files import copy, csv_text, rows, whole_tables, write, write_zip
-from probe_effect.site.pages import changes_page, series_page
+from probe_effect.site.pages import changes_page, kernel_changes
 from probe_effect.site.pages.changes_page import entries
 from probe_effect.store.places import DataFolder, sha256
 from probe_effect.store.release_file import MANIFEST, SUMS, TABLES, VERSION, Manifest, Release, ReleasedFile, data_files
@@ -61,15 +61,15 @@ def series_feed(catalogue: Catalogue) -> str:
     items = []
     for found in series(catalogue):
         for one in series_changes(found):
-            text = series_page.sentence(one, found)
+            text = kernel_changes.series_sentence(one, found)
             moment = max(_ended(side.submission) for side in (one.first, one.second))
             # By what was compared, so that counts that are made again are no news.
             name = " ".join(
                 [found.architecture, *map(str, (one.second.key, column_of(one.first), column_of(one.second)))]
             )
-            items.append(FeedItem(name, text, moment, series_page.PAGE, "series", text))
+            items.append(FeedItem(name, text, moment, kernel_changes.SERIES, "series", text))
     items.sort(key=lambda item: item.moment, reverse=True)
-    pages = (series_page.PAGE, series_page.FEED)
+    pages = (kernel_changes.SERIES, kernel_changes.SERIES_FEED)
     return _atom(catalogue.edition, "changes over releases of Linux", SERIES_NAMESPACE, pages, items)
 
 

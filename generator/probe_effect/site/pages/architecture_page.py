@@ -4,7 +4,6 @@ The page of an architecture says what changed there, with charts and tables, and
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
 from operator import attrgetter
 
 from markupsafe import Markup
@@ -27,54 +26,34 @@ from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.shown import FIRST_SUITE
 from probe_effect.numbers.submission import Number
-from probe_effect.site.pages import addresses, instructions, links
-from probe_effect.site.pages.instructions import listed
+from probe_effect.site.pages import addresses, instructions, links, parts
 from probe_effect.site.pages.kernel_changes import WAYS, charts_of, short_names
-from probe_effect.site.pages.parts import (
-    Fold,
-    Heading,
-    Items,
-    Part,
-    Pieces,
-    Table,
-    chart,
-    column,
-    icicle,
-    of_data,
-    page,
-    section,
-)
+from probe_effect.site.pages.parts import Fold, Heading, Items, Part, Pieces, Table, column, of_data, section
 from probe_effect.site.pages.text import say
 from probe_effect.store.transcripts import MECHANISMS, MechanismTrial
 from probe_effect.tools import plain_tools
 
-MOST_SAID = 3
-"""Changes of a suite that the page begins with."""
-
-PLAIN_ACTIONS = ("nothing", "count")
-"""The actions of cases that are about their probe."""
-
-LOWER_BOUND = f"{plain_tools('bpf')[0]} "
-"""How the tracer is called that does nothing but what a probe asks for."""
+MOST_SAID = 3  # changes of a suite that the page begins with
+PLAIN_ACTIONS = ("nothing", "count")  # the actions of cases that are about their probe
 
 
 def write_all(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """Path and page for each architecture that readers have a word for."""
-    each = groupby(matrices(catalogue), key=attrgetter("architecture"))
-    for place, (architecture, some) in enumerate(each, start=1):
+    each = grouped_by(matrices(catalogue), attrgetter("architecture"))
+    for place, (architecture, found) in enumerate(each.items(), start=1):
         if architecture in names.ARCHITECTURES:
-            found = list(some)
             kernels, word = names_of_all(found), names.architecture(architecture)
             ordered = sorted(kernels, key=release_order)
+            first, last = kernels[ordered[0]], kernels[ordered[-1]]
             front = {
                 "title": f"Instructions on {word}",
-                "description": f"How many instructions one traced event takes on {word}, {kernels[ordered[0]]} to "
-                f"{kernels[ordered[-1]]}: charts and tables of every count, and what was not counted.",
+                "description": f"How many instructions one traced event takes on {word}, {first} to {last}: charts and "
+                "tables of every count, and what was not counted.",
                 "weight": place,
                 "open": 0,
             }
             path = f"{addresses.architecture(architecture).strip('/')}.md"
-            yield path, page(front, _parts(found, kernels, catalogue.titles))
+            yield path, parts.page(front, _parts(found, kernels, catalogue.titles))
 
 
 def _parts(found: Sequence[Matrix], kernels: Mapping[str, str], titles: Mapping[str, str]) -> Iterator[Part]:
@@ -84,7 +63,7 @@ def _parts(found: Sequence[Matrix], kernels: Mapping[str, str], titles: Mapping[
     )
     yield from _findings(found, kernels)
     yield say("[Every change](/kernels/changes/) has a line on a page of its own, with its cause where that is known.")
-    drawn = [[chart(each.name) for each in charts_of(one)] for one in found]
+    drawn = [[parts.chart(each.name) for each in charts_of(one)] for one in found]
     yield from drawn[0][:1]  # before the sections, which are folded
     for place, one in enumerate(found):
         yield Heading(one.suite.title)
@@ -108,22 +87,20 @@ def _parts(found: Sequence[Matrix], kernels: Mapping[str, str], titles: Mapping[
 
 def _findings(found: Sequence[Matrix], kernels: Mapping[str, str]) -> Iterator[Part]:
     for each in found:
-        for words, told in (
+        for words, sentences in (
             ("which probes changed most, from the oldest kernel here to the newest.", _over_all(each, kernels)),
             ("what could not be counted on older kernels here.", _since(each, kernels)),
         ):
-            if told:
-                yield instructions.said_of(each.suite, words)
-                yield Items(told)
+            yield instructions.said_of(each.suite, words) if sentences else None
+            yield Items(sentences)
     for way in WAYS:
         if compared := way.of_all(found):
             clear = units.count(sum(one.is_clear for one in compared))
             pairs = f"{clear} of {units.count(len(compared))} pairs of counts"
-            yield f"{way.title}, {pairs} differ by more than {instructions.limit()}."
+            yield f"{way.title}, {pairs} differ by more than {instructions.LIMIT}."
 
 
 def _over_all(found: Matrix, kernels: Mapping[str, str]) -> list[str]:
-    """The largest changes of plain probes from the oldest kernel to the newest, with libbpf where it was counted."""
     plain = {case.id for case in found.suite.cases if case.action in PLAIN_ACTIONS}
     lines = (found.line(row, plain_tracer(found)) for row in found.events() if row.case in plain)
     ends = [(line[0], line[-1]) for line in lines if len(line) > 1]
@@ -133,19 +110,17 @@ def _over_all(found: Matrix, kernels: Mapping[str, str]) -> list[str]:
 
 def plain_tracer(found: Matrix) -> str:
     """Libbpf where it was counted, which does nothing but what a probe asks for; else the first tracer."""
-    return next((tracer for tracer in found.tracers if tracer.startswith(LOWER_BOUND)), found.tracers[0])
+    plain = f"{plain_tools('bpf')[0]} "
+    return next((tracer for tracer in found.tracers if tracer.startswith(plain)), found.tracers[0])
 
 
 def _since(found: Matrix, kernels: Mapping[str, str]) -> list[str]:
-    """Which cases could be counted from some kernel on, and not on the older ones here, where they were tried."""
     late: dict[str, list[str]] = {}
     for row in found.events():
         tried = [one for tracer in found.tracers for one in found.along_kernels(row, tracer)]
-        counted = [one for one in tried if one.cost is not None]
-        first, oldest = (
-            min((found.kernels.index(column_of(one).kernel) for one in some), default=0) for some in (counted, tried)
-        )
-        if oldest < first:
+        places = [(found.kernels.index(column_of(one).kernel), one.cost is not None) for one in tried]
+        first = min((place for place, is_counted in places if is_counted), default=0)
+        if any(place < first for place, _ in places):
             late.setdefault(found.kernels[first], []).append(names.quoted(tried[0].title))
     return [f"From {kernels[kernel]} on: {', '.join(late[kernel])}." for kernel in found.kernels if kernel in late]
 
@@ -156,17 +131,13 @@ def _on_kernels(some: Iterable[Number], reason: Callable[[Number], str], kernels
     places = {key: ", ".join(kernels[column_of(one).kernel] for one in own) for key, own in numbers.items()}
     tracers = grouped_by(numbers, lambda key: (*key[:2], places[key]))
     cases = grouped_by(tracers, lambda key: (*key[1:], tuple(tracer for *_, tracer in tracers[key])))
-    return Items(
-        [
-            say("{} with {} on {}: {}.", listed([case for case, *_ in own]), listed(used), place, why)
-            for (why, place, used), own in cases.items()
-        ]
-    )
+    listed, items = instructions.listed, []
+    for (why, place, used), own in cases.items():
+        items.append(say("{} with {} on {}: {}.", listed(case for case, *_ in own), listed(used), place, why))
+    return Items(items)
 
 
 ADDRESS = "kernels/anatomy.md"
-BEFORE_MACHINES = 50
-"""The weight of the page, which comes after those of the architectures."""
 
 OPEN_CASES = ("02-kprobe", "04-tracepoint-entry", "06-uprobe")
 """Those that the page shows at once; the others are folded."""
@@ -183,24 +154,23 @@ def write(catalogue: Catalogue) -> str | None:
         "title": "What one event executes",
         "description": "Function by function, which instructions a traced event adds, and what they are for, "
         "on each kernel and architecture, as an emulator recorded them.",
-        "weight": BEFORE_MACHINES,
+        "weight": 50,  # behind the pages of architectures, before those of machines
         "icicles": {
             _drawing(one, case): instructions.boxes(own[-1][1].stacks)
             for one, cases in each
             for case, own in cases.items()
         },
     }
-    return page(front, _anatomy(each, names_of_all(found), catalogue.titles)) if each else None
+    return parts.page(front, _anatomy(each, names_of_all(found), catalogue.titles)) if each else None
 
 
 def _recorded(found: Matrix) -> Recordings:
-    """The cases of which a path was recorded with the plain tracer."""
-    rows = (row for row in found.events() if row.level is None)
-    each = {row.case: found.along_kernels(row, plain_tracer(found)) for row in rows}
-    paths = {
-        case: [(one, path) for one in some if (path := instructions.executed_of(one))] for case, some in each.items()
-    }
-    return {case: own for case, own in paths.items() if own}
+    recordings = {}
+    for row in found.events():
+        numbers = [] if row.level is not None else found.along_kernels(row, plain_tracer(found))
+        if paths := [(one, path) for one in numbers if (path := instructions.executed_of(one))]:
+            recordings[row.case] = paths
+    return recordings
 
 
 def _drawing(found: Matrix, case: str) -> str:
@@ -231,16 +201,15 @@ def _executed(
 ) -> Iterator[Part]:
     called, newest = [kernels[column_of(number).kernel] for number, _ in own], own[-1][1]
     yield say("On {} with {}: {}.", called[-1], plain_tracer(found), instructions.sentence(newest))
-    yield icicle(_drawing(found, case))
+    yield parts.icicle(_drawing(found, case))
     by_purpose = [path.by_purpose() for _, path in own]
-    rows = [
-        (name, *(instructions.signed(one[name]) if name in one else "" for one in by_purpose)) for name in purposes()
-    ]
+    rows: list[Sequence[object]] = []
+    for name in purposes():
+        cells = [instructions.signed(one[name]) if name in one else "" for one in by_purpose]
+        rows += [(name, *cells)] if set(cells) - {"", "0"} else []
     sums = (links.number(number, "executed", instructions.signed(path.total)) for number, path in own)
-    yield Table(
-        [column("purpose", "Instructions for"), *map(of_data, called)],
-        [*(row for row in rows if set(row[1:]) - {"", "0"}), (Markup("**Sum**"), *sums)],
-    )
+    heads = [column("purpose", "Instructions for"), *map(of_data, called)]
+    yield Table(heads, [*rows, (Markup("**Sum**"), *sums)])
     if hidden := instructions.kinds(newest):
         yield say("What the count hides there: {}.", hidden)
 
@@ -252,14 +221,14 @@ NOT_SEEN = {"architecture": "not here", "event": "not seen", "ended": "did not e
 
 
 def write_mechanisms(catalogue: Catalogue) -> str | None:
-    """The page; None where nothing was tried."""
+    """The page of which mechanisms work on which kernel; None where nothing was tried."""
     front = {
         "title": "Which mechanisms work",
         "description": f"{len(MECHANISMS)} mechanisms of tracing, each tried on every kernel here: whether it works, "
         "what was refused where it does not, and how many instructions an event adds.",
         "weight": 60,  # behind the anatomy, before the machines
     }
-    return page(front, _mechanisms_parts(catalogue)) if catalogue.mechanisms else None
+    return parts.page(front, _mechanisms_parts(catalogue)) if catalogue.mechanisms else None
 
 
 def _mechanisms_parts(catalogue: Catalogue) -> Iterator[Part]:
@@ -291,30 +260,20 @@ def _mechanisms_parts(catalogue: Catalogue) -> Iterator[Part]:
         catalogue.mechanisms, key=lambda one: (architecture_order(one.architecture), release_order(one.kernel_release))
     )
     for name, own in grouped_by(ordered, lambda one: names.architecture(one.architecture)).items():
-        called = kernel_names(one.kernel_release for one in own)
+        called, rows, printed = kernel_names(one.kernel_release for one in own), [], []
+        for id_, mechanism in MECHANISMS.items():
+            cells = []
+            for one in own:
+                trial = one.trials.get(id_)
+                cells.append(_cell(trial, counts.get((one.kernel_release, mechanism.get("case", "")))))
+                if trial and trial.says:
+                    printed.append(say("{}, {}: {}", mechanism["name"], called[one.kernel_release], trial.says))
+            rows.append((mechanism["name"], *cells))
         yield Heading(name)
-        yield Table(
-            [column("kernel-mechanism"), *map(of_data, called.values())],
-            [
-                (
-                    said["name"],
-                    *(
-                        _cell(one.trials.get(id_), counts.get((one.kernel_release, said.get("case", ""))))
-                        for one in own
-                    ),
-                )
-                for id_, said in MECHANISMS.items()
-            ],
-        )
-        printed = [
-            say("{}, {}: {}", said["name"], called[one.kernel_release], trial.says)
-            for id_, said in MECHANISMS.items()
-            for one in own
-            if (trial := one.trials.get(id_)) and trial.says
-        ]
+        yield Table([column("kernel-mechanism"), *map(of_data, called.values())], rows)
         yield Fold(f"What the kernels said on {name}", [Items(printed)])
     yield Heading("How each is tried")
-    yield Items([say("{}: {}", said["name"], said["how"]) for said in MECHANISMS.values()])
+    yield Items([say("{}: {}", one["name"], one["how"]) for one in MECHANISMS.values()])
     yield Heading("The same for programs")
     yield say(
         "One [JSON file](/data/mechanisms.json) has all of it, and a "
@@ -322,10 +281,8 @@ def _mechanisms_parts(catalogue: Catalogue) -> Iterator[Part]:
         "`probe-effect doctor --vm RELEASE --arch ARCHITECTURE --format json` tries them on another kernel."
     )
     yield say("The kernels:")
-    words = "{}: {}, {}, tried on {}"
-    yield Items(
-        [say(words, one.kernel_release, one.kernel, one.emulator, names.date_words(one.date)) for one in ordered]
-    )
+    kernels = ((one.kernel_release, one.kernel, one.emulator, names.date_words(one.date)) for one in ordered)
+    yield Items([say("{}: {}, {}, tried on {}", *one) for one in kernels])
 
 
 def _cell(trial: MechanismTrial | None, count: Number | None) -> object:

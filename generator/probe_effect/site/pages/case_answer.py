@@ -97,51 +97,45 @@ def write(found: Evidence) -> Iterator[Part]:
         "the reader that it counts works on another CPU of a real machine."
     )
     heads = columns("machine", "instruction-time", "call-time", "breakpoint-time", "step-time", "calibrations")
-    rows = [
-        (
-            names.machine_name(found.costs[fitted.calibrated(machine, "")[0]].submission),
-            *map(units.duration, (one.instruction_ns, one.call_ns, one.breakpoint_ns, one.step_ns)),
-            len(one.calibrations),
-        )
-        for machine, one in fitted.by_machine.items()
-    ]
+    rows: list[Sequence[object]] = []
+    for machine, one in fitted.by_machine.items():
+        name = names.machine_name(found.costs[fitted.calibrated(machine, "")[0]].submission)
+        times = map(units.duration, (one.instruction_ns, one.call_ns, one.breakpoint_ns, one.step_ns))
+        rows.append((name, *times, len(one.calibrations)))
     yield Table(heads, rows)
     yield _left_out(fitted, found.titles)
-    kinds = []
+    rows = []
     for kind, ratios in sorted((kind, ratios) for kind, ratios in fitted.left_out.items() if isinstance(kind, str)):
         own = fitted.ratios.get(kind)
         interval = _times(own.low, own.high) if own else "that of all"
-        kinds.append((kind, len(ratios), _times(min(ratios), max(ratios)), interval))
-    yield Table(columns("probe", "left-out", "left-out-ratio", "estimate-interval"), kinds)
+        rows.append((kind, len(ratios), _times(min(ratios), max(ratios)), interval))
+    yield Table(columns("probe", "left-out", "left-out-ratio", "estimate-interval"), rows)
     where = "wherever it is shown, and is ranked with no measured cost"
     yield say("An estimate has the mark {} and the word “estimated” {}.", MARK, where)
 
 
 def _left_out(fitted: Models, titles: Mapping[str, str]) -> Markup:
-    """How far cases that were left out lie from their estimate."""
-    said = []
+    sentences: list[str] = []
     for has_exceptions, which in ((False, "without any exception"), (True, "with an exception")):
         if ratio := fitted.ratios.get(has_exceptions):
             ratios, low, high = fitted.left_out[has_exceptions], ratio.low or 0.0, ratio.high or 0.0
-            held, median = sum(low <= one <= high for one in ratios), units.quantity(ratio.value, units.TIMES)
+            inside, median = sum(low <= one <= high for one in ratios), units.quantity(ratio.value, units.TIMES)
             text = "Of {} cases {}, left out with their kind, {} took {} what was estimated; the median is {}.{}"
             wide = " It is wider than a factor of two: take the interval, and not the value." if is_wide(ratio) else ""
-            said.append(say(text, len(ratios), which, held, _times(low, high), median, wide))
-    known = (one for model in fitted.by_machine.values() for one in model.calibrations if one.ratio)
-    most = max(known, key=lambda one: one.ratio or 0.0, default=None)
+            sentences.append(say(text, len(ratios), which, inside, _times(low, high), median, wide))
+    sentences.append(
+        "An estimate has the interval of its own kind of probe in this table, or else that of all cases with an "
+        "exception, or of all without."
+    )
+    calibrations = (one for model in fitted.by_machine.values() for one in model.calibrations if one.ratio)
+    if most := max(calibrations, key=lambda one: one.ratio or 0.0, default=None):
+        case, times = links.case(most.case, titles.get(most.case, most.case)), units.quantity(most.ratio, units.TIMES)
+        text = "The greatest ratio is that of {} with {}, which took {} what was estimated."
+        sentences.append(say(text, case, most.tracer, times))
     return together(
         "To see how good an estimate is, each kind of probe is left out in turn, and its cases are estimated from all "
         "others.",
-        *said,
-        "An estimate has the interval of its own kind of probe in this table, or else that of all cases with an "
-        "exception, or of all without.",
-        most
-        and say(
-            "The greatest ratio is that of {} with {}, which took {} what was estimated.",
-            links.case(most.case, titles.get(most.case, most.case)),
-            most.tracer,
-            units.quantity(most.ratio, units.TIMES),
-        ),
+        *sentences,
     )
 
 
@@ -155,17 +149,21 @@ NO_INTERVAL = "too few blocks for an interval"
 def answer(view: ResultView, of: CaseResults, estimated: Sequence[EstimateRow]) -> Markup:
     """The first sentences: the range over machines and tracers, or the most, an estimate, or why there is none."""
     calls = calls_of_event(of.found, of.case.id)
-    said = view.answered.replace("One event", f"One iteration of {calls} system calls") if calls else view.answered
-    before, after = said.split("{}")
+    answered = view.answered.replace("One event", f"One iteration of {calls} system calls") if calls else view.answered
+    before, after = answered.split("{}")
     sound = [one for one in of.measured if one.is_known and not one.faults]
-    estimates = [(one, found.value) for one in sound if (found := view.estimate(one))]
+    estimates = [(one, estimate.value) for one in sound if (estimate := view.estimate(one))]
     clear = [(one, value) for one, value in estimates if value > 0 or view.scale is units.SHARE]
     bounded = [(one, most) for one in sound if (most := view.most(one)) is not None]
     ends = [end for one in estimated for end in (one.part.cost.low, one.part.cost.high) if end is not None]
     if clear:
         numbers = [one for one, _ in sorted(clear, key=itemgetter(1))]
         span = _linked(_span([value for _, value in clear], view.scale), numbers[0], numbers[-1])
-        return say("{}**{}**{}{}{}", before, span, after, f" {_where(numbers)}.", _rates(of, numbers))
+        rates = [rate.value for one in numbers if (rate := one.threshold(5))]
+        # Where an event has a rate that a reader chooses.
+        has_rate = rates and of.suite.result_type.guides and not of.suite.factor
+        slows = f" A busy thread slows by 5\u00a0% at {_span(rates, units.EVENTS)}." if has_rate else ""
+        return say("{}**{}**{}{}{}", before, span, after, f" {_where(numbers)}.", slows)
     if bounded:
         most, place = max(most for _, most in bounded), _where([one for one, _ in bounded])
         end = f" {place}: it is not distinguishable from 0."
@@ -201,17 +199,10 @@ def _where(measured: Sequence[Number]) -> str:
     return f"on {place} with {next(iter(tracers.values())) if len(tracers) == 1 else f'{len(tracers)} tracers'}"
 
 
-def _rates(of: CaseResults, measured: Sequence[Number]) -> str:
-    """At which rates a busy thread slows by 5 %, where an event has a rate that a reader chooses."""
-    rates = [rate.value for one in measured if (rate := one.threshold(5))]
-    is_rate = rates and of.suite.result_type.guides and not of.suite.factor
-    return f" A busy thread slows by 5\u00a0% at {_span(rates, units.EVENTS)}." if is_rate else ""
-
-
 def machines_chart(view: ResultView, of: CaseResults) -> list[Chart]:
     """Machines by tracers, a dot for each number that is distinguishable from 0; none of levels, or of a single dot."""
-    found = [(one, view.estimate(one)) for one in of.measured if not one.faults]
-    drawn = [(one, value) for one, value in found if value is not None and value.value > 0]
+    sound = ((one, view.estimate(one)) for one in of.measured if not one.faults)
+    drawn = [(one, value) for one, value in sound if value is not None and value.value > 0]
     if view.drawn is None or of.suite.factor or len(drawn) < 2:
         return []
     unit = view.scale.units[0].scale
@@ -221,13 +212,10 @@ def machines_chart(view: ResultView, of: CaseResults) -> list[Chart]:
     ]
     costs, place = _span([value.value for _, value in drawn], view.scale), _where([one for one, _ in drawn])
     sentence = "Each dot is a tracer on a machine, with the interval of its next run, where its cost is clear."
-    title, name, page = f"{_titled(of)}: {costs} {place}", f"machines-{of.case.id}", addresses.case(of.case.id)
-    return [dot_chart(view.drawn, name, title, sentence, dots, page=page)]
-
-
-def _titled(of: CaseResults) -> str:
-    """The title of a case with what decides its cost: how its probe fires, and how many calls an event is."""
+    # What decides the cost of the case: how its probe fires, and how many calls an event is.
     mechanisms = {mechanism_of(of.case, one) for one in of.measured} if "uprobe" in of.case.needs else set()
     how = mechanisms.pop() if len(mechanisms) == 1 else None
     calls = calls_of_event(of.found, of.case.id)
-    return ", ".join(filter(None, (of.case.title, how, f"{calls} calls" if calls else None)))
+    titled = ", ".join(filter(None, (of.case.title, how, f"{calls} calls" if calls else None)))
+    title, name, page = f"{titled}: {costs} {place}", f"machines-{of.case.id}", addresses.case(of.case.id)
+    return [dot_chart(view.drawn, name, title, sentence, dots, page=page)]

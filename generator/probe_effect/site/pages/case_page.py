@@ -1,6 +1,6 @@
 """A page per case: what it costs where it was measured, what others printed, and its script for each tracer."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
@@ -35,11 +35,8 @@ from probe_effect.site.pages.text import link, listed, safe, say, together
 from probe_effect.store.places import linux_form
 from probe_effect.store.suite_file import Case, Suite
 
-MOST_CASES = 1000
-"""More cases than any suite has, so that the pages of a suite stay together."""
-
-MOST_DRAWN = (MOST_MACHINES, 2)
-"""Machines of a chart of dots, and of one where each has a line for each of its tracers."""
+MOST_CASES = 1000  # more cases than any suite has, so that the pages of a suite stay together
+MOST_DRAWN = (MOST_MACHINES, 2)  # machines of a chart of dots, and of one where each has a line for each of its tracers
 
 PLAIN_SYSTEM = "FreeBSD"
 """What a script is for that has a form for Linux beside it: the functions that it names are those of FreeBSD."""
@@ -53,34 +50,33 @@ COUNTED_BY = {
     "nothing": "No event is expected.",
 }
 
-MEET = {True: "meet", False: "do not meet"}
-"""Whether two intervals have a value in common."""
+MEET = {True: "meet", False: "do not meet"}  # whether two intervals have a value in common
 
 
 def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case) -> str:
     """The page of `case`; `found` is what the catalogue offers to guidance."""
+    suite = folder.suite
     front = {
         "title": catalogue.titles[case.id],
         "kind": "case",
-        "kicker": folder.suite.title,
+        "kicker": suite.title,
         "description": case.what,
-        "weight": catalogue.suites.index(folder) * MOST_CASES + folder.suite.cases.index(case) + 1,
+        "weight": catalogue.suites.index(folder) * MOST_CASES + suite.cases.index(case) + 1,
         **citing.front(citing.cite_case(case, catalogue)),
     }
-    of = CaseResults(found, folder.suite, case, home_first(catalogue, case.id))
+    of = CaseResults(found, suite, case, _home_first(catalogue, case.id))
     return parts.page(front, _parts(catalogue, of, folder))
 
 
 def _parts(catalogue: Catalogue, of: CaseResults, folder: SuiteFolder) -> Iterator[Part]:
-    """The answer, what was measured and counted, the scripts, and everything else folded."""
     found, suite, case, view = of.found, of.suite, of.case, view_of(of.suite)
     estimated = case_answer.of_case(found, case.id, shown_machines(catalogue.numbers))[: case_answer.MOST_LINES]
     results, counted = view.sections(of), list(view.counted(suite, case, catalogue))
-    drawn, written = charts(catalogue, case.id), _scripts(folder, case)
+    (drawn, drawn_tails, drawn_costs), written = charts(catalogue, case.id), _scripts(folder, case)
     measured, more = [part for part in results if not isinstance(part, Fold)], tested(found, case.id, of.machines)
     yield case_answer.answer(view, of, estimated)
     yield _what(case, suite, has_untraced=view.has_untraced)
-    yield from (parts.chart(one.name) for one in drawn.results[:1])
+    yield from (parts.chart(one.name) for one in drawn[:1])
     yield Heading("Measured" if measured or not estimated else "Estimated", anchor="measured")
     if not of.measured:
         yield say("No machine has run this case yet. [Yours could be the first](/submit/).")
@@ -93,29 +89,27 @@ def _parts(catalogue: Catalogue, of: CaseResults, folder: SuiteFolder) -> Iterat
     yield from section(
         "In detail",
         *fold("Its other scripts", *chain.from_iterable(written[1:])),
-        *fold("Further charts", *(parts.chart(one.name) for one in drawn.results[1:])),
+        *fold("Further charts", *(parts.chart(one.name) for one in drawn[1:])),
         *(part for part in (*results, *counted) if isinstance(part, Fold)),
         *fold("What other system calls pay", *_system_calls(of)),
         *fold("Estimated", *(_estimates(estimated, catalogue.titles) if measured else [])),
-        *fold("Single operations", *_single_operations(of.measured, drawn.tails)),
+        *fold("Single operations", *_single_operations(of.measured, drawn_tails)),
         *fold("What would cost less", *_less(of)),
         *fold("What its parts predict", *_put_together(of, catalogue.titles)),
         *fold("Does the line hold?", *_at_rates(more)),
         *fold("Several threads", *_by_threads(more)),
         *fold("Where it was not measured", Items(not_measured(of.measured))),
-        *_published(catalogue, of, drawn.published),
+        *_published(catalogue, of, drawn_costs),
     )
 
 
-def home_first(catalogue: Catalogue, case_id: str, most: int = MOST_MACHINES) -> list[Number]:
-    """The numbers of a case that its page shows, on up to `most` machines."""
+def _home_first(catalogue: Catalogue, case_id: str, most: int = MOST_MACHINES) -> list[Number]:
     measured, _ = shown(catalogue.numbers.of_case(case_id), catalogue.numbers, most)
     home = home_machine(catalogue.numbers)
     return sorted(measured, key=lambda one: one.submission.machine != home)
 
 
 def _what(case: Case, suite: Suite, *, has_untraced: bool) -> Markup:
-    """What it is, and what an operation is."""
     events = "one event" if case.events_per_operation == 1 else f"{case.events_per_operation} events"
     made = "its events are counted in each run" if suite.workload.events == "counted" else f"one operation is {events}"
     text = "One operation of the workload is {}; {}." if has_untraced else "An operation is {}."
@@ -125,40 +119,34 @@ def _what(case: Case, suite: Suite, *, has_untraced: bool) -> Markup:
 
 
 def _estimates(estimated: Sequence[EstimateRow], titles: Mapping[str, str]) -> list[Part]:
-    """The table of estimates, and the cases that they are from."""
     cases = dict.fromkeys(case for one in estimated for case in one.part.cases)
     known = (
         "Instructions were counted, and [what they take there](/costs/#estimates) is known from other cases: no "
         "measurement, and ranked with none."
     )
     columns = (NumberColumn("tracer", attrgetter("tracer")), NumberColumn("estimated-cost", attrgetter("cost")))
-    note = f"From {instructions.listed([names.quoted(titles.get(one, one)) for one in cases])}." if cases else ""
+    note = f"From {instructions.listed(names.quoted(titles.get(one, one)) for one in cases)}." if cases else ""
     return ResultSection(columns, estimated, [say(known)], note).of_machines()
 
 
-def _how_to_run(suite: Suite, case: Case, measured: Iterable[Number]) -> Markup:
-    versions = sorted({one.submission.document.run.suite_version for one in measured})
+def _how_to_run(suite: Suite, case: Case, measured: Sequence[Number]) -> Markup:
+    versions = [str(one) for one in sorted({one.submission.document.run.suite_version for one in measured})]
+    of_version = "The script is that of version {} of the suite; what is above was measured with {} {}."
+    word = "version" if len(versions) == 1 else "versions"
     return together(
         say("To run it on your machine: `probe-effect measure {} --case {}`.", safe(suite.id), safe(case.id)),
         COUNTED_BY[case.counted_by],
-        versions
-        and say(
-            "The script is that of version {} of the suite; what is above was measured with {} {}.",
-            suite.version,
-            "version" if len(versions) == 1 else "versions",
-            instructions.listed(list(map(str, versions))),
-        ),
+        versions and say(of_version, suite.version, word, instructions.listed(versions)),
     )
 
 
 def _scripts(folder: SuiteFolder, case: Case) -> list[list[Part]]:
-    """Each of its scripts, and the system that it is for where another has a form of its own."""
-    found: list[list[Part]] = []
-    for path in (path for paths in folder.by_case[case.id].values() for path in paths):
-        own = linux_form(path)
-        for system, form in ((PLAIN_SYSTEM, path), ("Linux", own)) if own else (("", path),):
-            found.append([system and say("On {}:", system), parts.script(f"{folder.suite.id}/{form.name}")])
-    return found
+    scripts: list[list[Part]] = []
+    for path in chain.from_iterable(folder.by_case[case.id].values()):
+        for_linux = linux_form(path)
+        for system, form in ((PLAIN_SYSTEM, path), ("Linux", for_linux)) if for_linux else (("", path),):
+            scripts.append([system and say("On {}:", system), parts.script(f"{folder.suite.id}/{form.name}")])
+    return scripts
 
 
 def _system_calls(of: CaseResults) -> list[Part]:
@@ -181,7 +169,7 @@ UNTRACED = "untraced"
 
 
 class TailRow(NamedTuple):
-    """One row: the tracer's number, None for the untraced runs of its submission, and how long operations took."""
+    """The number of a tracer, or None for the untraced runs of its submission, and how long single operations took."""
 
     submission: Submission
     number: Number | None
@@ -194,23 +182,20 @@ class TailRow(NamedTuple):
 
     def cells(self) -> list[str]:
         """The percentiles with their intervals, and the longest time."""
-        found = [units.interval(one, units.DURATION) for one in self.tail.percentiles_ns]
-        return [*found, units.duration(self.tail.longest_ns)]
+        percentiles = [units.interval(one, units.DURATION) for one in self.tail.percentiles_ns]
+        return [*percentiles, units.duration(self.tail.longest_ns)]
 
 
 def tails(measured: Sequence[Number]) -> list[TailRow]:
     """The rows of each submission that timed single operations: the untraced one, then one for each of the numbers."""
-    found = []
+    rows = []
     for submission in dict.fromkeys(one.submission for one in measured):
         own = [one for one in measured if one.submission is submission and one.key in submission.tails]
         levels = {one.level for one in own}
-        found += [
-            TailRow(submission, None, tail)
-            for key, tail in submission.tails.items()
-            if key.is_baseline and key.level in levels
-        ]
-        found += [TailRow(submission, one, submission.tails[one.key]) for one in own]
-    return found
+        untraced = [(key, tail) for key, tail in submission.tails.items() if key.is_baseline and key.level in levels]
+        rows += [TailRow(submission, None, tail) for _, tail in untraced]
+        rows += [TailRow(submission, one, submission.tails[one.key]) for one in own]
+    return rows
 
 
 def _single_operations(measured: Sequence[Number], drawn: Sequence[Chart]) -> list[Part]:
@@ -239,26 +224,20 @@ def _less(of: CaseResults) -> Iterator[Part]:
 
     The other tracers of the case are in its table, and the calculator answers for each of them.
     """
-    chosen = {machine: min(costs, key=of.found.tracers.index) for machine, costs in of.costs.items()}
-    found = {key: alternatives(of.found, (*key, of.case.id)) for key in chosen.items()}
-    for machine, tracer in filter(found.get, found):
-        asked = of.costs[machine][tracer]
-        called, tool = names.quoted(asked.title), names.tool_with_version(asked)
-        yield say("On {}, in place of {} with {}:", links.machine(asked.submission), called, tool)
-        rows = [
-            (
-                links.case(one.case, one.title),
-                one.tracer,
-                COST.cell(one),
-                comparison.cells(way.comparison)[0],
-                remarks(way),
-            )
-            for way in found[machine, tracer]
-            for one in [way.measured]
-        ]
-        difference = ("difference", f"Difference from {called}")
-        yield Table(columns("case", "tracer", "cost", difference, "trade"), rows)
-    if any(found.values()):
+    has_any = False
+    for machine, costs in of.costs.items():
+        tracer = min(costs, key=of.found.tracers.index)
+        asked, rows = costs[tracer], []
+        for way in alternatives(of.found, (machine, tracer, of.case.id)):
+            one, difference = way.measured, comparison.cells(way.comparison)[0]
+            rows.append((links.case(one.case, one.title), one.tracer, COST.cell(one), difference, remarks(way)))
+        if rows:
+            called, tool = names.quoted(asked.title), names.tool_with_version(asked)
+            yield say("On {}, in place of {} with {}:", links.machine(asked.submission), called, tool)
+            head = ("difference", f"Difference from {called}")
+            yield Table(columns("case", "tracer", "cost", head, "trade"), rows)
+            has_any = True
+    if has_any:
         yield say(
             "Other probes and actions that answer the same question, or enough of it, where an interval separates the "
             "two costs.\nWhat they would do at your rate: [the calculator](/)."
@@ -269,24 +248,18 @@ def _put_together(of: CaseResults, titles: Mapping[str, str]) -> list[Part]:
     """What the parts of a combination predict, on each machine, for a case that is one."""
     case, made = of.case, of.case.composed
     of_which = case.parts or ((made.probe, made.action, made.plain) if made else ())
-    rows = [
-        (
-            link(of.machines[machine], addresses.machine(machine)),
-            one.tracer,
-            *(units.interval(time, units.DURATION) for time in (one.predicted, one.measured)),
-            units.interval(one.ratio, units.TIMES),
-            MEET[one.holds],
-        )
-        for machine in of.found.machines
-        if of_which and machine in of.machines
-        for one in checked(of.found, machine)
-        if one.case == case.id
-    ]
+    rows = []
+    for machine in of.found.machines if of_which else ():
+        for one in checked(of.found, machine) if machine in of.machines else ():
+            if one.case == case.id:
+                on = link(of.machines[machine], addresses.machine(machine))
+                times = (units.interval(time, units.DURATION) for time in (one.predicted, one.measured))
+                rows.append((on, one.tracer, *times, units.interval(one.ratio, units.TIMES), MEET[one.holds]))
+    if not rows:
+        return []
     operations = ("predicted-operation", "measured-operation", "measured-predicted")
     table = Table(columns("machine", "tracer", *operations, "meet"), rows)
     cases = [links.case(part, titles.get(part, part)) for part in of_which]
-    if not rows:
-        return []
     summed = say("The sum of {}", listed(cases)) if case.parts else say("{}, plus {}, less {}", *cases)
     return [say("{}, against what was measured.", summed), table]
 
@@ -295,28 +268,20 @@ def _at_rates(found: Sequence[Tested]) -> Iterator[Part]:
     for one in (one for one in found if one.points):
         where = (names.tool_with_version(one.cost), names.machine_name(one.cost.submission))
         yield say("{} on {}: {}", *where, sentences.line_words(one.points))
-        rows = [
-            (
-                units.rate(point.rate_hz),
-                *(units.interval(slowdown, units.SHARE) for slowdown in (point.measured, point.predicted)),
-                MEET[point.holds],
-            )
-            for point in one.points
-        ]
+        rows = []
+        for point in one.points:
+            slowdowns = (units.interval(each, units.SHARE) for each in (point.measured, point.predicted))
+            rows.append((units.rate(point.rate_hz), *slowdowns, MEET[point.holds]))
         yield Table(columns("untraced-rate", "slowdown-measured", "slowdown-predicted", "meet"), rows)
 
 
 def _by_threads(found: Sequence[Tested]) -> list[Part]:
-    rows = [
-        (
-            links.machine(one.cost.submission),
-            names.tool_with_version(one.cost),
-            factor.threads,
-            Pieces([units.interval(factor.factor, units.TIMES), " what it costs with one"]),
-        )
-        for one in found
-        for factor in one.factors
-    ]
+    rows = []
+    for one in found:
+        on = links.machine(one.cost.submission), names.tool_with_version(one.cost)
+        for factor in one.factors:
+            times = Pieces([units.interval(factor.factor, units.TIMES), " what it costs with one"])
+            rows.append((*on, factor.threads, times))
     return [Table(columns("machine", "tracer", "threads", "thread-factor"), rows)] if rows else []
 
 
@@ -324,27 +289,13 @@ def not_measured(measured: Sequence[Number]) -> list[str]:
     """A sentence for each reason why there is no number, with the tracers and the machines where it is so."""
     reasons = grouped_by((one for one in measured if not one.is_known), lambda one: f"{one.status}: {one.note}")
     return [
-        f"{instructions.listed(list(dict.fromkeys(names.machine_name(one.submission) for one in own)))}, with "
-        f"{instructions.listed(list(dict.fromkeys(one.tracer for one in own)))}: {reason.rstrip('.')}."
+        f"{instructions.listed(dict.fromkeys(names.machine_name(one.submission) for one in own))}, with "
+        f"{instructions.listed(dict.fromkeys(one.tracer for one in own))}: {reason.rstrip('.')}."
         for reason, own in reasons.items()
     ]
 
 
-def _published(catalogue: Catalogue, of: CaseResults, drawn: Sequence[Chart]) -> list[Part]:
-    """The costs that others printed, and their figures that are no cost, of sources without one."""
-    guides = of.suite.result_type.guides
-    ratios = comparison.ratios(of_case(catalogue, of.case.id, of.measured)) if guides else {}
-    costs = [
-        links.figure(source, one) | {"measured-published": ratios.get((source.id, one.figure), "")}
-        for source, one in catalogue.published(of.case.id)
-    ]
-    with_costs = {source.id for source, _ in catalogue.published(of.case.id)}
-    others = [
-        links.figure(source, one) | {"printed": Link(printed, addresses.figure(source.id, one.figure))}
-        for source, one in catalogue.published(of.case.id, are_costs=False)
-        if source.id not in with_costs
-        for printed in [source_page.shown(one) + (" (derived)" if one.printed is None else "")]
-    ]
+def _published(catalogue: Catalogue, of: CaseResults, drawn: Sequence[Chart]) -> Iterator[Part]:
     each = (
         "Each of these comes from its own machine and its own {}: compare them in order of magnitude, and read the "
         "source’s page first."
@@ -353,63 +304,61 @@ def _published(catalogue: Catalogue, of: CaseResults, drawn: Sequence[Chart]) ->
         "The ratio is what was measured here over the published cost: the least and the greatest of so many machines "
         "and versions. They are never averaged."
     )
-    own = [*(["measured-published"] if ratios else []), "figure-grade"]
-    table = Table.of_cells(["source", "tracer", "what", "published-cost", "published-baseline", *own], costs)
-    said, pictures = together(say(each, "method"), ratios and say(ratio)), [parts.chart(one.name) for one in drawn]
-    beside = Table.of_cells(["source", "tracer", "what", "printed", "figure-grade"], others)
-    return [
-        *(fold("Published by others", said, table, *pictures) if costs else []),
-        *(fold("Printed by others", say(each, "script"), beside) if others else []),
-    ]
-
-
-class CaseCharts(NamedTuple):
-    """The charts of the page of a case, by where it has them: of its results, of tails, and of published costs."""
-
-    results: Sequence[Chart]
-    tails: Sequence[Chart]
-    published: Sequence[Chart]
+    case = of.case.id
+    ratios = comparison.ratios(of_case(catalogue, case, of.measured)) if of.suite.result_type.guides else {}
+    first, last = ("source", "tracer", "what"), "figure-grade"
+    if costs := list(catalogue.published(case)):
+        measured = ["measured-published"] if ratios else []
+        rows = [
+            links.figure(source, one) | {"measured-published": ratios.get((source.id, one.figure), "")}
+            for source, one in costs
+        ]
+        table = Table.of_cells([*first, "published-cost", "published-baseline", *measured, last], rows)
+        pictures = (parts.chart(one.name) for one in drawn)
+        yield from fold("Published by others", together(say(each, "method"), ratios and say(ratio)), table, *pictures)
+    with_costs, rows = {source.id for source, _ in costs}, []
+    for source, one in catalogue.published(case, are_costs=False):
+        if source.id not in with_costs:
+            text = source_page.shown(one) + (" (derived)" if one.printed is None else "")
+            rows.append(links.figure(source, one) | {"printed": Link(text, addresses.figure(source.id, one.figure))})
+    if rows:
+        yield from fold("Printed by others", say(each, "script"), Table.of_cells([*first, "printed", last], rows))
 
 
 @once
-def charts(catalogue: Catalogue, case_id: str) -> CaseCharts:
-    """The charts of a case; groups are empty where there is nothing to draw."""
+def charts(catalogue: Catalogue, case_id: str) -> tuple[list[Chart], list[Chart], list[Chart]]:
+    """The charts of a case: of its results, of single operations, and of published costs; each may be empty."""
     found = evidence(catalogue)
     suite, case = found.of[case_id]
-    every, few = (CaseResults(found, suite, case, home_first(catalogue, case_id, most)) for most in MOST_DRAWN)
+    every, few = (CaseResults(found, suite, case, _home_first(catalogue, case_id, most)) for most in MOST_DRAWN)
     results = [*case_answer.machines_chart(view_of(suite), every), *view_of(suite).charts(few)]
-    return CaseCharts(results, tail_charts(catalogue, case), _published_chart(catalogue, case))
+    return results, tail_charts(catalogue, case), _published_chart(catalogue, case)
 
 
 def tail_charts(catalogue: Catalogue, case: Case) -> list[Chart]:
     """The share of operations that take as long or longer, on one machine; none where they were not timed."""
     timed = [one for one in catalogue.numbers.of_case(case.id) if one.key in one.submission.tails]
     chosen, _ = shown(timed, catalogue.numbers, 1)
-    found = tails(chosen)
-    if not found:
+    drawn = tails(chosen)
+    if not drawn:
         return []
-    curves = [Curve(row.name, at_least(row.tail.buckets), row.number.tracer if row.number else None) for row in found]
+    curves = [Curve(row.name, at_least(row.tail.buckets), row.number.tracer if row.number else None) for row in drawn]
     meanings = ("half take no longer than", "90 %", "99 %", "99.9 %", "the longest")
-    rows = zip(meanings, *(row.cells() for row in found), strict=True)
-    table = TextForm(("", *(row.name for row in found)), tuple(rows))
-    where = names.machine_name(found[0].submission)
+    rows = zip(meanings, *(row.cells() for row in drawn), strict=True)
+    table = TextForm(("", *(row.name for row in drawn)), tuple(rows))
+    where = names.machine_name(drawn[0].submission)
     sentence = "Share of operations that take as long or longer: one in a thousand is 0.1 %."
     title = f"{case.title}: how long single operations take on {where}"
     return [tail_chart(f"tail-{case.id}", title, sentence, curves, table=table, page=addresses.case(case.id))]
 
 
 def _published_chart(catalogue: Catalogue, case: Case) -> list[Chart]:
-    """Costs that others printed, where there are two; each by who and when, and whether only an excerpt is known."""
-    published = [
-        Dot(
-            parts.source_label(source.document) + (" (excerpt only)" if source.from_excerpt else ""),
-            figure.tracer or "other",
-            Estimate(float(figure.cost_ns)),
-            figure.tracer,
-        )
-        for source, figure in catalogue.published(case.id)
-        if figure.cost_ns is not None
-    ]
+    published = []
+    for source, figure in catalogue.published(case.id):
+        if figure.cost_ns is not None:
+            label = parts.source_label(source.document) + (" (excerpt only)" if source.from_excerpt else "")
+            cost = Estimate(float(figure.cost_ns))
+            published.append(Dot(label, figure.tracer or "other", cost, figure.tracer))
     if len(published) < 2 or not any(dot.cost.value for dot in published):
         return []
     sentence = "Costs that others printed; each on its own machine, so they compare only in order of magnitude."

@@ -53,9 +53,9 @@ def heading(entry: Entry) -> str:
         done = "measured" if one.metric == "time" else "counted"
         by = f" by {submitter.name}" if submitter.name else ""
         return f"{entry.kind.capitalize()}: suite {one.suite}, {done} on {names.machine_name(one)}{by}"
-    if len(entry.what) > 1:
-        return f"{entry.kind.capitalize()}: {len(entry.what)} {_noun(entry)}s"
-    return f"{entry.kind.capitalize()}: {entry.what[0]}"
+    first, count = entry.what[0], len(entry.what)
+    noun = "figure" if "#" in first else "source" if "/" not in first else "number" if first.count("/") > 1 else "run"
+    return f"{entry.kind.capitalize()}: {f'{count} {noun}s' if count > 1 else first}"
 
 
 def sentence(entry: Entry) -> str:
@@ -80,11 +80,6 @@ def address(what: str) -> str:
         return addresses.figure(source, figure)
     # A number's id is its submission's with more behind it, and so is its address.
     return addresses.submission(what) if "/" in what else addresses.figure(source)
-
-
-def _noun(entry: Entry) -> str:
-    first = entry.what[0]
-    return "figure" if "#" in first else "source" if "/" not in first else "number" if first.count("/") > 1 else "run"
 
 
 FILES = (
@@ -151,12 +146,11 @@ def fragment(catalogue: Catalogue) -> str:
 
 def current(catalogue: Catalogue) -> str:
     """Which release is the newest, in a sentence."""
-    said = "The current release is {} of {}."
-    newest = [
-        say(said, link(one.version, _address(one)), names.date_words(one.document.date))
-        for one in catalogue.releases[-1:]
-    ]
-    return parts.fragment(newest or ["There is no release yet."])
+    if not catalogue.releases:
+        return parts.fragment(["There is no release yet."])
+    newest = catalogue.releases[-1]
+    day = names.date_words(newest.document.date)
+    return parts.fragment([say("The current release is {} of {}.", link(newest.version, _address(newest)), day)])
 
 
 def _address(release: Release, file: str = "") -> str:

@@ -124,7 +124,6 @@ def _after(one: PublishedSource, ours: Citation) -> Citation:
 
 
 def _made(one: Submission) -> tuple[str, ...]:
-    """When a submission was measured or counted, and by whom where that person is named."""
     done = "measured" if one.metric == "time" else "counted"
     name = one.document.submitter.name
     return (f"{done} on {names.date_words(one.date)}{f' by {name}' if name else ''}",)

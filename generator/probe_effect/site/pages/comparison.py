@@ -3,21 +3,14 @@
 Each is made from a `Comparison`, in words that swap with its sides, and with the interval.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
 from probe_effect import units
+from probe_effect.compare import comparison
 from probe_effect.compare.agreement import CountedOrder, Order, Pairing
-from probe_effect.compare.comparison import (
-    BY_CHANCE_RATIO,
-    TOO_FEW_COMMON,
-    Comparison,
-    Outcome,
-    expected_by_chance,
-    outcomes,
-    ranked,
-)
+from probe_effect.compare.comparison import Comparison, expected_by_chance, outcomes, ranked
 from probe_effect.model import Estimate
 from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.names import at_level, machine_name
@@ -62,9 +55,16 @@ def summary(comparisons: Sequence[Comparison], second: str, others: str = "") ->
 
     `second` says where, `on B`, and `others` what they are with, ` with others`.
     """
-    found = list(_counted(outcomes(comparisons), second))
-    words = instructions.listed(found) if found else ""
-    text: str = WORDS["summary"].format(count=_number(len(comparisons), "counted") + others, outcomes=words)
+    words, is_said = [], False
+    for outcome, times in outcomes(comparisons).items():
+        if times:
+            # The first outcome that has a side names that side.
+            has_side = outcome in WORDS["sided"]
+            side = f" {second}" if has_side and not is_said else ""
+            words.append(f"{units.count(times)} {WORDS['outcomes'][outcome][times != 1]}{side}")
+            is_said = is_said or has_side
+    counted, listed = _number(len(comparisons), "counted") + others, instructions.listed(words) if words else ""
+    text: str = WORDS["summary"].format(count=counted, outcomes=listed)
     return text
 
 
@@ -78,31 +78,31 @@ def chance(comparisons: Sequence[Comparison]) -> str:
 
 def words_of_outcomes() -> dict[str, object]:
     """The parts of these sentences, for the page that compares what its reader chooses."""
-    return WORDS | {"by_chance_ratio": BY_CHANCE_RATIO, "too_few": TOO_FEW_COMMON}
+    return WORDS | {"by_chance_ratio": comparison.BY_CHANCE_RATIO, "too_few": comparison.TOO_FEW_COMMON}
 
 
 def ranking(measurements: Iterable[Number], where: str) -> str | None:
     """Which tracer has the lowest overhead for a case on a machine, as far as intervals tell; None for fewer than 2."""
-    found = ranked(measurements)
-    if len(found) < 2:
+    ranks = ranked(measurements)
+    if len(ranks) < 2:
         return None
-    first = [one.tracer for one, rank in found if rank.first == 1]
-    last = [one.tracer for one, rank in found if rank.last == len(found)]
-    if len(first) == len(found):
-        return f"On {where} the {len(found)} tracers show no difference: all their intervals overlap."
-    return (
-        f"Of the {len(found)} tracers on {where}, {_among(first)} the lowest overhead, and {_among(last)} the highest."
+    first = [one.tracer for one, rank in ranks if rank.first == 1]
+    last = [one.tracer for one, rank in ranks if rank.last == len(ranks)]
+    if len(first) == len(ranks):
+        return f"On {where} the {len(ranks)} tracers show no difference: all their intervals overlap."
+    lowest, highest = (
+        f"{own[0]} has" if len(own) == 1 else f"one of {instructions.listed(own)} (their intervals overlap) has"
+        for own in (first, last)
     )
+    return f"Of the {len(ranks)} tracers on {where}, {lowest} the lowest overhead, and {highest} the highest."
 
 
 def places(measurements: Iterable[Number]) -> dict[str, str]:
     """Number's id to the place, or the places, that it may hold; without those not ranked."""
-    found = ranked(measurements)
-    if len(found) < 2:
+    ranks = ranked(measurements)
+    if len(ranks) < 2:
         return {}
-    return {
-        one.id: (str(rank.first) if rank.first == rank.last else f"{rank.first} to {rank.last}") for one, rank in found
-    }
+    return {one.id: " to ".join(map(str, dict.fromkeys((rank.first, rank.last)))) for one, rank in ranks}
 
 
 def place_of(one: Number) -> str:
@@ -110,25 +110,8 @@ def place_of(one: Number) -> str:
     return f"{machine_name(one.submission)}{at_level(one.level)}"
 
 
-def _counted(counts: Mapping[Outcome, int], second: str) -> Iterator[str]:
-    """The words for each outcome that occurs; the first that has a side names that side."""
-    is_said = False
-    for outcome, times in counts.items():
-        if times:
-            takes_side = outcome in WORDS["sided"]
-            side = f" {second}" if takes_side and not is_said else ""
-            yield f"{units.count(times)} {WORDS['outcomes'][outcome][times != 1]}{side}"
-            is_said = is_said or takes_side
-
-
 def _number(count: int, noun: str) -> str:
     return f"{units.count(count)} {WORDS[noun][count != 1]}"
-
-
-def _among(tracers: Sequence[str]) -> str:
-    if len(tracers) == 1:
-        return f"{tracers[0]} has"
-    return f"one of {instructions.listed(tracers)} (their intervals overlap) has"
 
 
 def published_range(figures: Sequence[Figure]) -> Pieces:
@@ -142,15 +125,12 @@ def published_range(figures: Sequence[Figure]) -> Pieces:
 
 def ratios(pairings: Iterable[Pairing]) -> dict[tuple[str, str], str]:
     """Source and figure to the least and the greatest ratio of what was measured here, with how many those are."""
-    groups = grouped_by(pairings, lambda one: (one.source.id, one.figure.figure))
-    return {key: _range([one.ratio for one in own]) for key, own in groups.items()}
-
-
-def _range(found: Sequence[Estimate]) -> str:
-    values = [one.value for one in found]
-    if len(found) == 1:
-        return units.interval(found[0], units.TIMES)
-    return f"{units.span(Estimate(values[0], min(values), max(values)), units.TIMES)} ({len(found)})"
+    by_figure = {}
+    for key, own in grouped_by(pairings, lambda one: (one.source.id, one.figure.figure)).items():
+        values = [one.ratio.value for one in own]
+        span = units.span(Estimate(values[0], min(values), max(values)), units.TIMES)
+        by_figure[key] = units.interval(own[0].ratio, units.TIMES) if len(own) == 1 else f"{span} ({len(own)})"
+    return by_figure
 
 
 def extent(orders: Sequence[Order]) -> str:
@@ -164,14 +144,14 @@ def extent(orders: Sequence[Order]) -> str:
 
 def rank_correlation(order: Order | CountedOrder) -> str:
     """Kendall's tau with its interval, or why it has none."""
-    found = order.correlation
-    if found is None:
+    if order.correlation is None:
         return "no order to compare"
-    if found.low is not None:
-        return tau(found)
+    text = tau(order.correlation)
+    if order.correlation.low is not None:
+        return text
     if len(order.pairings) < MIN_PAIRS:
-        return f"{tau(found)}; {len(order.pairings)} rows: too few for an interval, which needs {MIN_PAIRS}"
-    return f"{tau(found)}; no interval, because every pair is in one order"
+        return f"{text}; {len(order.pairings)} rows: too few for an interval, which needs {MIN_PAIRS}"
+    return f"{text}; no interval, because every pair is in one order"
 
 
 def tau(found: Correlation) -> str:

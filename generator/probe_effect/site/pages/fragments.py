@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from probe_effect import units
 from probe_effect.answer.prediction import BANDS
-from probe_effect.conditions import CONDITIONS, Condition
+from probe_effect.conditions import CONDITIONS
 from probe_effect.costs.evidence import evidence
 from probe_effect.numbers import names, wanted
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
@@ -27,8 +27,8 @@ from probe_effect.site.pages import (
     parts,
 )
 from probe_effect.site.pages.parts import Heading, Items, Link, Part, Pieces, Table, chart, columns, fragment, page
-from probe_effect.site.pages.results import measured_range
-from probe_effect.site.pages.source_page import READ, baselines
+from probe_effect.site.pages.results import view_of
+from probe_effect.site.pages.source_page import READ, baselines, source_files
 from probe_effect.site.pages.text import link, listed, safe, say
 from probe_effect.store.dictionary import TABLES, document_keys
 from probe_effect.store.machine_file import is_hosted
@@ -90,26 +90,20 @@ def _lists(catalogue: Catalogue) -> list[Listing]:
 
 
 def _machines(machines: Sequence[Sequence[Submission]]) -> list[Part]:
-    rows = [_machine(submissions, representative(submissions)) for submissions in machines]
+    rows = []
+    for submissions in machines:
+        newest, shown = submissions[0], representative(submissions)
+        many, runs = is_hosted(shown.machine), len(submissions)
+        baseline: object = units.duration(shown.baseline.value if shown.baseline else None)
+        if many and shown.baseline:
+            alike = [one.baseline.value for one in submissions if one.baseline and one.suite == shown.suite]
+            baseline = Pieces.joined(dict.fromkeys(units.duration(end, 2) for end in (min(alike), max(alike))), " to ")
+        kind = say("{}{}", parts.tier(newest.document), say(", {} runs", runs) if many and runs > 1 else "")
+        suites = ", ".join(dict.fromkeys(one.suite for one in submissions))
+        floor = units.duration(shown.noise_floor_ns, 2)
+        rows.append((links.machine(newest), kind, newest.date, suites, baseline, floor, shown.grade))
     heads = columns("machine", "kind", "newest-run", "suites", "baseline", "noise-floor", "grade")
     return [Table(heads, rows) if rows else "No machine has been submitted yet."]
-
-
-def _machine(submissions: Sequence[Submission], shown: Submission) -> Sequence[object]:
-    newest, runs, many = submissions[0], len(submissions), is_hosted(shown.machine)
-    baseline: object = units.duration(shown.baseline.value if shown.baseline else None)
-    if many and shown.baseline:
-        alike = [one.baseline.value for one in submissions if one.baseline and one.suite == shown.suite]
-        baseline = Pieces.joined(dict.fromkeys(units.duration(end, 2) for end in (min(alike), max(alike))), " to ")
-    return (
-        links.machine(newest),
-        say("{}{}", parts.tier(newest.document), say(", {} runs", runs) if many and runs > 1 else ""),
-        newest.date,
-        ", ".join(dict.fromkeys(one.suite for one in submissions)),
-        baseline,
-        units.duration(shown.noise_floor_ns, 2),
-        shown.grade,
-    )
 
 
 def _results(submissions: Sequence[Submission]) -> Iterator[Part]:
@@ -119,61 +113,55 @@ def _results(submissions: Sequence[Submission]) -> Iterator[Part]:
         rows = []
         for one in some:
             cases = sum(number.cost is not None for number in one.numbers)
-            row = (links.run(one), links.machine(one), links.suite(one.suite), cases)
-            rows.append((*row, one.grade) if is_time else row)
+            row = (links.run(one), links.machine(one), links.suite(one.suite), cases, one.grade)
+            rows.append(row if is_time else row[:-1])
         yield Table(columns("run", "machine", "suite", "cases", *(["grade"] if is_time else [])), rows)
     if not submissions:
         yield "Nothing has been submitted yet."
 
 
 def _files(some: Sequence[Submission | PublishedSource]) -> list[Part]:
-    rows = [
-        (say("{}, {}", names.machine_name(one), one.files.folder.name), links.raw_files(one))
-        if isinstance(one, Submission)
-        else (
-            one.document.title,
-            listed(link(name, f"/data/published/{one.id}/{name}") for name in ("figures.csv", "source.toml")),
-        )
-        for one in some
-    ]
+    rows: list[Sequence[object]] = []
+    for one in some:
+        if isinstance(one, Submission):
+            rows.append((say("{}, {}", names.machine_name(one), one.files.folder.name), links.raw_files(one)))
+        else:
+            rows.append((one.document.title, source_files(one)))
     return [Table(columns("file-what", "files"), rows)]
 
 
-CONDITION_COLUMNS = ("condition", "condition-seen", "condition-why", "condition-measure", "condition-check")
 MEASURES = {"refuses": "begins nothing without `--anyway`", "says": "says so, and records it", "records": "records it"}
 """What `measure` does where a condition holds."""
 
 
-def _condition(name: str, one: Condition) -> Sequence[object]:
-    check = f"{one.fault}: its times lead nothing" if one.fault else "nothing"
-    return name, one.seen or f"/{one.file}", one.why, safe(MEASURES[one.measure]), check
+def _conditions() -> Table:
+    rows = []
+    for name, one in CONDITIONS.items():
+        check = f"{one.fault}: its times lead nothing" if one.fault else "nothing"
+        rows.append((name, one.seen or f"/{one.file}", one.why, safe(MEASURES[one.measure]), check))
+    heads = ("condition", "condition-seen", "condition-why", "condition-measure", "condition-check")
+    return Table(columns(*heads), rows)
 
 
 def _changes(entries: Sequence[changes_page.Entry], titles: Mapping[str, str]) -> Iterator[Part]:
     for day, some in grouped_by(entries, lambda one: one.date).items():
+        items = []
+        for entry in some:
+            heading, are_several = changes_page.heading(entry), len(entry.what) > 1
+            what = say("{}.", heading if are_several else link(heading, changes_page.address(entry.what[0])))
+            of_which = listed(link(titles.get(each, each), changes_page.address(each)) for each in entry.what)
+            these = say("These are: {}.", of_which) if are_several else ""
+            items.append(listed(filter(None, (what, changes_page.sentence(entry), these)), " "))
         yield Heading(names.date_words(day))
-        yield Items([_change(one, titles) for one in some])
-
-
-def _change(entry: changes_page.Entry, titles: Mapping[str, str]) -> Markup:
-    of_which = listed(link(titles.get(what, what), changes_page.address(what)) for what in entry.what)
-    heading, are_several = changes_page.heading(entry), len(entry.what) > 1
-    return listed(
-        [
-            say("{}.", heading if are_several else link(heading, changes_page.address(entry.what[0]))),
-            *filter(None, [changes_page.sentence(entry)]),
-            *([say("These are: {}.", of_which)] if are_several else []),
-        ],
-        " ",
-    )
+        yield Items(items)
 
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown."""
-    newest, far = catalogue.numbers.machines(), distances(catalogue.numbers)
     caps = [("a submission", one) for one in OF_SUBMISSION] + [("a case", one) for one in OF_CASE]
     figures = ((source, one) for source in catalogue.sources for one in source.figures)
     costs = [links.figure(source, one) for source, one in figures if one.cost_ns is not None and not one.case]
+    published = "source what published-cost published-baseline figure-grade".split()
     made: dict[str, Iterable[Part]] = {
         "all-costs": _all_costs(catalogue),
         "bands": [
@@ -181,24 +169,24 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
             "Where an interval covers several bands, act by the worst of them.",
         ],
         "dictionary": _dictionary(),
-        "distances": [
-            Table(
-                columns("machine", "distance", "shared-cases"),
-                [(links.machine(newest[name][0]), f"{one.factor:.2f}", one.cases) for name, one in far.items()],
-            )
-        ],
+        "distances": [_distances(catalogue)],
         "estimates": case_answer.write(evidence(catalogue)),
-        "conditions": [Table(columns(*CONDITION_COLUMNS), [_condition(*one) for one in CONDITIONS.items()])],
+        "conditions": [_conditions()],
         "grades": [Table(columns("cap", "of-what", "rule"), [(one.cap, of, one.words) for of, one in caps])],
-        "published-costs": [
-            Table.of_cells(["source", "what", "published-cost", "published-baseline", "figure-grade"], costs)
-        ],
+        "published-costs": [Table.of_cells(published, costs)],
         "sources": [_sources(catalogue)],
         "suites": [_suites(catalogue) if catalogue.suites else "There is no suite."],
         "wanted": _wanted(catalogue),
     }
     texts = {f"{name}.md": fragment(parts) for name, parts in made.items()}
     return {**ladder_page.write(catalogue), **texts, **write_first(catalogue), **kernels_page.write_all(catalogue)}
+
+
+def _distances(catalogue: Catalogue) -> Table:
+    newest, rows = catalogue.numbers.machines(), []
+    for machine, one in distances(catalogue.numbers).items():
+        rows.append((links.machine(newest[machine][0]), f"{one.factor:.2f}", one.cases))
+    return Table(columns("machine", "distance", "shared-cases"), rows)
 
 
 def _all_costs(catalogue: Catalogue) -> Iterator[Part]:
@@ -208,7 +196,7 @@ def _all_costs(catalogue: Catalogue) -> Iterator[Part]:
         yield suite.question
         rows = []
         for case in suite.cases:
-            measured, published = measured_range(catalogue, suite, case), list(catalogue.published(case.id))
+            measured, published = view_of(suite).range_of(case, catalogue.numbers), list(catalogue.published(case.id))
             if isinstance(measured, str) and suite.result_type.guides:
                 measured = case_answer.cell(found, case.id, machines, "published only †" if published else measured)
             excerpts, printed = sum(one.from_excerpt for one, _ in published), [figure for _, figure in published]
@@ -224,15 +212,13 @@ def _dictionary() -> Iterator[Part]:
     of_site = [(Link(one.label, f"#={one.id}"), one.meaning, one.unit) for one in parts.COLUMNS.values()]
     yield Table(columns("column", "meaning", "unit"), of_site)
     for name, own in TABLES.items():
+        rows = []
+        for one in own:
+            kind = f"{one.kind}, required" if one.required else one.kind
+            choices = say(" One of {}.", ", ".join(one.choices)) if one.choices else ""
+            place = Link(one.name, f"#={name.split('.')[0]}.{one.name}")
+            rows.append((place, kind, Pieces([one.text.replace("`", ""), choices])))
         yield Heading(name)
-        rows = [
-            (
-                Link(one.name, f"#={name.split('.')[0]}.{one.name}"),
-                f"{one.kind}, required" if one.required else one.kind,
-                Pieces([one.text.replace("`", ""), say(" One of {}.", ", ".join(one.choices)) if one.choices else ""]),
-            )
-            for one in own
-        ]
         yield Table(columns("column", "data-kind", "meaning"), rows)
     yield Heading("machine.json")
     keys = [(Link(key, f"#=key.{key}"), text.replace("`", "")) for key, text in document_keys().items()]
@@ -241,16 +227,16 @@ def _dictionary() -> Iterator[Part]:
 
 def _sources(catalogue: Catalogue) -> Table:
     rows = []
-    for one, document in ((one, one.document) for one in best_known_first(catalogue)):
+    for one in best_known_first(catalogue):
+        document = one.document
         by = "" if document.author == parts.NOT_STATED else say("{}, ", parts.source_label(document))
         what = say("{}, {}{}", link(document.title, addresses.figure(one.id)), by, document.kind)
-        known = READ[document.read].split(":")[0]
+        known, counts = READ[document.read].split(":")[0], map(units.count, (len(one.figures), len(document.findings)))
         each = [
-            (units.duration(base_ns), say(" ({})", platform) if platform else "")
+            Pieces([units.duration(base_ns), say(" ({})", platform) if platform else ""])
             for platform, base_ns in baselines(one).items()
         ]
-        base = Pieces.joined(map(Pieces, each), "; ")
-        rows.append((what, known, units.count(len(one.figures)), units.count(len(document.findings)), base))
+        rows.append((what, known, *counts, Pieces.joined(each, "; ")))
     return Table(columns("source", "known", "figures", "disagreements", "source-baseline"), rows)
 
 
@@ -276,13 +262,12 @@ def _wanted(catalogue: Catalogue) -> Iterator[Part]:
 
     if kinds:
         yield Heading("Machines")
-        yield Table(
-            columns("machine", "lacking-cases", "lacking-first", "begin-with", "run-minutes"),
-            [
-                (one.words, one.number, one.number_first or "", suite(one.suite), minutes.get(one.suite, ""))
-                for one in kinds
-            ],
-        )
+        heads = columns("machine", "lacking-cases", "lacking-first", "begin-with", "run-minutes")
+        rows: list[Sequence[object]] = [
+            (one.words, one.number, one.number_first or "", suite(one.suite), minutes.get(one.suite, ""))
+            for one in kinds
+        ]
+        yield Table(heads, rows)
         alike = grouped_by((one for one in kinds if one.probes), lambda one: tuple(one.probes))
         first = sorted((probes, "; ".join(one.words for one in own)) for probes, own in alike.items())
         yield Items([say("First times of {}: {}.", ", ".join(probes), words) for probes, words in first])

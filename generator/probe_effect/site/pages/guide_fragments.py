@@ -5,7 +5,6 @@ Tables of suites, the chart of static and dynamic probes, how often things happe
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
-from pathlib import Path
 from statistics import mode
 
 from markupsafe import Markup
@@ -18,7 +17,7 @@ from probe_effect.compare.kernels import kernel_names, matrices_of_case
 from probe_effect.costs.evidence import Evidence, evidence
 from probe_effect.costs.instructions import mechanism_of
 from probe_effect.costs.row import CostRow
-from probe_effect.model import Estimate, release_numbers
+from probe_effect.model import release_numbers
 from probe_effect.numbers import estimates, names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import grouped_by
@@ -30,12 +29,11 @@ from probe_effect.site.pages import instructions, links, parts
 from probe_effect.site.pages.parts import Part, Pieces, Table, columns, fragment, of_data, script
 from probe_effect.site.pages.results import view_of
 from probe_effect.site.pages.results.view import COST
-from probe_effect.site.pages.text import bracketed, safe, say, together
+from probe_effect.site.pages.text import bracketed, say, together
 from probe_effect.store.places import linux_form
-from probe_effect.store.suite_file import Case, Suite, script_path
+from probe_effect.store.suite_file import Suite, script_path
 
-MAX_ROWS = 24
-"""The rows of a suite that a chapter shows; the rest is on the suite's own page."""
+MAX_ROWS = 24  # the rows of a suite that a chapter shows; the rest is on the suite's own page
 
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
@@ -56,32 +54,30 @@ def _versions(catalogue: Catalogue) -> str:
     sets = [tracers for one in catalogue.timed for tracers in _versions_in(one)]
     versions = max(sets, key=len, default=())
     machines = grouped_by((one for one in catalogue.timed if versions in _versions_in(one)), lambda one: one.machine)
-    compared = [
-        (numbers, compare(numbers[-1], numbers[0]))
-        for submission in max(machines.values(), key=lambda some: sum(len(one.cases) for one in some), default=())
-        for case in submission.cases.values()
-        if len(numbers := [one for tracer in versions for one in case if one.tracer == tracer and one.leads]) > 1
-        if len(numbers) == len(versions)
-    ]
-    clear = [numbers for numbers, found in compared if found.is_clear]
+    compared = []
+    for submission in max(machines.values(), key=lambda some: sum(len(one.cases) for one in some), default=()):
+        for case in submission.cases.values():
+            numbers = [one for tracer in versions for one in case if one.tracer == tracer and one.leads]
+            if len(numbers) == len(versions) > 1:
+                compared.append((numbers, compare(numbers[-1], numbers[0])))
+    clear = [numbers for numbers, difference in compared if difference.is_clear]
     if not clear:
         return fragment(["No two versions of a tool were measured in turns yet."])
     heads = [of_data("Case", "left"), *(of_data(names.tool_with_version(one)) for one in clear[0])]
-    rows = [[_case(numbers[0], catalogue), *map(_with_loss, numbers)] for numbers in clear]
+    rows = []
+    for numbers in clear:
+        losses = (f", {units.percent(one.event.loss_ratio, 2)} lost" if one.event.loss_ratio else "" for one in numbers)
+        cells = (Pieces([COST.cell(one), loss]) for one, loss in zip(numbers, losses, strict=True))
+        rows.append([_case(numbers[0], catalogue), *cells])
     said = say(
         "Measured in turns on {}. Between the oldest and the newest version {} further cases do not differ by more "
         "than their intervals. Of {} equal pairs {} would differ by chance.",
         links.machine(clear[0][0].submission),
         len(compared) - len(clear),
         len(compared),
-        units.significant(expected_by_chance(found for _, found in compared), 2),
+        units.significant(expected_by_chance(difference for _, difference in compared), 2),
     )
     return fragment([Table(heads, rows), said])
-
-
-def _with_loss(one: Number) -> Pieces:
-    loss = f", {units.percent(one.event.loss_ratio, 2)} lost" if one.event.loss_ratio else ""
-    return Pieces([COST.cell(one), loss])
 
 
 def _case(one: Number, catalogue: Catalogue) -> Markup:
@@ -106,15 +102,10 @@ def _suite(suite: Suite, found: Iterable[Number], catalogue: Catalogue) -> list[
     own.sort(key=lambda one: (apart.index(one.level) if one.level in apart else 0, order.get(one.case, len(order))))
     level = [suite.factor.name if suite.factor else "Level"] if any(one.level is not None for one in own) else []
     heads = [of_data("Case", "left"), *map(of_data, level), of_data("Tracer", "left")]
-    rows = [
-        [
-            _case(one, catalogue),
-            *(one.level or "" for _ in level),
-            names.tool_with_version(one),
-            *(column.cell(one) if column.words(one) != units.MISSING else "" for column in view.guide),
-        ]
-        for one in own[:MAX_ROWS]
-    ]
+    rows = []
+    for one in own[:MAX_ROWS]:
+        cells = (column.cell(one) if column.words(one) != units.MISSING else "" for column in view.guide)
+        rows.append([_case(one, catalogue), *(one.level or "" for _ in level), names.tool_with_version(one), *cells])
     more = f", whose page has {len(own) - MAX_ROWS} more" if len(own) > MAX_ROWS else ""
     where = links.machine(own[0].submission), links.suite(suite.id, suite.title)
     table = Table([*heads, *(of_data(column.head.label) for column in view.guide)], rows)
@@ -122,22 +113,19 @@ def _suite(suite: Suite, found: Iterable[Number], catalogue: Catalogue) -> list[
 
 
 def _kernels(suite: Suite, case_id: str, catalogue: Catalogue) -> list[Part]:
-    """The sound counts of a case by kernel and tracer version, for each architecture; nothing where there are none."""
-    parts: list[Part] = []
+    tables: list[Part] = []
     for found in matrices_of_case(catalogue, suite, case_id):
         rows = []
         for row, tracer in product(found.rows, found.tracers):
             counts = [instructions.cell(one) if one and one.is_sound else "" for one in found.line(row, tracer)]
             if any(counts):
                 rows.append([bracketed(instructions.short(tracer), row.level), *counts])
-        heads = (
-            of_data(names.architecture(found.architecture), "left"),
-            *map(of_data, kernel_names(found.kernels).values()),
-        )
-        parts += [Table(heads, rows)] if rows else []
+        architecture = of_data(names.architecture(found.architecture), "left")
+        heads = (architecture, *map(of_data, kernel_names(found.kernels).values()))
+        tables += [Table(heads, rows)] if rows else []
     case = links.case(case_id, catalogue.titles.get(case_id, case_id))
     said = say("Instructions that one event adds, {}, [counted in emulated machines](/kernels/): no times.", case)
-    return [*parts, said] if parts else []
+    return [*tables, said] if tables else []
 
 
 CHART, PAGE = "static-and-dynamic", "/guide/probes/"
@@ -163,10 +151,16 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     found, machine = evidence(catalogue), reference.machine
     tracers = sorted(found.by_tracer(machine), key=lambda one: -len(list(_parts(found, machine, [one]))))
     known = list(_parts(found, machine, tracers))
-    dots = [
-        Dot(f"{place}: {_called(found, part)}", f"{kind}, {KINDS[part.basis]}", part.cost)
-        for place, kind, part in known
-    ]
+    dots = []
+    for place, kind, part in known:
+        name = part.title or part.name
+        if part.added:
+            one = part.added[0]
+            case = found.case_of[one.case]
+            # A probe of a user's function, with what the kernel does with its first instruction.
+            how = mechanism_of(case, one) if "uprobe" in case.needs else None
+            name = f"{one.title}, {how}" if how else one.title
+        dots.append(Dot(f"{place}: {name}", f"{kind}, {KINDS[part.basis]}", part.cost))
     if not dots:
         return []
     where = names.machine_name(reference)
@@ -177,16 +171,6 @@ def charts(catalogue: Catalogue) -> list[Chart]:
         "A raw tracepoint is that of all system calls."
     )
     return [cost_chart(CHART, title, sentence, dots, series=series, page=PAGE)]
-
-
-def _called(found: Evidence, part: CostRow) -> str:
-    """A probe by its name; one of a user's function with what the kernel does with the first instruction."""
-    if not part.added:
-        return part.title or part.name
-    one = part.added[0]
-    case = found.case_of[one.case]
-    how = mechanism_of(case, one) if "uprobe" in case.needs else None
-    return f"{one.title}, {how}" if how else one.title
 
 
 def _parts(found: Evidence, machine: str, tracers: list[str]) -> Iterator[tuple[str, str, CostRow]]:
@@ -220,11 +204,8 @@ EVENTS = {
 }
 """Cases of the suite `programs` that count one kind of event, to what it is called."""
 
-TALK = "piotrowski-2023-tracing-overhead"
-"""The source that printed the same cases for D and for bpftrace."""
-
-LANGUAGES = {"dtrace": "D", "bpftrace": "bpftrace"}
-"""The two tools, to what their scripts are called."""
+TALK = "piotrowski-2023-tracing-overhead"  # the source that printed the same cases for D and for bpftrace
+LANGUAGES = {"dtrace": "D", "bpftrace": "bpftrace"}  # the two tools, to what their scripts are called
 
 TWINS = ("per-event", "usdt")
 """The suites whose pairs are shown; those of `user-probes` ask the same of other instructions."""
@@ -236,14 +217,16 @@ def write_companion(catalogue: Catalogue) -> dict[str, str]:
 
 
 def _rates(catalogue: Catalogue) -> Iterator[Part]:
-    """Every program with its rates, and of each type of event the program that makes most of them."""
     counted, found = event_rates(catalogue), evidence(catalogue)
     if not counted:
         yield say("No machine has counted events of real programs yet: `probe-effect measure programs` does.")
         return
     programs = dict.fromkeys(one.level for own in counted.values() for one in own)
     by_kind = [{one.level: one for one in own} for own in counted.values()]
-    rows = [(program, *(_rate(kind.get(program)) for kind in by_kind)) for program in programs]
+    rows: list[Sequence[object]] = []
+    for program in programs:
+        numbers = (kind.get(program) for kind in by_kind)
+        rows.append((program, *(links.number(one, "cost", units.rate(rate_hz(one))) if one else "" for one in numbers)))
     yield Table([*columns("program"), *map(of_data, counted)], rows)
     first = next(iter(counted.values()))[0]
     yield say(
@@ -255,11 +238,17 @@ def _rates(catalogue: Catalogue) -> Iterator[Part]:
         links.suite(first.submission.suite),
         names.tool_with_version(first),
     )
-    program, predicted = ("program", "Most of them in"), ("predicted", "Rate × cost of counting one")
-    yield Table(
-        columns("event", program, "event-rate", predicted, ("band", "Band"), "slowdown-of-program"),
-        [_most(title, own[0], _predicted(found, own[0])) for title, own in counted.items()],
-    )
+    rows = []
+    for title, (one, *_) in counted.items():
+        like = found.case_of[one.case].like
+        cost = found.costs.get((one.submission.machine, one.tracer, like)) if like else None
+        estimate = slowdown_at(cost.known_cost, rate_hz(one)) if cost else None
+        slowdown = units.interval(estimate, units.SHARE) if estimate else ""
+        band = BANDS[places(estimate)[1]].range if estimate else ""  # by its upper end
+        took = links.number(one, "cost", parts.slowdown(one))
+        rows.append((links.case(one.case, title), one.level, units.rate(rate_hz(one)), slowdown, band, took))
+    most_in, predicted = ("program", "Most of them in"), ("predicted", "Rate × cost of counting one")
+    yield Table(columns("event", most_in, "event-rate", predicted, ("band", "Band"), "slowdown-of-program"), rows)
     yield say(
         "The cost is that of the like event in a tight loop on the same machine; the band is that of the upper end.\n"
         "*Measured* is by how much longer that program took while they were counted."
@@ -271,14 +260,14 @@ def event_rates(catalogue: Catalogue) -> dict[str, list[Number]]:
 
     All are from one machine: that of most of the numbers that pages quote.
     """
-    found = [one for one in home_numbers(catalogue.numbers).values() if one.case in EVENTS and one.baseline]
-    machines = [one.submission.machine for one in found]
-    own = sorted((one for one in found if one.submission.machine == mode(machines)), key=rate_hz, reverse=True)
-    made = {}
+    counted = [one for one in home_numbers(catalogue.numbers).values() if one.case in EVENTS and one.baseline]
+    machines = [one.submission.machine for one in counted]
+    own = sorted((one for one in counted if one.submission.machine == mode(machines)), key=rate_hz, reverse=True)
+    by_event = {}
     for case, title in EVENTS.items():
-        tool = min((one.tracer for one in own if one.case == case), default=None)
-        made[title] = [one for one in own if one.case == case and one.tracer == tool]
-    return {title: numbers for title, numbers in made.items() if numbers}
+        if tools := [one.tracer for one in own if one.case == case]:
+            by_event[title] = [one for one in own if one.case == case and one.tracer == min(tools)]
+    return by_event
 
 
 def rate_hz(one: Number) -> float:
@@ -286,25 +275,9 @@ def rate_hz(one: Number) -> float:
     return units.NS_PER_SECOND / one.baseline.value if one.baseline and one.baseline.value else 0.0
 
 
-def _predicted(found: Evidence, one: Number) -> Estimate | None:
-    """The rate times the cost of the like event in a tight loop of the same machine; None where that has no cost."""
-    like = found.case_of[one.case].like
-    cost = found.costs.get((one.submission.machine, one.tracer, like)) if like else None
-    return slowdown_at(cost.known_cost, rate_hz(one)) if cost else None
-
-
-def _most(title: str, one: Number, predicted: Estimate | None) -> Sequence[object]:
-    """A row of a type of event, for the program that makes most of them."""
-    slowdown = units.interval(predicted, units.SHARE) if predicted else ""
-    band = BANDS[places(predicted)[1]].range if predicted else ""  # by its upper end
-    measured = links.number(one, "cost", parts.slowdown(one))
-    return links.case(one.case, title), one.level, units.rate(rate_hz(one)), slowdown, band, measured
-
-
 def _languages(catalogue: Catalogue) -> Iterator[Part]:
-    """Every case with a script in both languages, a row for each, and where its time and count are from."""
     printed = {
-        (figure.case, figure.tracer): safe(f'{{{{< number "{TALK}.{figure.figure}" >}}}}')
+        (figure.case, figure.tracer): parts.shortcode("number", f"{TALK}.{figure.figure}")
         for source in catalogue.sources
         for figure in source.figures
         if source.id == TALK and figure.figure.startswith(("ns_dtrace_", "ns_bpftrace_"))  # of its own two systems
@@ -312,7 +285,12 @@ def _languages(catalogue: Catalogue) -> Iterator[Part]:
     rows: list[Sequence[object]] = []
     timed: list[Number] = []
     counted: list[Number] = []
-    for suite, case, scripts in _twins(catalogue):
+    twins = ((folder, case) for folder in catalogue.suites if folder.suite.id in TWINS for case in folder.suite.cases)
+    for folder, case in twins:
+        paths = {tool: script_path(folder.folder, case.id, tool) for tool in LANGUAGES}
+        scripts = {tool: linux_form(path) or path for tool, path in paths.items() if path}
+        if case.probe == "none" or len(scripts) < len(LANGUAGES):
+            continue
         times = of_both(catalogue.numbers.of_case(case.id))
         counts = of_both(catalogue.numbers.of_case(case.id, "instructions"))
         theirs = {tool: printed.get((case.id, tool), "") for tool in LANGUAGES}
@@ -320,8 +298,12 @@ def _languages(catalogue: Catalogue) -> Iterator[Part]:
         if times or counts or any(theirs.values()):
             question = links.case(case.id, case.title)
             for tool, language in LANGUAGES.items():
-                run = say("{} {}", language, script(f"{suite}/{scripts[tool].name}", "line"))
-                rows.append((question, run, _time(times.get(tool)), links.count(counts.get(tool)), theirs[tool]))
+                run = say("{} {}", language, script(f"{folder.suite.id}/{scripts[tool].name}", "line"))
+                time: object = ""
+                if one := times.get(tool):
+                    text = units.value(one.cost, units.DURATION) if one.is_clear else parts.cost(one)
+                    time = links.number(one, "cost", text)
+                rows.append((question, run, time, links.count(counts.get(tool)), theirs[tool]))
                 question = Markup("the same")
     if not rows:
         yield "No case has been measured in both languages yet."
@@ -330,43 +312,19 @@ def _languages(catalogue: Catalogue) -> Iterator[Part]:
     yield Table(columns(*heads), rows)
     of_time = "*Time*: of one event on {}, with {} and {}, in runs of their own; the interval is behind the link."
     of_counts = "*Instructions*: of one event, counted under Linux {}, with {} and {}."
+    kernels, tools = (one.submission.document.system.kernel_release for one in counted), names.tool_with_version
     yield together(
-        timed and say(of_time, links.machine(timed[0].submission), *map(names.tool_with_version, timed)),
-        counted
-        and say(
-            of_counts, counted[0].submission.document.system.kernel_release, *map(names.tool_with_version, counted)
-        ),
+        timed and say(of_time, links.machine(timed[0].submission), *map(tools, timed)),
+        counted and say(of_counts, next(kernels), *map(tools, counted)),
         say("*Printed*: by the talk of 2023, which ran D on FreeBSD and bpftrace on Linux, on one model of machine."),
         say("An empty cell: nobody measured both."),
     )
 
 
-def _twins(catalogue: Catalogue) -> Iterator[tuple[str, Case, dict[str, Path]]]:
-    """Suite, case and the script of each tool, of every case with a script in both languages."""
-    for name, folder in catalogue.by_suite.items():
-        for case in folder.suite.cases if name in TWINS else ():
-            paths = {tool: script_path(folder.folder, case.id, tool) for tool in LANGUAGES}
-            scripts = {tool: linux_form(path) or path for tool, path in paths.items() if path}
-            if case.probe != "none" and scripts.keys() == LANGUAGES.keys():
-                yield name, case, scripts
-
-
-def _rate(one: Number | None) -> object:
-    return links.number(one, "cost", units.rate(rate_hz(one))) if one else ""
-
-
-def _time(one: Number | None) -> object:
-    if one is None:
-        return ""
-    return links.number(one, "cost", units.value(one.cost, units.DURATION) if one.is_clear else parts.cost(one))
-
-
-def of_both(found: Sequence[Number]) -> dict[str, Number]:
+def of_both(numbers: Sequence[Number]) -> dict[str, Number]:
     """Tool to its number, of the newest machine that has both; of several versions the first by name."""
-    sound = [one for one in found if one.leads]
-    for machine in dict.fromkeys(one.submission.machine for one in sound):
-        own = sorted((one for one in sound if one.submission.machine == machine), key=lambda one: one.tracer)
-        by_tool = {tool: next((one for one in own if names.tool_of(one.tracer) == tool), None) for tool in LANGUAGES}
-        if all(by_tool.values()):
-            return {tool: one for tool, one in by_tool.items() if one}
+    for own in grouped_by((one for one in numbers if one.leads), lambda one: one.submission.machine).values():
+        by_tool = grouped_by(sorted(own, key=lambda one: one.tracer), lambda one: names.tool_of(one.tracer))
+        if by_tool.keys() >= LANGUAGES.keys():
+            return {tool: by_tool[tool][0] for tool in LANGUAGES}
     return {}

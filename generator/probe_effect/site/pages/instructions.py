@@ -4,22 +4,18 @@ Cells, flags and sentences on changes say more or fewer, never a time.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from probe_effect import units
-from probe_effect.compare.comparison import (
-    ANOTHER_ARCHITECTURE,
-    REPEATABILITY_LIMIT_RATIO,
-    UNTRACED_LIMIT_RATIO,
-    Comparison,
-)
+from probe_effect.compare import comparison
+from probe_effect.compare.comparison import REPEATABILITY_LIMIT_RATIO, Comparison
 from probe_effect.compare.kernels import column_of
 from probe_effect.compare.paths import OTHER, AddedPath, differences, paths_of, plain, purpose_of
 from probe_effect.model import Estimate
 from probe_effect.numbers.names import at_level, quoted
 from probe_effect.numbers.submission import Number, Submission
-from probe_effect.site.pages.parts import Link, Table, column
+from probe_effect.site.pages.parts import Link, Table, columns
 from probe_effect.store.further_tables import Classes, Stack, summed
 from probe_effect.store.suite_file import Suite
 from probe_effect.toml import beside
@@ -55,14 +51,13 @@ def made(one: Number | None) -> str:
     return f"{cell(one)}, {mechanism}" if mechanism else cell(one)
 
 
+LIMIT = units.stated(REPEATABILITY_LIMIT_RATIO, units.SHARE)
+"""The change from which on two counts differ, in per cent, as text."""
+
+
 def share(case: Number) -> str:
     """The share of an untraced operation that an event adds, in per cent, as text."""
     return units.percent(case.added_ratio)
-
-
-def limit() -> str:
-    """The change from which on two counts differ, in per cent, as text."""
-    return units.stated(REPEATABILITY_LIMIT_RATIO, units.SHARE)
 
 
 def change(found: Comparison) -> str:
@@ -94,12 +89,12 @@ def words_of_outcomes() -> dict[str, object]:
     words: dict[str, Any] = beside(__file__, "outcomes")["instructions"]
     return words | {
         "limit_ratio": REPEATABILITY_LIMIT_RATIO,
-        "untraced_limit_ratio": UNTRACED_LIMIT_RATIO,
-        "another_architecture": ANOTHER_ARCHITECTURE,
+        "untraced_limit_ratio": comparison.UNTRACED_LIMIT_RATIO,
+        "another_architecture": comparison.ANOTHER_ARCHITECTURE,
     }
 
 
-def listed(words: Sequence[str]) -> str:
+def listed(words: Iterable[str]) -> str:
     """At least one word: `a`, `a and b`, `a, b and c`."""
     *others, last = words
     return f"{', '.join(others)} and {last}" if others else last
@@ -125,12 +120,6 @@ def short(name: str) -> str:
     return name.partition(",")[0]
 
 
-def side(one: Number, kernels: Mapping[str, str]) -> str:
-    """The tracer and the kernel of one side of a change."""
-    column = column_of(one)
-    return f"{column.tracer}, {kernels[column.kernel]}"
-
-
 def _more(found: Comparison) -> str:
     word = "more" if found.difference.value > 0 else "fewer"
     ratio = found.change_ratio
@@ -148,14 +137,9 @@ def _whole(found: Estimate | None) -> str:
     return units.count(found.value if found else None)
 
 
-MOST_FUNCTIONS = 24
-"""Rows of a table of functions; the others are one row, and whole in the CSV."""
-
-MOST_NAMED = 5
-"""Functions by which a change is explained."""
-
-LEAST_WIDTH = 0.3
-"""A box narrower than that, in per cent of the drawing, is left out."""
+MOST_FUNCTIONS = 24  # rows of a table of functions; the others are one row, and whole in the CSV
+MOST_NAMED = 5  # functions by which a change is explained
+LEAST_WIDTH = 0.3  # a box narrower than that, in per cent of the drawing, is left out
 
 PACKAGED = re.compile(r" (\d+\.\d+(?:\.\d+)?)-")
 """The release of the kernel in the name of its package: `linux-image-6.1.0-50-amd64 6.1.176-1 (bookworm)`."""
@@ -190,7 +174,7 @@ def sentence(path: AddedPath) -> str:
 def kinds(path: AddedPath) -> str:
     """What a count hides, as far as there is any: `2 returns from a trap, 12 indirect calls or jumps`."""
     total = path.total
-    found = (
+    classes = (
         (total.traps, "return{s} from a trap"),
         (total.indirect, "indirect call{s} or jump{s}"),
         (total.returns, "return{s}"),
@@ -198,30 +182,27 @@ def kinds(path: AddedPath) -> str:
         (total.flags, "that mask{v} interrupts or change{v} gs"),
         (total.repetitions, "repetition{s} of a string instruction, of which hardware retires none"),
     )
-    said = (
-        (number, words.format(s="" if number == 1 else "s", v="s" if number == 1 else "")) for number, words in found
-    )
-    return ", ".join(f"{number} {words}" for number, words in said if number > 0)
+    endings = {True: {"s": "", "v": "s"}, False: {"s": "s", "v": ""}}
+    return ", ".join(f"{number} {words.format(**endings[number == 1])}" for number, words in classes if number > 0)
 
 
 def table(path: AddedPath, submission: Submission) -> Table:
     """The functions that execute most, each with its source and what it is for, and one row of the others."""
-    whole, found = path.total.instructions, list(path.by_function().items())
+    whole, functions = path.total.instructions, list(path.by_function().items())
     release = PACKAGED.search(submission.document.run.packages.get("kernel", ""))
     base = f"https://elixir.bootlin.com/linux/v{release[1]}/A/ident/" if release else ""
-    rows: list[tuple[object, ...]] = []
-    for name, one in found[:MOST_FUNCTIONS]:
+
+    def row(name: object, one: Classes, purpose: str) -> tuple[object, ...]:
+        has_share = whole > 0 and one.instructions > 0
+        return name, signed(one), units.percent(one.instructions / whole) if has_share else "", purpose
+
+    rows = []
+    for name, one in functions[:MOST_FUNCTIONS]:
         has_source = base and re.fullmatch(r"\w+", name, re.ASCII)
-        rows.append((Link(name, base + name) if has_source else name, *_counted(one, whole), purpose_of(name)))
-    if rest := [one for _, one in found[MOST_FUNCTIONS:]]:
-        rows.append((f"{len(rest)} others", *_counted(summed(rest), whole), ""))
-    return Table([column(name) for name in ("function", "function-instructions", "function-share", "purpose")], rows)
-
-
-def _counted(one: Classes, whole: int) -> tuple[str, str]:
-    """The instructions, and their share of those of the event."""
-    has_share = whole > 0 and one.instructions > 0
-    return signed(one), units.percent(one.instructions / whole) if has_share else ""
+        rows.append(row(Link(name, base + name) if has_source else name, one, purpose_of(name)))
+    if rest := [one for _, one in functions[MOST_FUNCTIONS:]]:
+        rows.append(row(f"{len(rest)} others", summed(rest), ""))
+    return Table(columns("function", "function-instructions", "function-share", "purpose"), rows)
 
 
 def signed(one: Classes) -> str:
@@ -294,5 +275,5 @@ def functions(first: Number, second: Number) -> dict[str, tuple[int, int]]:
 
 def changed(first: Number, second: Number) -> str:
     """The functions that differ most, with their difference; empty where there are none."""
-    found = list(functions(first, second).items())[:MOST_NAMED]
-    return ", ".join(f"{name} {now - was:+}".replace("-", units.MINUS) for name, (was, now) in found)
+    most = list(functions(first, second).items())[:MOST_NAMED]
+    return ", ".join(f"{name} {now - was:+}".replace("-", units.MINUS) for name, (was, now) in most)

@@ -1,25 +1,20 @@
-"""What changed from kernel to kernel and from version to version of a tracer, and the charts of a suite's counts."""
+"""What changed from kernel to kernel and from version to version of a tracer, and the charts of a suite's counts.
+
+A few counts have a page over every release of Linux: their charts, and what changed from one release to the next.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter, itemgetter
+from functools import partial
+from itertools import product
+from operator import attrgetter
 from typing import NamedTuple
 
 from markupsafe import Markup
 
 from probe_effect import units
+from probe_effect.compare import kernels as counted
 from probe_effect.compare.comparison import Comparison, largest
-from probe_effect.compare.kernels import (
-    Matrix,
-    between_kernels,
-    between_versions,
-    column_of,
-    explanation_of,
-    kernel_names,
-    matrices,
-    names_of_all,
-    row_of,
-    series,
-)
+from probe_effect.compare.kernels import Matrix, column_of, explanation_of, kernel_names, matrices, names_of_all, series
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import grouped_by
@@ -27,9 +22,9 @@ from probe_effect.numbers.submission import Number
 from probe_effect.site.charts.curves import CountPoint, panels_chart
 from probe_effect.site.charts.dots import Dot, instruction_chart
 from probe_effect.site.charts.theme import Chart
-from probe_effect.site.pages import addresses, instructions, links
+from probe_effect.site.pages import addresses, instructions, links, parts
 from probe_effect.site.pages.instructions import CERTAIN, said_of, short, tracer
-from probe_effect.site.pages.parts import Fold, Heading, Items, Part, Pieces, Table, column, page, reference, section
+from probe_effect.site.pages.parts import Fold, Heading, Items, Part, Pieces, Table, columns, of_data, section
 from probe_effect.site.pages.text import bracketed, coded, link, listed, safe, say
 from probe_effect.store.beside_files import Explanation
 
@@ -63,7 +58,6 @@ def by_kernel(found: Matrix, by: str = "kernels", page: str | None = None) -> li
 
 
 def _by_version(found: Matrix) -> list[Chart]:
-    """A panel for each case counted with several versions of the tool that has most of them, a line for each kernel."""
     versions = grouped_by(found.tracers, lambda name: name.partition(" ")[0])
     tool, own = max(versions.items(), key=lambda pair: len(pair[1]))
     kernels = kernel_names(found.kernels)
@@ -96,17 +90,17 @@ def _panels(
     if not drawn:
         return []
     left_out = "" if len(drawn) == len(points) else " A case with but one place has no panel."
-    chart = panels_chart(
-        chart_name(found, name),
-        _title(found, by),
-        f"Instructions that one event adds, a panel for each case and a line for each {line}.",
-        drawn,
-        places=list(places),
-        series=list(dict.fromkeys(series)),
-        note=f"Each panel has its own scale, from 0 to the number above it. {NOTE}{left_out}",
-        page=page or addresses.architecture(found.architecture),
-    )
-    return [chart]
+    return [
+        panels_chart(
+            *_name_and_title(found, name, by),
+            f"Instructions that one event adds, a panel for each case and a line for each {line}.",
+            drawn,
+            places=list(places),
+            series=list(dict.fromkeys(series)),
+            note=f"Each panel has its own scale, from 0 to the number above it. {NOTE}{left_out}",
+            page=page or addresses.architecture(found.architecture),
+        )
+    ]
 
 
 def short_names(found: Matrix) -> list[str]:
@@ -115,35 +109,32 @@ def short_names(found: Matrix) -> list[str]:
 
 
 def _by_tracer(found: Matrix) -> list[Chart]:
-    drawn, kernels = _drawn(found), kernel_names(found.kernels)
+    drawn = _drawn(found)
     if not drawn:
         return []
     of_kernel = grouped_by(drawn, lambda one: column_of(one).kernel)
     # Of kernels with as many tracers the newest.
     newest_first = sorted(of_kernel, key=found.kernels.index, reverse=True)
     kernel = max(newest_first, key=lambda name: len({column_of(one).tracer for one in of_kernel[name]}))
-    own, series = of_kernel[kernel], list(dict.fromkeys(map(short, found.tracers)))
+    own, series, called = of_kernel[kernel], list(dict.fromkeys(map(short, found.tracers))), kernel_names(found.kernels)
     how = "tracer by tracer" if len({one.tracer for one in own}) > 1 else f"with {series[0]}"
-    chart = instruction_chart(
-        chart_name(found, "tracers"),
-        _title(found, f"tracer, {kernels[kernel]}"),
-        f"Instructions that one event adds on {kernels[kernel]}, {how}.",
-        [Dot(names.with_level(one), tracer(one), one.known_cost, one.tracer) for one in own],
-        series=series,
-        note=NOTE if len(drawn) < len(_counted(found)) else None,
-        page=addresses.architecture(found.architecture),
-    )
-    return [chart]
+    return [
+        instruction_chart(
+            *_name_and_title(found, "tracers", f"tracer, {called[kernel]}"),
+            f"Instructions that one event adds on {called[kernel]}, {how}.",
+            [Dot(names.with_level(one), tracer(one), one.known_cost, one.tracer) for one in own],
+            series=series,
+            note=NOTE if len(drawn) < len(_counted(found)) else None,
+            page=addresses.architecture(found.architecture),
+        )
+    ]
 
 
-def _title(found: Matrix, by: str) -> str:
-    return said_of(found.suite, f"instructions on {names.architecture(found.architecture)} by {by}")
-
-
-def chart_name(found: Matrix, by: str) -> str:
-    """The name of a chart, which is part of an address: those of x86-64 were there before any other architecture."""
+def _name_and_title(found: Matrix, name: str, by: str) -> tuple[str, str]:
+    """The name of a chart is part of an address: those of x86-64 were there before any other architecture."""
     word = names.architecture(found.architecture)
-    return f"instructions-{'' if word == names.X86_64 else f'{word}-'}{found.suite.id}-{by}"
+    title = said_of(found.suite, f"instructions on {word} by {by}")
+    return f"instructions-{'' if word == names.X86_64 else f'{word}-'}{found.suite.id}-{name}", title
 
 
 def _drawn(found: Matrix) -> list[Number]:
@@ -153,11 +144,10 @@ def _drawn(found: Matrix) -> list[Number]:
 
 def _counted(found: Matrix) -> list[Number]:
     rows = set(found.events())
-    return [one for one in found.all() if one.cost is not None and row_of(one) in rows]
+    return [one for one in found.all() if one.cost is not None and counted.row_of(one) in rows]
 
 
-AFTER_MACHINES = 1000
-"""The weight of the page of changes, which comes after those of the machines."""
+AFTER_MACHINES = 1000  # the weight of the page of changes, which comes after those of the machines
 
 
 class Comparing(NamedTuple):
@@ -178,28 +168,31 @@ class Comparing(NamedTuple):
 
 
 WAYS = (
-    Comparing("From kernel to kernel", between_kernels, instructions.between_kernels, "kernel", "tracer"),
-    Comparing("From version to version", between_versions, instructions.between_versions, "tracer", "kernel"),
+    Comparing("From kernel to kernel", counted.between_kernels, instructions.between_kernels, "kernel", "tracer"),
+    Comparing("From version to version", counted.between_versions, instructions.between_versions, "tracer", "kernel"),
 )
 
 
 def changes(found: Sequence[Matrix]) -> dict[Comparing, list[Comparison]]:
     """Every change from kernel to kernel, and from version to version, the largest first."""
-    pairs = {way: way.of_all(found) for way in WAYS}
-    listed = {way: largest(some, len(some)) for way, some in pairs.items() if some}
-    return {way: some for way, some in listed.items() if some}
+    pairs = ((way, way.of_all(found)) for way in WAYS)
+    return {way: ordered for way, some in pairs if (ordered := largest(some, len(some)))}
 
 
 def causes(found: Iterable[Matrix], known: Iterable[Explanation]) -> dict[Explanation, set[str]]:
     """Each known cause of a change, to the ids of the numbers that are more or fewer by it than the one before."""
-    pairs = [(explanation_of(one, known), one.second.id) for each in found for way in WAYS for one in way.changes(each)]
-    groups = grouped_by((pair for pair in pairs if pair[0]), itemgetter(0))
-    return {cause: {number for _, number in own} for cause, own in groups.items() if cause}
+    by_cause: dict[Explanation, set[str]] = {}
+    for one in (one for each in found for way in WAYS for one in way.changes(each)):
+        if cause := explanation_of(one, known):
+            by_cause.setdefault(cause, set()).add(one.second.id)
+    return by_cause
 
 
 def cause_text(known: Explanation) -> Markup:
     """Why a count changed, with where that can be checked and how sure it is."""
-    return say("{}{} {}", coded(known.says), listed(map(reference, known.references), ""), CERTAIN[known.certainty])
+    return say(
+        "{}{} {}", coded(known.says), listed(map(parts.reference, known.references), ""), CERTAIN[known.certainty]
+    )
 
 
 def cause_address(known: Explanation) -> str:
@@ -217,7 +210,7 @@ def write(catalogue: Catalogue) -> str | None:
     }
     found = matrices(catalogue)
     every = changes(found)
-    return page(front, _parts(found, every, catalogue)) if every else None
+    return parts.page(front, _parts(found, every, catalogue)) if every else None
 
 
 def _parts(
@@ -229,7 +222,7 @@ def _parts(
         units.count(sum(map(len, every.values()))),
     )
     rules = (
-        say("Two counts differ if their ranges do not overlap and they are more than {} apart.", instructions.limit()),
+        say("Two counts differ if their ranges do not overlap and they are more than {} apart.", instructions.LIMIT),
         "A small count must also change by more than counts of the same event differ from each other.",
         "Flagged counts and cases without events are excluded.",
         say(
@@ -261,34 +254,110 @@ def _parts(
 def _changed(
     way: Comparing, own: Sequence[Comparison], causes: Mapping[Comparison, object], kernels: Mapping[str, str]
 ) -> Iterator[Part]:
-    """The changes of a case in one way, and the functions of which their events differ."""
-
     def place(one: Number, field: str) -> str:
         name: str = getattr(column_of(one), field)
         return kernels.get(name, short(name))
 
     yield say("{}:", way.title)
-    yield Table(
-        [column(name) for name in ("architecture", way.same, "change", "counts", "from", "to", "cause")],
-        [
-            (
-                names.architecture(one.second.submission.architecture),
-                bracketed(place(one.second, way.same), one.second.level),
-                instructions.change(one),
-                Pieces([links.count(one.first), " to ", links.count(one.second)]),
-                place(one.first, way.differs),
-                place(one.second, way.differs),
-                causes.get(one, "unknown"),
-            )
-            for one in own
-        ],
-    )
+    rows = []
+    for one in own:
+        ends = (one.first, one.second)
+        what = bracketed(place(one.second, way.same), one.second.level), instructions.change(one)
+        counts = Pieces.joined(map(links.count, ends), " to ")
+        sides = (place(side, way.differs) for side in ends)
+        architecture = names.architecture(one.second.submission.architecture)
+        rows.append((architecture, *what, counts, *sides, causes.get(one, "unknown")))
+    yield Table(columns("architecture", way.same, "change", "counts", "from", "to", "cause"), rows)
     lines = []
     for text, some in grouped_by(own, lambda one: instructions.changed(one.first, one.second)).items():
         if text:
             # `arm64, libbpf 1.1 and bpftrace 0.23.2, Linux 6.12.117 to 7.3: do_trap +8.`
             where = names.architecture(some[0].second.submission.architecture)
-            same = instructions.listed(list(dict.fromkeys(place(one.second, way.same) for one in some)))
-            ends = (place(side, way.differs) for side in (some[0].first, some[0].second))
-            lines.append(say("{}, {}, {} to {}: {}.", where, same, *ends, text))
+            same = instructions.listed(dict.fromkeys(place(one.second, way.same) for one in some))
+            sides = (place(side, way.differs) for side in (some[0].first, some[0].second))
+            lines.append(say("{}, {}, {} to {}: {}.", where, same, *sides, text))
     yield Items(lines)
+
+
+UNKNOWN_ABOVE_RATIO = 0.05
+"""Of smaller changes nobody looked for the cause, so that it is not said either that none was found."""
+
+SERIES, SERIES_FEED = "/kernels/series/", "/kernels/series.xml"
+
+
+def series_charts(catalogue: Catalogue) -> list[Chart]:
+    """The charts of a few counts over every release of Linux."""
+    return [chart for found in series(catalogue) for chart in by_kernel(found, "releases", SERIES)]
+
+
+def write_series(catalogue: Catalogue) -> str | None:
+    """The page of a few counts over every release of Linux; None before any of its cells was counted."""
+    front = {
+        "title": "Over releases",
+        "description": "A few probes counted on many releases of Linux, and what changed from one to the next.",
+        "weight": AFTER_MACHINES + 1,
+        "open": 1,
+    }
+    found = series(catalogue)
+    return parts.page(front, _series_parts(found, catalogue)) if found else None
+
+
+def _series_parts(each: Sequence[Matrix], catalogue: Catalogue) -> Iterator[Part]:
+    yield say(
+        "A few probes are counted on every release of Linux: each chart has the instructions that one event adds. "
+        "Each section names the releases that changed a count by more than {}. Changes are also a {}.",
+        units.stated(counted.LEAST_CHANGE_RATIO, units.SHARE),
+        link("feed", SERIES_FEED),
+    )
+    rules = (
+        "A count is compared with that of the last release before it that has one.",
+        "Each release of Debian has its own compiler: between two releases of Debian, a change may be the compiler's.",
+        "If both events were recorded, up to five functions follow that execute more or fewer instructions.",
+        say(
+            "A known cause has a link. “Cause unknown” is said of changes above {}; for smaller ones nobody has looked "
+            "for it.",
+            units.stated(UNKNOWN_ABOVE_RATIO, units.SHARE),
+        ),
+    )
+    yield Fold("What counts as a change", [Items(rules)])
+    titles = catalogue.titles
+    for found in each:
+        name = names.architecture(found.architecture)
+        yield Heading(say("{} on {}", found.suite.title, name))
+        yield from (parts.chart(one.name) for one in by_kernel(found, "releases", SERIES))
+        steps = grouped_by(counted.series_changes(found), partial(_step, found))
+        for step, changes in steps.items():
+            yield say("**{}**", step)
+            yield Items([_with_cause(one, catalogue) for one in changes])
+        if not steps:
+            yield "No two neighbours differ."
+        rows = []
+        for row, name_of in product(found.rows, found.tracers):
+            if found.along_kernels(row, name_of):
+                case, counts = links.case(row.case, titles[row.case]), map(links.count, found.line(row, name_of))
+                rows.append((case, short(name_of), *counts))
+        table = Table([*columns("case", "tracer"), *map(of_data, short_names(found))], rows)
+        yield Fold(f"Every count, {found.suite.title}, {name}", [table])
+
+
+def _with_cause(one: Comparison, catalogue: Catalogue) -> str:
+    why = explanation_of(one, catalogue.explanations)
+    unknown = "; cause unknown" if abs(one.change_ratio or 0) > UNKNOWN_ABOVE_RATIO else ""
+    return say("{}{}.", _what(one), say("; {}", link("cause", cause_address(why))) if why else unknown)
+
+
+def series_sentence(found: Comparison, among: Matrix) -> str:
+    """`6.12.107 to 6.12.117, x86-64: Uprobe with libbpf 1.1 +3.1 % (1585 to 1634): return_thunk +8`."""
+    return f"{_step(among, found)}, {names.architecture(among.architecture)}: {_what(found)}"
+
+
+def _step(among: Matrix, found: Comparison) -> str:
+    called = dict(zip(among.kernels, short_names(among), strict=True))
+    return " to ".join(called[column_of(side).kernel] for side in (found.first, found.second))
+
+
+def _what(found: Comparison) -> str:
+    what = f"{found.second.title} with {instructions.tracer(found.second)} {instructions.change(found)}"
+    functions = instructions.changed(found.first, found.second)
+    told = f"{what} ({' to '.join(instructions.counts(found))})"
+    return f"{told}: {functions}" if functions else told

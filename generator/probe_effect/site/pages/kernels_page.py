@@ -1,10 +1,10 @@
 """The pieces of the first page on kernels: what probes take on each architecture, what changed, and what compares."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from operator import attrgetter
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from probe_effect import toml, units
 from probe_effect.compare.agreement import counted_orders
@@ -30,10 +30,10 @@ from probe_effect.numbers.published import DERIVED_MARK
 from probe_effect.numbers.shown import FIRST_SUITE
 from probe_effect.numbers.submission import Number, Submission
 from probe_effect.numbers.trends import MIN_PAIRS
-from probe_effect.site.pages import addresses, comparison, instructions, links, parts, series_page
+from probe_effect.site.pages import addresses, comparison, instructions, kernel_changes, links, parts
 from probe_effect.site.pages.architecture_page import plain_tracer
 from probe_effect.site.pages.kernel_changes import cause_text, changes, short_names
-from probe_effect.site.pages.parts import Heading, Items, Part, Pieces, Table, chart, column, fragment, of_data
+from probe_effect.site.pages.parts import Heading, Items, Part, Pieces, Table, chart, column, columns, fragment, of_data
 from probe_effect.site.pages.text import link, listed, say
 from probe_effect.store.beside_files import Explanation
 
@@ -50,13 +50,8 @@ class PrintedTime:
 
     @property
     def ns_per_instruction(self) -> float:
-        """The one over the other."""
+        """The printed time over the counted instructions."""
         return self.time_ns / self.count.known_cost.value
-
-    def is_ordered_as(self, other: Self) -> bool:
-        """Whether time and count say alike which of the two is more."""
-        counts = self.count.known_cost.value - other.count.known_cost.value
-        return (self.time_ns - other.time_ns) * counts > 0
 
 
 class TimedKernel(NamedTuple):
@@ -70,39 +65,30 @@ class TimedKernel(NamedTuple):
 
 def timed_kernels(catalogue: Catalogue) -> list[TimedKernel]:
     """What can be set beside each other, before the patch and with it; empty where no counts are of arm64."""
-    counts = _counts(catalogue)
+    cells = (one for found in matrices(catalogue) if found.architecture == FACTS["architecture"] for one in found.all())
+    sound = (one for one in cells if tool_of(one.tracer) == FACTS["tool"] and one.is_sound and one.known_cost.value > 0)
+    counts = {(one.case, column_of(one).kernel): one for one in sound}
     cases = {case.id: case for case in catalogue.cases()}
     made = {place: mechanism_of(cases[place[0]], one) for place, one in counts.items()}
-    found = []
+    timed = []
     for source in (one for one in catalogue.sources if one.id == SOURCE):
         figures = {one.figure: one for one in source.figures}
         for word, kernel in _kernels(made).items():
-            both = [
-                (figure, counts[case, kernel])
-                for name, case in CASES.items()
-                if (figure := figures.get(f"time_{word}_{name}"))
-                and figure.cost_ns
-                and made.get((case, kernel))
-                and made[case, kernel] == DONE[word].get(name.rpartition("_")[2])
-            ]
-            pairs = [PrintedTime(float(figure.cost_ns or 0), count) for figure, count in both]
-            found += [TimedKernel(source, both[0][0].platform or "", kernel, pairs)] if both else []
-    return found
-
-
-def _counts(catalogue: Catalogue) -> dict[tuple[str, str], Number]:
-    """The current sound counts above 0 of arm64 with the source's tool, by case and kernel."""
-    cells = (one for found in matrices(catalogue) if found.architecture == FACTS["architecture"] for one in found.all())
-    sound = (one for one in cells if tool_of(one.tracer) == FACTS["tool"] and one.is_sound and one.known_cost.value > 0)
-    return {(one.case, column_of(one).kernel): one for one in sound}
+            pairs, platforms = [], []
+            for name, case in CASES.items():
+                figure, how = figures.get(f"time_{word}_{name}"), made.get((case, kernel))
+                if figure and figure.cost_ns and how and how == DONE[word].get(name.rpartition("_")[2]):
+                    pairs.append(PrintedTime(float(figure.cost_ns), counts[case, kernel]))
+                    platforms.append(figure.platform or "")
+            timed += [TimedKernel(source, platforms[0], kernel, pairs)] if pairs else []
+    return timed
 
 
 def _kernels(made: dict[tuple[str, str], str | None]) -> dict[str, str]:
     """The kernel that stands for the source's without the patch, and that for the one with it, where there are such."""
-    nop = {kernel: how for (case, kernel), how in made.items() if case == CASES["uprobe_nop"]}
+    ordered = sorted((kernel for case, kernel in made if case == CASES["uprobe_nop"]), key=release_order)
     stepping, emulating = (
-        sorted((kernel for kernel, how in nop.items() if how == kind), key=release_order)
-        for kind in ("stepped", "emulated")
+        [kernel for kernel in ordered if made[CASES["uprobe_nop"], kernel] == how] for how in ("stepped", "emulated")
     )
     return {word: some[place] for word, some, place in (("xol", stepping, -1), ("emulation", emulating, 0)) if some}
 
@@ -110,15 +96,14 @@ def _kernels(made: dict[tuple[str, str], str | None]) -> dict[str, str]:
 MOST_EXPLAINED = 5
 """The causes that the page names for an architecture and a way to compare, each with the largest change."""
 
-MOST_APART = 3
-"""Cases of two architectures that are named because their shares of an operation lie furthest apart."""
+MOST_APART = 3  # cases of two architectures that are named because their shares of an operation lie furthest apart
 
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown; each says so, or is empty, before anything was counted."""
     found, titles = matrices(catalogue), catalogue.titles
     pieces = {
-        "picture": (chart(one.name) for one in series_page.charts(catalogue)[:1]),
+        "picture": (chart(one.name) for one in kernel_changes.series_charts(catalogue)[:1]),
         "answers": _answers(found, titles),
         "findings": _findings(catalogue, found),
         "architectures": _architectures(beside(found), titles),
@@ -130,17 +115,14 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
 
 
 def _answers(found: Sequence[Matrix], titles: Mapping[str, str]) -> Iterator[Part]:
-    """The probes alone, without an action, of the first suite, on each architecture on which it was counted."""
     if not found:
         yield "Nothing has been counted yet."
         return
     each = list(dict.fromkeys(one.architecture for one in found))
-    named = [one for one in each if one in names.ARCHITECTURES]
-    yield say(
-        "Every count: {}; {}[what changed](#what-changed).",
-        listed(link(f"on {names.architecture(one)}", addresses.architecture(one)) for one in named),
-        say("[what of both can be compared](#two-architectures); ") if len(each) > 1 else "",
-    )
+    named = (one for one in each if one in names.ARCHITECTURES)
+    pages = listed(link(f"on {names.architecture(one)}", addresses.architecture(one)) for one in named)
+    both = say("[what of both can be compared](#two-architectures); ") if len(each) > 1 else ""
+    yield say("Every count: {}; {}[what changed](#what-changed).", pages, both)
     for one in (one for one in found if one.suite.id == FIRST_SUITE):
         plain = {case.id for case in one.suite.cases if case.action == "nothing" and case.counted_by != "nothing"}
         first, rows = plain_tracer(one), []
@@ -158,7 +140,6 @@ def _answers(found: Sequence[Matrix], titles: Mapping[str, str]) -> Iterator[Par
 
 
 def _findings(catalogue: Catalogue, found: Sequence[Matrix]) -> Iterator[Part]:
-    """The largest changes of each way on each architecture, one for each cause."""
     kernels = names_of_all(found)
     each = {name: changes(own) for name, own in grouped_by(found, attrgetter("architecture")).items()}
     if not any(each.values()):
@@ -169,13 +150,13 @@ def _findings(catalogue: Catalogue, found: Sequence[Matrix]) -> Iterator[Part]:
             yield Heading(say("On {}", names.architecture(name)), 3)
         for way, some in ways.items():
             causes = grouped_by(some, lambda one: explanation_of(one, catalogue.explanations) or one)
-            said = []
+            items = []
             for why, (largest, *others) in list(causes.items())[:MOST_EXPLAINED]:
                 change = way.sentence(largest, kernels)
                 have = "change has" if len(others) == 1 else "changes have"
                 more = f"; {units.count(len(others))} smaller {have} the same cause" if others else ""
-                said.append(say("{} {}{}.", change, cause_text(why), more) if isinstance(why, Explanation) else change)
-            yield Items(said)
+                items.append(say("{} {}{}.", change, cause_text(why), more) if isinstance(why, Explanation) else change)
+            yield Items(items)
     yield say(
         "The largest are named, first between kernels and then between versions; "
         "[every change](/kernels/changes/) has a line on a page of its own. "
@@ -190,15 +171,13 @@ def _architectures(pairs: Sequence[ArchitecturePair], titles: Mapping[str, str])
         title = found.matrices[0].suite.title
         yield Heading(say("{}: Linux {} with {}", title, found.series, instructions.short(found.tracer)), 3)
         yield Items(list(_compared(found, titles)))
-        head = [column("case")]
-        for side in found.matrices:
-            architecture = names.architecture(side.architecture)
-            head += [column("instructions", architecture), column("untraced-share", "of an operation")]
+        sides = [("instructions", names.architecture(side.architecture)) for side in found.matrices]
+        heads = [each for side in sides for each in (side, ("untraced-share", "of an operation"))]
         rows = []
         for pair in found.pairs:
             case = links.case(pair[0].case, titles.get(pair[0].case, pair[0].case), pair[0].level)
             rows.append([case, *(cell for one in pair for cell in (links.count(one), instructions.share(one)))])
-        yield Table(head, rows)
+        yield Table(columns("case", *heads), rows)
 
 
 def _compared(found: ArchitecturePair, titles: Mapping[str, str]) -> Iterator[str]:
@@ -207,9 +186,9 @@ def _compared(found: ArchitecturePair, titles: Mapping[str, str]) -> Iterator[st
         taken = [units.count(one.baseline.value) for one in found.pairs[0] if one.baseline]
         words = "An untraced operation takes {} instructions on {} and {} on {}."
         yield say(words, taken[0], sides[0], taken[1], sides[1])
-    order = say(": too few to compare their order")
-    if found.correlation:
-        order = say("; the rank correlation of their two orders is {}", comparison.tau(found.correlation))
+    tau = found.correlation and comparison.tau(found.correlation)
+    ordered, too_few = "; the rank correlation of their two orders is {}", ": too few to compare their order"
+    order = say(ordered, tau) if tau else say(too_few)
     yield say("{} cases were counted on both{}.", units.count(len(found.pairs)), order)
     for one, other in found.furthest(MOST_APART):
         first, second = (instructions.share(number) for number in (one, other))
@@ -222,7 +201,6 @@ def _compared(found: ArchitecturePair, titles: Mapping[str, str]) -> Iterator[st
 
 
 def _orders(catalogue: Catalogue, found: Sequence[Matrix]) -> Iterator[Part]:
-    """The orders that can be set against each other, together by source and platform."""
     kernels = names_of_all(found)
     each = [
         (one, names.architecture(suite.architecture)) for suite in found for one in counted_orders(catalogue, suite)
@@ -233,21 +211,14 @@ def _orders(catalogue: Catalogue, found: Sequence[Matrix]) -> Iterator[Part]:
     for some in grouped_by(each, lambda pair: (pair[0].source.id, pair[0].platform)).values():
         first = some[0][0]
         source = link(parts.source_label(first.source.document), addresses.figure(first.source.id))
+        rows = []
+        for one, architecture in some:
+            kernel, tracer = kernels[one.column.kernel], instructions.short(one.column.tracer)
+            order = (comparison.rank_correlation(one), comparison.chance_of_order(one))
+            rows.append((f"{kernel}, {architecture}", tracer, units.count(len(one.pairings)), *order))
         yield say("Against {}{}:", source, f", {first.platform}" if first.platform else "")
-        yield Table(
-            [column("on", "Counted on"), *map(column, ("with", "cases", "correlation", "chance"))],
-            [
-                (
-                    f"{kernels[one.column.kernel]}, {architecture}",
-                    instructions.short(one.column.tracer),
-                    units.count(len(one.pairings)),
-                    comparison.rank_correlation(one),
-                    comparison.chance_of_order(one),
-                )
-                for one, architecture in some
-            ],
-        )
-    yield ("“Chance of such a pattern” is how likely it would be if the two had nothing to do with each other.")
+        yield Table(columns(("on", "Counted on"), "with", "cases", "correlation", "chance"), rows)
+    yield "“Chance of such a pattern” is how likely it would be if the two had nothing to do with each other."
 
 
 def machines(catalogue: Catalogue) -> dict[str, list[Submission]]:
@@ -260,26 +231,17 @@ def machines(catalogue: Catalogue) -> dict[str, list[Submission]]:
     return grouped_by(sorted(newest_first(catalogue.counted), key=order), attrgetter("machine"))
 
 
-def tracers(submissions: Iterable[Submission]) -> list[str]:
-    """Every tracer of a machine, with its version."""
-    return list(dict.fromkeys(instructions.tracer(number) for one in submissions for number in one.numbers))
-
-
 def _machines(catalogue: Catalogue) -> Iterator[Part]:
-    heads = ("kernel", "architecture", "cpus", "system", "tracers", "suites", "newest-run")
-    rows = [
-        (
-            links.machine(own[0], own[0].document.system.kernel_release),
-            names.architecture(own[0].document.machine.architecture),
-            own[0].document.machine.threads,
-            own[0].document.system.os,
-            "; ".join(tracers(own)),
-            ", ".join(dict.fromkeys(one.suite for one in own)),
-            own[0].date,
-        )
-        for own in machines(catalogue).values()
-    ]
-    yield Table([column(name) for name in heads], rows) if rows else "No kernel has been emulated yet."
+    rows = []
+    for own in machines(catalogue).values():
+        newest, machine, system = own[0], own[0].document.machine, own[0].document.system
+        what = names.architecture(machine.architecture), machine.threads, system.os
+        tracers = dict.fromkeys(instructions.tracer(number) for one in own for number in one.numbers)
+        suites = dict.fromkeys(one.suite for one in own)
+        run = "; ".join(tracers), ", ".join(suites), newest.date
+        rows.append((links.machine(newest, system.kernel_release), *what, *run))
+    heads = columns("kernel", "architecture", "cpus", "system", "tracers", "suites", "newest-run")
+    yield Table(heads, rows) if rows else "No kernel has been emulated yet."
 
 
 def _published_times(catalogue: Catalogue) -> Iterator[Part]:
@@ -296,26 +258,19 @@ def _published_times(catalogue: Catalogue) -> Iterator[Part]:
     )
     for one in timed:
         yield say("Times {}, beside counts on {}:", one.platform, called[one.kernel])
-        yield Table(
-            [column(name) for name in ("case", "published", "instructions", "instruction-time")],
-            [
-                (
-                    links.case(pair.count.case, titles.get(pair.count.case, pair.count.case)),
-                    Pieces([units.duration(pair.time_ns), DERIVED_MARK]),
-                    links.number(pair.count, "instructions", instructions.added(pair.count)),
-                    units.duration(pair.ns_per_instruction),
-                )
-                for pair in one.pairs
-            ],
-        )
-        both = list(combinations(one.pairs, 2))
-        alike = units.count(sum(first.is_ordered_as(second) for first, second in both))
+        rows = []
+        for pair in one.pairs:
+            case = links.case(pair.count.case, titles.get(pair.count.case, pair.count.case))
+            time = Pieces([units.duration(pair.time_ns), DERIVED_MARK])
+            counted = links.number(pair.count, "instructions", instructions.added(pair.count))
+            rows.append((case, time, counted, units.duration(pair.ns_per_instruction)))
+        yield Table(columns("case", "published", "instructions", "instruction-time"), rows)
+        both = list(combinations(((pair.time_ns, pair.count.known_cost.value) for pair in one.pairs), 2))
+        alike = units.count(sum((first[0] - second[0]) * (first[1] - second[1]) > 0 for first, second in both))
         few = f"; a rank correlation takes {MIN_PAIRS} cases" if len(one.pairs) < MIN_PAIRS else ""
         said = f"Of {units.count(len(both))} pairs of cases, {alike} have the same order by time and by count{few}."
         yield said if both else "One case has no order."
     cases = len({pair.count.case for one in timed for pair in one.pairs})
     if cases < FEWEST_POINTS:
-        words = (
-            "{} cases have a time and a count, and a model of time is fitted from {} on, so none is fitted for arm64."
-        )
-        yield say(words, cases, FEWEST_POINTS)
+        many = "{} cases have a time and a count, and a model of time is fitted from {} on"
+        yield say(f"{many}, so none is fitted for arm64.", cases, FEWEST_POINTS)

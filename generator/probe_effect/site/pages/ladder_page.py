@@ -28,8 +28,7 @@ SCALES = {
 }
 """The two groups of rungs, to the one unit of each table."""
 
-MOST = 6
-"""Kinds of machine whose pictures a page can hold, on a phone too."""
+MOST = 6  # kinds of machine whose pictures a page can hold, on a phone too
 
 CHART, RATES_CHART = "ladder", "events-to-slowdown"
 
@@ -66,29 +65,31 @@ def ladders(catalogue: Catalogue) -> Mapping[str, list[RungTime]]:
 
     A machine of one rung has no ladder.
     """
-    found = {}
+    of_machines = {}
     for machine in one_of_each(catalogue.numbers, MOST):
         own = [RungTime(rung, reply) for rung in RUNGS if (reply := on(catalogue, rung, machine))]
-        found[machine] = sorted(own, key=lambda one: (list(SCALES).index(group_of(one.rung)), one.reply.time.value))
-    return {machine: own for machine, own in found.items() if len(own) > 1}
+        if len(own) > 1:
+            own.sort(key=lambda one: (list(SCALES).index(group_of(one.rung)), one.reply.time.value))
+            of_machines[machine] = own
+    return of_machines
 
 
 def span(catalogue: Catalogue, rung: NamedQuestion) -> MachineRange | None:
     """The range of a rung over all machines where it is clear; None of fewer than two."""
-    found = of_all_machines(catalogue, rung)
-    return found if found and found.machines > 1 else None
+    everywhere = of_all_machines(catalogue, rung)
+    return everywhere if everywhere and everywhere.machines > 1 else None
 
 
 def charts(catalogue: Catalogue) -> list[Chart]:
     """A ladder for each machine that stands for its kind, and the slowdown by rate of the events of the first."""
-    found = [_ladder(catalogue, machine, steps) for machine, steps in ladders(catalogue).items()]
+    drawn = [_ladder(catalogue, machine, steps) for machine, steps in ladders(catalogue).items()]
     for machine, steps in islice(ladders(catalogue).items(), 1):
         events = [one for one in steps if one.rung.of == "event" and not one.reply.is_bound]
         lines = [CostLine(one.rung.words, one.reply.time) for one in events]
         title = f"From events per second to slowdown on {_name(catalogue, machine)}"
         words = (RATES_CHART, title, "Slowdown of one busy thread by the rate of its events.")
-        found += [slowdown_chart(*words, lines, page="/costs/")] if lines else []
-    return found
+        drawn += [slowdown_chart(*words, lines, page="/costs/")] if lines else []
+    return drawn
 
 
 def _name(catalogue: Catalogue, machine: str) -> str:
@@ -116,20 +117,19 @@ def write(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown: the page of ladders, and what the home page says first, with its three costs."""
     rates = [parts.chart(one.name) for one in charts(catalogue) if one.name == RATES_CHART]
     made = {"ladder.md": _tables(catalogue), "home.md": _home(catalogue), "rates-chart.md": rates}
-    return {name: fragment(found) for name, found in made.items()}
+    return {name: fragment(body) for name, body in made.items()}
 
 
 def _tables(catalogue: Catalogue) -> Iterator[Part]:
-    """The picture of the home machine, a table of each group with all machines, and the pictures of these."""
-    found = ladders(catalogue)
-    if not found:
+    of_machines = ladders(catalogue)
+    if not of_machines:
         yield "Nothing has been measured yet."
         return
-    first, *others = (parts.chart(_picture(catalogue, machine)) for machine in found)
+    first, *others = (parts.chart(_picture(catalogue, machine)) for machine in of_machines)
     below = "Pictures of other kinds of machine are [below the tables](/ladder/#other-kinds-of-machine)."
     yield from (first, say(below) if others else None)
-    heads = [*columns("rung", "machines-range"), *(of_data(_name(catalogue, machine)) for machine in found)]
-    by_rung = grouped_by((one for own in found.values() for one in own), lambda one: one.rung)
+    heads = [*columns("rung", "machines-range"), *(of_data(_name(catalogue, machine)) for machine in of_machines)]
+    by_rung = grouped_by((one for own in of_machines.values() for one in own), lambda one: one.rung)
     for group, scale in SCALES.items():
         rows = []
         for rung, steps in by_rung.items():
@@ -137,7 +137,7 @@ def _tables(catalogue: Catalogue) -> Iterator[Part]:
                 cells = {one.reply.number.submission.machine: one.cell(scale) for one in steps}
                 everywhere = span(catalogue, rung)
                 ends = [units.span(everywhere.time, scale), f" ({everywhere.machines})"] if everywhere else []
-                rows.append((rung.words, Pieces(ends), *(cells.get(machine, "") for machine in found)))
+                rows.append((rung.words, Pieces(ends), *(cells.get(machine, "") for machine in of_machines)))
         yield from section(group, Table(heads, rows) if rows else None)
     yield from section("Other kinds of machine", *others)
 
@@ -181,37 +181,27 @@ def flagged(one: Number) -> str:
 
 
 def _versus(catalogue: Catalogue) -> Iterator[Part]:
-    """On the reference machine each tracer against the one with most costs; nothing before anything was measured."""
     reference = reference_submission(catalogue.numbers)
     machines = (one for one in subjects(catalogue) if reference and one.name == reference.machine)
     for machine in islice(machines, 1):
         usual, *others = machine.tools
         for tracer in others:
-            if found := between_tracers(machine, usual, tracer):
+            if compared := between_tracers(machine, usual, tracer):
                 yield Heading(f"{machine.tools[tracer]} against {usual}")
-                yield say("On {}. {}", machine.label, comparison.summary(found, f"with {tracer}"))
-                yield _compared(found, usual, tracer)
-                yield Items(
-                    [
-                        comparison.sentence(one, instructions.subject(one.first), "with", usual, tracer)
-                        for one in found
-                        if one.reason
-                    ]
-                )
+                yield say("On {}. {}", machine.label, comparison.summary(compared, f"with {tracer}"))
+                yield _compared(compared, usual, tracer)
+                refused = ((one, instructions.subject(one.first)) for one in compared if one.reason)
+                yield Items([comparison.sentence(*pair, "with", usual, tracer) for pair in refused])
 
 
-def _compared(found: Sequence[Comparison], usual: str, tracer: str) -> Table:
-    level = [of_data("Level")] if any(one.first.level is not None for one in found) else []
+def _compared(compared: Sequence[Comparison], usual: str, tracer: str) -> Table:
+    level = [of_data("Level")] if any(one.first.level is not None for one in compared) else []
     heads = of_data(usual), of_data(tracer), of_data("Difference"), of_data("Ratio"), of_data("Outcome", "left")
-    rows = [
-        (
-            links.case(one.first.case, one.first.title),
-            *(one.first.level for _ in level),
-            *(links.number(side, "cost", cost(side)) for side in (one.first, one.second)),
-            *comparison.cells(one),
-        )
-        for one in found
-    ]
+    rows = []
+    for one in compared:
+        case, levels = links.case(one.first.case, one.first.title), (one.first.level for _ in level)
+        costs = (links.number(side, "cost", cost(side)) for side in (one.first, one.second))
+        rows.append((case, *levels, *costs, *comparison.cells(one)))
     return Table([of_data("Case", "left"), *level, *heads], rows)
 
 
@@ -232,10 +222,7 @@ def explore_charts(catalogue: Catalogue) -> list[Chart]:
     title = f"The cost of one event with {tracer}, by case and machine"
     sentence = f"Measured with {names.tool_with_version(clear[0])}: a row for each case and a dot for each machine."
     left_out = len(own) - len(clear)
-    note = (
-        f"Left out: {left_out} not distinguishable from 0, or whose events do not add up or were lost."
-        if left_out
-        else None
-    )
+    why = f"Left out: {left_out} not distinguishable from 0, or whose events do not add up or were lost."
+    note = why if left_out else None
     order = [names.machine_name(one.submission) for one in first]
     return [cost_chart(EXPLORE_CHART, title, sentence, dots, series=order, note=note, page="/explore/")]

@@ -1,6 +1,6 @@
 """Links and cells that many pages have: a number, a case, a run, a machine, each leading to its page."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
@@ -81,17 +81,11 @@ def raw_files(submission: Submission) -> Markup:
     return listed(link(path.name, f"{folder}/{path.name}") for path in submission.files.content)
 
 
-def credit(submissions: Iterable[Submission]) -> Markup:
+def credit(submissions: Sequence[Submission]) -> Markup:
     """Who measured, where they want to be named, the text of a name alone; and whether the project itself did."""
-    found = list(submissions)
-    people = list(dict.fromkeys(name for one in found if (name := one.document.submitter.name)))
-    own = [one for one in found if one.document.provenance.kind == "project"]
-    said = []
-    if people:
-        verb = "Measured" if found[0].metric == "time" else "Counted"
-        said.append(say("{} by {}.", verb, "; ".join(people)))
-    if own:
-        of = f"The project itself ran {len(own)} of these {len(found)} runs"
-        what = "The project itself ran this" if len(found) == 1 else of
-        said.append(say("{}, as machine.json says; [a signature](/method/checks/#signed-runs) can prove it.", what))
-    return together(*said)
+    people = "; ".join(dict.fromkeys(name for one in submissions if (name := one.document.submitter.name)))
+    own = sum(one.document.provenance.kind == "project" for one in submissions)
+    verb = "Measured" if submissions[0].metric == "time" else "Counted"
+    what = "this" if len(submissions) == 1 else f"{own} of these {len(submissions)} runs"
+    how = "The project itself ran {}, as machine.json says; [a signature](/method/checks/#signed-runs) can prove it."
+    return together(people and say("{} by {}.", verb, people), own and say(how, what))

@@ -7,24 +7,25 @@ case with one tracer in two runs, and its words come from `site/pages/comparison
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from operator import itemgetter
 
 from markupsafe import Markup
 
 from probe_effect import units
-from probe_effect.compare.comparison import Comparison, largest
-from probe_effect.compare.subjects import History, RunChange, histories, same_machine
+from probe_effect.compare.comparison import largest
+from probe_effect.compare.subjects import History, histories, same_machine
 from probe_effect.costs.questions import QUESTIONS, NamedQuestion, Reply, of_all_machines, on
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.index import Numbers, grouped_by, once
+from probe_effect.numbers.index import grouped_by, once
 from probe_effect.numbers.names import date_words, quoted, with_level
 from probe_effect.numbers.shown import FIRST_SUITE, representative, shown_machines
 from probe_effect.numbers.submission import Number, Submission
 from probe_effect.site.charts.dots import Dot, DotQuantity, cost_chart, dot_chart
 from probe_effect.site.charts.theme import LAYOUTS, Chart
 from probe_effect.site.pages import addresses, citing, comparison, instructions, links, parts, submission_page
-from probe_effect.site.pages.parts import Heading, Items, Part, Table, chart, columns, markdown, page, section
+from probe_effect.site.pages.parts import Heading, Items, Part, Table, columns, markdown, section
 from probe_effect.site.pages.results import view_of
 from probe_effect.site.pages.results.counts import COUNTS
 from probe_effect.site.pages.submission_page import with_numbers
@@ -34,8 +35,7 @@ from probe_effect.store.machine_file import MachineFile, is_hosted
 MOST_RUNS, MOST_ROWS = 4, 24
 """In a chart: the newest runs, and cases with a tracer, those that changed before those that did not."""
 
-MOST_SENTENCES = 3
-"""The largest changes are told one by one; all are on the pages of the runs."""
+MOST_SENTENCES = 3  # the largest changes are told one by one; all are on the pages of the runs
 
 CHANGE = DotQuantity(
     "times the cost of the run before",
@@ -45,109 +45,90 @@ CHANGE = DotQuantity(
 )
 
 
-def over_time(machine: str, catalogue: Catalogue) -> Iterator[Part]:
-    """For each suite that the machine ran again what its costs did; nothing where none can be compared."""
-    found, drawn = dict(_of_costs(machine, catalogue)), charts_over_time(catalogue, machine)
-    if not found:
+def _over_time(machine: str, catalogue: Catalogue) -> Iterator[Part]:
+    """For each suite that the machine ran again what its costs did; nothing where no two runs can be compared."""
+    of_suites, drawn = dict(_histories(machine, catalogue)), charts_over_time(catalogue, machine)
+    if not of_suites:
         return
     runs = {one.machine: one for one in reversed(same_machine(machine, catalogue.numbers.machines()))}
-    others = [
-        say("{}, {}", links.machine(one), one.document.system.kernel_release)
-        for name, one in runs.items()
-        if name != machine
-    ]
-    hosts, own = (
-        "that of the hosts, or of their other guests",
-        "the machine's own, or that of its neighbours on one host",
-    )
+    kernels = {name: one.document.system.kernel_release for name, one in runs.items()}
+    others = [say("{}, {}", links.machine(one), kernels[name]) for name, one in runs.items() if name != machine]
+    hosted = "that of the hosts, or of their other guests"
+    where = hosted if is_hosted(machine) else "the machine's own, or that of its neighbours on one host"
     yield Heading("Over time")
     yield together(
         "Each run of a suite is set against the newest run before it that has the case with the tracer.",
-        f"Where nothing that is recorded had changed, a difference is {hosts if is_hosted(machine) else own}.",
+        f"Where nothing that is recorded had changed, a difference is {where}.",
         others
         and say("With another kernel or microcode this machine has a page of its own: {}.", listed(others, "; ")),
     )
-    for suite, one in found.items():
-        yield from _of_suite(suite, one, catalogue)
-        yield chart(drawn[suite].name) if suite in drawn else None
+    for suite, history in of_suites.items():
+        yield from _of_suite(suite, history, catalogue)
+        yield parts.chart(drawn[suite].name) if suite in drawn else None
 
 
-def _of_suite(suite: str, found: History, catalogue: Catalogue) -> Iterator[Part]:
-    first, last = (date_words(run.date) for run in (found.runs[0], found.runs[-1]))
+def _of_suite(suite: str, history: History, catalogue: Catalogue) -> Iterator[Part]:
+    first, last = (date_words(run.date) for run in (history.runs[0], history.runs[-1]))
     when = f"all on {first}" if first == last else f"{first} to {last}"
     yield Heading(catalogue.by_suite[suite].suite.title, 3)
-    yield say("{}: {} runs, {}.", links.suite(suite), units.count(len(found.runs)), when)
-    said = [("Kernel, microcode, tool and suite stayed the same.", found.alike)] if found.alike else []
-    said += [(_changed(changes), compared) for changes, compared in found.changed.items()]
-    yield Items([say("**{}** {}", meanwhile, _summary(compared)) for meanwhile, compared in said])
-    sentences = [
-        comparison.between_submissions(one, lambda run: f"the run of {_when(run, found.runs)}")
-        for one in largest(found.alike, MOST_SENTENCES)
-    ]
-    yield say("The largest changes where nothing else had changed:") if sentences else None
+    yield say("{}: {} runs, {}.", links.suite(suite), units.count(len(history.runs)), when)
+    items = [("Kernel, microcode, tool and suite stayed the same.", history.alike)] if history.alike else []
+    for changes, compared in history.changed.items():
+        became = (
+            f"{one.what} {quoted(one.before or 'unknown')} became {quoted(one.after or 'unknown')}" for one in changes
+        )
+        words = "; ".join(became)
+        items.append((f"{words[:1].upper()}{words[1:]}.", compared))
+    sentences = []
+    for meanwhile, compared in items:
+        chance = f" {comparison.chance(compared)}" if any(one.reason is None for one in compared) else ""
+        sentences.append(say("**{}** {}{}", meanwhile, comparison.summary(compared, "in the later run"), chance))
     yield Items(sentences)
+    largest_changes = [
+        comparison.between_submissions(one, lambda run: f"the run of {_when(run, history.runs)}")
+        for one in largest(history.alike, MOST_SENTENCES)
+    ]
+    yield say("The largest changes where nothing else had changed:") if largest_changes else None
+    yield Items(largest_changes)
 
 
 @once
 def charts_over_time(catalogue: Catalogue, machine: str) -> dict[str, Chart]:
     """Suite to the chart that these name, the same under each id of the machine; without a card, as those of runs."""
-    drawn = {suite: _chart(suite, one, catalogue) for suite, one in _of_costs(machine, catalogue)}
+    drawn = {suite: _chart(suite, history, catalogue) for suite, history in _histories(machine, catalogue)}
     return {suite: chart for suite, chart in drawn.items() if chart is not None}
 
 
-def _of_costs(machine: str, catalogue: Catalogue) -> Iterator[tuple[str, History]]:
+def _histories(machine: str, catalogue: Catalogue) -> Iterator[tuple[str, History]]:
     """The histories of suites whose numbers are costs of events or slowdowns, by suite as the site orders them."""
-    found = histories(same_machine(machine, catalogue.numbers.machines()), catalogue.numbers.spread)
-    for folder in catalogue.suites:
-        if folder.suite.id in found and view_of(folder.suite).has_costs:
-            yield folder.suite.id, found[folder.suite.id]
+    of_suites = histories(same_machine(machine, catalogue.numbers.machines()), catalogue.numbers.spread)
+    for suite in (folder.suite for folder in catalogue.suites):
+        if suite.id in of_suites and view_of(suite).has_costs:
+            yield suite.id, of_suites[suite.id]
 
 
-def _summary(compared: Sequence[Comparison]) -> str:
-    said = comparison.summary(compared, "in the later run")
-    return f"{said} {comparison.chance(compared)}" if any(one.reason is None for one in compared) else said
-
-
-def _changed(changes: Iterable[RunChange]) -> str:
-    words = "; ".join(
-        f"{one.what} {quoted(one.before or 'unknown')} became {quoted(one.after or 'unknown')}" for one in changes
-    )
-    return f"{words[:1].upper()}{words[1:]}."
-
-
-def _chart(suite: str, found: History, catalogue: Catalogue) -> Chart | None:
-    """The chart of each cost over that of the run before; None where no two can be compared."""
-    newest = {one.id: _when(one, found.runs) for one in found.runs[-MOST_RUNS:]}
-    able = (one for one in found.comparisons if one.reason is None and one.ratio is not None)
+def _chart(suite: str, history: History, catalogue: Catalogue) -> Chart | None:
+    newest = {one.id: _when(one, history.runs) for one in history.runs[-MOST_RUNS:]}
+    able = (one for one in history.comparisons if one.reason is None and one.ratio is not None)
     compared = [one for one in able if one.second.submission.id in newest]
     if not compared:
         return None
     # Of too many rows those with a change are drawn, each at its place in the order of cases.
-    by_row = grouped_by(
-        sorted(compared, key=lambda one: one.second.key.order),
-        lambda one: f"{with_level(one.second)}, {one.second.tracer}",
-    )
+    in_order = sorted(compared, key=lambda one: one.second.key.order)
+    by_row = grouped_by(in_order, lambda one: f"{with_level(one.second)}, {one.second.tracer}")
     kept = sorted(by_row, key=lambda row: not any(one.is_clear for one in by_row[row]))[:MOST_ROWS]
-    dots = [
-        Dot(row, newest[one.second.submission.id], one.ratio)
-        for row, own in by_row.items()
-        for one in own
-        if row in kept and one.ratio
-    ]
-    machine, title = found.runs[-1].machine, catalogue.by_suite[suite].suite.title
-    sentence = (
-        "Cost of one event in a run over its cost in the run before, with its 95 % interval; at 1 it is the same."
-    )
-    left = len(by_row) - len(kept)
+    drawn = ((row, one) for row, own in by_row.items() for one in own if row in kept)
+    dots = [Dot(row, newest[one.second.submission.id], one.ratio) for row, one in drawn if one.ratio]
+    last, title, left = history.runs[-1], catalogue.by_suite[suite].suite.title, len(by_row) - len(kept)
     chart = dot_chart(
         CHANGE,
-        f"over-time-{machine}-{suite}",
-        f"{title} on {names.machine_name(found.runs[-1])}: runs against the runs before",
-        sentence,
+        f"over-time-{last.machine}-{suite}",
+        f"{title} on {names.machine_name(last)}: runs against the runs before",
+        "Cost of one event in a run over its cost in the run before, with its 95 % interval; at 1 it is the same.",
         dots,
         series=list(newest.values()),
         note=f"{units.count(left)} more that show no difference are on the pages of the runs." if left else None,
-        page=addresses.machine(machine),
+        page=addresses.machine(last.machine),
     )
     return replace(chart, specs={layout: chart.specs[layout] for layout in LAYOUTS})
 
@@ -160,7 +141,6 @@ def _when(one: Submission, runs: Sequence[Submission]) -> str:
 
 CHART = "machines"
 
-
 ASKED = tuple(QUESTIONS[name] for name in ("tracepoint", "uprobe-emulated", "uprobe-stepped"))
 """What readers ask of a machine first."""
 
@@ -172,20 +152,20 @@ def briefly(machine: str, catalogue: Catalogue) -> list[tuple[str, str]]:
 
 def asked(machine: str, catalogue: Catalogue) -> list[tuple[NamedQuestion, Reply]]:
     """Each type of probe with the answer of a machine; types without a clear cost are left out."""
-    found = ((kind, on(catalogue, kind, machine)) for kind in ASKED)
-    return [(kind, one) for kind, one in found if one is not None and not one.is_bound]
+    replies = ((kind, on(catalogue, kind, machine)) for kind in ASKED)
+    return [(kind, one) for kind, one in replies if one is not None and not one.is_bound]
 
 
 def charts(catalogue: Catalogue) -> list[Chart]:
     """What each type of probe costs on the machines that pages show, a row for each; none for a machine alone."""
-    found = [pair for machine in shown_machines(catalogue.numbers) for pair in asked(machine, catalogue)]
-    dots = [Dot(names.machine_name(one.number.submission), kind.briefly, one.time) for kind, one in found]
+    replies = chain.from_iterable(asked(machine, catalogue) for machine in shown_machines(catalogue.numbers))
+    dots = [Dot(names.machine_name(one.number.submission), kind.briefly, one.time) for kind, one in replies]
     whole = of_all_machines(catalogue, ASKED[0])
     if len({one.label for one in dots}) < 2 or whole is None:
         return []
-    said = "Each dot has its interval; rows are in no order of cost."
+    sentence = "Each dot has its interval; rows are in no order of cost."
     title = f"One {ASKED[0].briefly} costs {units.span(whole.time, units.DURATION)} on {whole.words}"
-    return [cost_chart(CHART, title, said, dots, page="/machines/")]
+    return [cost_chart(CHART, title, sentence, dots, page="/machines/")]
 
 
 NOT_RECORDED = "not recorded"
@@ -208,18 +188,25 @@ HOSTS = say(
 def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
     """The page of the machine of `submissions`, which are newest first."""
     name, machine = names.machine_name(submissions[0]), submissions[0].machine
-    own = {
+    front = {
         "subtitle": names.machine_facts(submissions[0].document),
         "description": f"What tracing costs on {name}: {len(submissions)} submission(s).",
         "picture": f"/{card(machine)}",
         "picture_words": f"What one traced event costs on {name}.",
         "badge": f"/{badge(machine)}",
     }
-    return page(_front(submissions, own, catalogue), _parts(submissions, catalogue))
+    return _page(submissions, front, catalogue, _parts(submissions, catalogue))
+
+
+def _page(
+    submissions: Sequence[Submission], front: Mapping[str, object], catalogue: Catalogue, body: Iterable[Part]
+) -> str:
+    name, tier = names.machine_name(submissions[0]), parts.tier(submissions[0].document)
+    cited = citing.front(citing.cite_machine(submissions[0], catalogue))
+    return parts.page({"title": name, "kind": "machine", "open": 1, "kicker": tier, **front, **cited}, body)
 
 
 def _parts(submissions: Sequence[Submission], catalogue: Catalogue) -> Iterator[Part]:
-    """What is asked of a machine first, the run that stands for it, all its runs, how they differ, and what it is."""
     shown, newest = representative(submissions), submissions[0].document
     suite, cases = submission_page.suite_of(shown, catalogue), with_numbers(shown)
     view, has_hosts = view_of(suite), is_hosted(shown.machine)
@@ -240,9 +227,13 @@ def _parts(submissions: Sequence[Submission], catalogue: Catalogue) -> Iterator[
     if has_hosts and sum(one.suite == shown.suite for one in submissions) > 1:
         yield Heading("From host to host")
         yield HOSTS
-        rows = [_over_hosts(one, catalogue.numbers) for one in cases if len(catalogue.numbers.of_hosts(one)) > 1]
+        rows = []
+        for one in cases:
+            if (runs := len(catalogue.numbers.of_hosts(one))) > 1:
+                cost = links.number(one, "cost", parts.cost(catalogue.numbers.over_hosts(one)))
+                rows.append((links.case(one.case, with_level(one)), names.tool_with_version(one), cost, runs))
         yield Table(columns("case", "tracer", "cost-over-runs", "runs-with-it"), rows)
-    yield from over_time(shown.machine, catalogue)
+    yield from _over_time(shown.machine, catalogue)
     yield Heading("The machine")
     yield HOSTED if has_hosts else None
     how = "Whether a guest is [nested](/method/machines/#nested-or-not) is decided by the time of CPUID alone."
@@ -251,23 +242,22 @@ def _parts(submissions: Sequence[Submission], catalogue: Catalogue) -> Iterator[
 
 
 def card(machine: str) -> str:
-    """Where the picture of a link to the page of a machine lies, below the site's root."""
+    """Where the picture of a link to the page of a machine is, below the site's root."""
     return f"machines/{machine}/card.png"
 
 
 def badge(machine: str) -> str:
-    """Where the badge of a machine lies."""
+    """Where the badge of a machine is, below the site's root."""
     return f"machines/{machine}/badge.svg"
 
 
 def write_emulated(submissions: Sequence[Submission], catalogue: Catalogue, place: int) -> str:
     """The page of the emulated machine of `submissions`, newest first; `place` is its own among those machines."""
     said = f"Instructions that one traced event takes on {names.machine_name(submissions[0])}."
-    return page(_front(submissions, {"description": said, "weight": place}, catalogue), _emulated_parts(submissions))
+    return _page(submissions, {"description": said, "weight": place}, catalogue, _emulated_parts(submissions))
 
 
 def _emulated_parts(submissions: Sequence[Submission]) -> Iterator[Part]:
-    """The counts of the run with most of the first suite, all runs, and what the machine is made of."""
     shown = min(submissions, key=lambda one: (one.suite != FIRST_SUITE, -len(with_numbers(one))))
     yield COUNTED
     if cases := with_numbers(shown):
@@ -294,17 +284,6 @@ def _emulated_parts(submissions: Sequence[Submission]) -> Iterator[Part]:
     yield from _what_it_is(submissions[0].document)
 
 
-def _front(submissions: Sequence[Submission], own: Mapping[str, object], catalogue: Catalogue) -> dict[str, object]:
-    return {
-        "title": names.machine_name(submissions[0]),
-        "kind": "machine",
-        "open": 1,
-        "kicker": parts.tier(submissions[0].document),
-        **own,
-        **citing.front(citing.cite_machine(submissions[0], catalogue)),
-    }
-
-
 def _answer(words: str, one: Number) -> Markup:
     cost = markdown(links.number(one, "cost", parts.cost(one)))
     rate = markdown(links.number(one, "threshold-5", parts.threshold(one, 5)))
@@ -312,20 +291,13 @@ def _answer(words: str, one: Number) -> Markup:
     return say(said, words[0].lower() + words[1:], cost, names.tool_with_version(one), rate)
 
 
-def _over_hosts(one: Number, numbers: Numbers) -> Sequence[object]:
-    cost = links.number(one, "cost", parts.cost(numbers.over_hosts(one)))
-    case = links.case(one.case, names.with_level(one))
-    return case, names.tool_with_version(one), cost, len(numbers.of_hosts(one))
-
-
 def _of_run(one: Submission) -> Sequence[object]:
-    found = one.baseline
-    operation = units.duration(found and found.value) if one.metric == "time" else instructions.count(found)
+    baseline = one.baseline
+    operation = units.duration(baseline and baseline.value) if one.metric == "time" else instructions.count(baseline)
     return links.run(one), links.suite(one.suite), one.document.run.blocks, operation
 
 
 def _what_it_is(document: MachineFile) -> Iterator[Part]:
-    """Facts of a machine; then each setting of its kernel with all names that have it."""
     system = document.system
     yield Table.of_facts(facts(document))
     for title, ids, settings in (

@@ -16,19 +16,8 @@ from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.numbers.names import LATER_EDITION
 from probe_effect.numbers.rows import BlockTable
 from probe_effect.numbers.submission import Number, Submission
-from probe_effect.site.pages import addresses, changes_page, citing, instructions, links, submission_page
-from probe_effect.site.pages.parts import (
-    Command,
-    Heading,
-    Items,
-    Link,
-    Part,
-    Table,
-    column,
-    fragment,
-    icicle,
-    page_code,
-)
+from probe_effect.site.pages import addresses, changes_page, citing, instructions, links, parts, submission_page
+from probe_effect.site.pages.parts import Heading, Items, Link, Part, Table, column, command, fragment, icicle
 from probe_effect.site.pages.results import view_of_submission
 from probe_effect.site.pages.results.view import NumberColumn, ResultView
 from probe_effect.site.pages.text import is_plain_word, link, safe, say, together
@@ -49,7 +38,7 @@ def write_all(submission: Submission, catalogue: Catalogue) -> bytes:
     """
     withdrawn = changes_page.withdrawn(submission.id, catalogue)
     name = names.machine_name(submission)
-    made_from = ("number pages", page_code(), catalogue.suites_digest, submission.id, name, json.dumps(withdrawn))
+    made_from = ("number pages", parts.page_code(), catalogue.suites_digest, submission.id, name, json.dumps(withdrawn))
     make = partial(_write_all, submission, replace(catalogue, edition=LATER_EDITION), withdrawn)
     return catalogue.kept.made(make, *made_from, submission.digest) if submission.digest else make()
 
@@ -63,9 +52,9 @@ def _write_all(submission: Submission, catalogue: Catalogue, withdrawn: Mapping[
 def _write(one: Number, table: BlockTable, catalogue: Catalogue, withdrawn: Mapping[str, object]) -> dict[str, object]:
     submission = one.submission
     view = view_of_submission(submission, catalogue)
-    said = sentence(one, view)
+    said, level = sentence(one, view), "" if one.level is None else f", level {one.level}"
     front = {
-        "title": title(one, catalogue),
+        "title": f"{catalogue.titles.get(one.case, one.case)} with {names.tool_with_version(one)}{level}",
         "kind": "number",
         "kicker": f"{names.machine_name(submission)}, {names.date_words(submission.date)}",
         "description": said,
@@ -78,24 +67,21 @@ def _write(one: Number, table: BlockTable, catalogue: Catalogue, withdrawn: Mapp
     path = instructions.executed_of(one)
     if path:
         front["icicles"] = {"event": instructions.boxes(path.stacks)}
-    body = fragment(parts(one, table, catalogue, path))
-    return {"path": one.id, "front": front, "body": body}
+    return {"path": one.id, "front": front, "body": fragment(_parts(one, table, catalogue, path))}
 
 
-def parts(one: Number, table: BlockTable, catalogue: Catalogue, path: AddedPath | None) -> Iterator[Part]:
-    """The number and its quantities, what an event executes, the rows, the command, and what it belongs to."""
+def _parts(one: Number, table: BlockTable, catalogue: Catalogue, path: AddedPath | None) -> Iterator[Part]:
     folder = catalogue.by_suite.get(one.submission.suite)
     view, samples = view_of_submission(one.submission, catalogue), link("samples.csv", _data(one, "samples.csv"))
     yield sentence(one, view)
     yield one.note and say("To know before using it: {}.", one.note)
-    yield _trust(one)
-    yield Table(
-        (column("quantity"), column("value")),
-        [
-            (link(line.head.label, addresses.column(line.id)), Link(line.text(one), f"#={line.id}"))
-            for line in quantities(one, view)
-        ],
-    )
+    if one.is_time:
+        yield links.grade(one)
+    elif one.faults:
+        yield say("Neither ranked nor compared, because {}.", "; ".join(one.faults))
+    lines = quantities(one, view)
+    rows = [(link(own.head.label, addresses.column(own.id)), Link(own.text(one), f"#={own.id}")) for own in lines]
+    yield Table((column("quantity"), column("value")), rows)
     if one.is_time and one.cost and one.cost.low is not None:
         yield say(
             "These intervals are of this run alone: [the next one]({}) may differ by more.",
@@ -116,15 +102,7 @@ def parts(one: Number, table: BlockTable, catalogue: Catalogue, path: AddedPath 
 
 
 def _data(one: Number, name: str) -> str:
-    """The address of a file of its submission, as it was sent."""
     return f"/data/results/{one.submission.id}/{name}"
-
-
-def _trust(one: Number) -> Markup | None:
-    """The grade of a time, or why a count is neither ranked nor compared."""
-    if one.is_time:
-        return links.grade(one)
-    return say("Neither ranked nor compared, because {}.", "; ".join(one.faults)) if one.faults else None
 
 
 def _executed(path: AddedPath, one: Number) -> Iterator[Part]:
@@ -144,24 +122,22 @@ def _executed(path: AddedPath, one: Number) -> Iterator[Part]:
 
 
 def _reproduced(one: Number, folder: SuiteFolder | None) -> Iterator[Part]:
-    """The command for this number alone, the one that made it, and whether the suite is still the same."""
-    run, command = one.submission.document.run, again(one)
+    run, words = one.submission.document.run, again(one)
     yield Heading("Reproduce", anchor="make-it-again")
     yield say("[The command](#=reproduce) for this case alone, with this tracer and as many blocks:")
-    yield Command(command.split())
-    where = "PATH is where that version of the program lies." if "=PATH" in command else ""
+    yield command(words.split())
+    where = "PATH is where that version of the program lies." if "=PATH" in words else ""
     yield together(where, "It was made by a run of more:")
-    yield Command(run.command)
-    ran, now = run.suite_version, folder.suite.version if folder else None
-    since = say(", which is at version {} now, so its script may have changed", now) if folder else ""
-    path, is_same = script(folder, one), now == ran
-    of = "" if is_same else say(" of version {}", now)
+    yield command(run.command)
+    ran, now, path = run.suite_version, folder.suite.version if folder else None, script(folder, one)
+    since, of = ", as it is today", ""
+    if now != ran:
+        since = say(", which is at version {} now, so its script may have changed", now) if folder else ""
+        of = say(" of version {}", now)
     script_said = say(": {}", link(say("the script{}", of), path)) if path else ""
     log = say("`git log -p data/suites/{}` in the repository shows what changed since.", safe(run.suite))
-    yield together(
-        say("It ran version {} of the suite{}{}.", ran, ", as it is today" if is_same else since, script_said),
-        folder and not is_same and log,
-    )
+    what = say("It ran version {} of the suite{}{}.", ran, since, script_said)
+    yield together(what, folder and now != ran and log)
 
 
 def _belongs(one: Number, folder: SuiteFolder | None, titles: Mapping[str, str]) -> Iterator[Markup]:
@@ -189,32 +165,25 @@ def block_dots(one: Number, table: BlockTable) -> dict[str, object] | None:
 
     None for a number without differences, or with few.
     """
-    blocks = [found for block in table.blocks if (found := table.differences(block))]
+    blocks = [own for block in table.blocks if (own := table.differences(block))]
     ends = [end for end in one.cost or () if end is not None]
-    values = sorted([*ends, *(value for found in blocks for value in found)])
+    values = sorted([*ends, *(value for own in blocks for value in own)])
     if len(blocks) < FEWEST or not ends or values[0] == values[-1]:
         return None
 
     def place(value: float) -> int:
         return round(EDGE + (value - values[0]) / (values[-1] - values[0]) * (WIDTH - 2 * EDGE))
 
+    extremes = values[0], values[-1]
     return {
         "width": WIDTH,
         "height": 2 * EDGE + ROW_HEIGHT * (len(blocks) - 1),
-        "dots": [[place(value), EDGE + ROW_HEIGHT * line] for line, found in enumerate(blocks) for value in set(found)],
+        "dots": [[place(value), EDGE + ROW_HEIGHT * line] for line, own in enumerate(blocks) for value in set(own)],
         "value": place(ends[0]),
         "interval": [place(min(ends)), place(max(ends))],
         "zero": place(0.0) if values[0] <= 0 <= values[-1] else None,
-        "ends": [
-            units.duration(end) if one.is_time else instructions.count(Estimate(end)) for end in (values[0], values[-1])
-        ],
+        "ends": [units.duration(end) if one.is_time else instructions.count(Estimate(end)) for end in extremes],
     }
-
-
-def title(one: Number, catalogue: Catalogue) -> str:
-    """`Uprobe with bpftrace v0.17.0, level 4`."""
-    level = "" if one.level is None else f", level {one.level}"
-    return f"{catalogue.titles.get(one.case, one.case)} with {names.tool_with_version(one)}{level}"
 
 
 def sentence(one: Number, view: ResultView) -> str:
@@ -232,24 +201,20 @@ def script(folder: SuiteFolder | None, one: Number) -> str | None:
     path = script_path(folder.folder, one.case, names.tool_of(one.tracer), level=one.level) if folder else None
     if folder is None or path is None:
         return None
-    if not one.is_time:
-        path = linux_form(path) or path  # emulated machines run Linux, which some scripts have a form of their own for
-    return f"/scripts/{folder.suite.id}/{path.name}"
+    # Emulated machines run Linux, which some scripts have a form of their own for.
+    own = None if one.is_time else linux_form(path)
+    return f"/scripts/{folder.suite.id}/{(own or path).name}"
 
 
 def again(one: Number) -> str:
     """The command that measures just this case with this tracer, as the run's own did."""
     run = one.submission.document.run
     words = ["probe-effect", "measure", run.suite]
-    words += [word for name in ("--vm", "--arch", "--source") for word in _option(run.command, name)]
+    for name in ("--vm", "--arch", "--source"):
+        values = [value for option, value in pairwise(run.command) if option == name]
+        words += [name, values[0]] if values and is_plain_word(values[0]) else []
     words += ["--case", one.case, "--tracer", _tracer(run.command, one.tracer), "--blocks", str(run.blocks)]
     return " ".join(words)
-
-
-def _option(command: Sequence[str], name: str) -> list[str]:
-    """An option of the run's command with its value, where that is a plain word."""
-    values = [value for option, value in pairwise(command) if option == name]
-    return [name, values[0]] if values and is_plain_word(values[0]) else []
 
 
 def _tracer(command: Sequence[str], tracer: str) -> str:

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal, NamedTuple, Self
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
@@ -35,9 +35,6 @@ NOT_STATED = "not stated"
 UNCLEAR = "not distinguishable from 0 (below ", ")"
 """The words around what a cost that is no difference is at most."""
 
-WITH_LOSSES = ", with losses"
-"""What follows a cost of which events were lost: it is in no range."""
-
 THRESHOLD_COLUMN = (
     "“5\u00a0% at” is the rate of events at which one busy thread slows by 5\u00a0%; it slows by 1\u00a0% at a fifth "
     "of that rate, and by 30\u00a0% at six times."
@@ -51,7 +48,7 @@ def cost(case: Number) -> str:
         return case.status
     if case.distinguishable is False:
         return unclear(case.cost.high, case.time.noise_floor_ns)
-    return units.within(units.interval(case.cost, units.DURATION), after=WITH_LOSSES if case.has_losses else "")
+    return units.within(units.interval(case.cost, units.DURATION), after=", with losses" if case.has_losses else "")
 
 
 def unclear(high_ns: float | None, floor_ns: float | None) -> str:
@@ -80,15 +77,15 @@ def threshold(case: Number, percent: int) -> str:
 
 def start(case: Number) -> str:
     """The time, or the instructions, until the tracer has its probes live."""
-    return _of_run(case, case.event.attach)
+    return _time_or_count(case, case.event.attach)
 
 
 def stop(case: Number) -> str:
     """The time, or the instructions, until the tracer has exited when asked."""
-    return _of_run(case, case.event.detach)
+    return _time_or_count(case, case.event.detach)
 
 
-def _of_run(case: Number, taken: Estimate | None) -> str:
+def _time_or_count(case: Number, taken: Estimate | None) -> str:
     return units.interval(taken, units.DURATION) if case.is_time else units.spread(taken, units.MANY_INSTRUCTIONS)
 
 
@@ -113,10 +110,6 @@ def tier(document: MachineFile) -> str:
     return names.tier_words(names.tier(document.machine, document.run.metric))
 
 
-RULES = {"left": ":--", "right": "--:", "center": ":-:"}
-"""How Markdown writes the alignment of a column."""
-
-
 @dataclass(frozen=True, slots=True)
 class TableColumn:
     """A column: its id, its header, what a cell says, the unit of its cells, and how they are aligned."""
@@ -127,18 +120,13 @@ class TableColumn:
     unit: str = ""
     align: Literal["left", "right", "center"] = "left"
 
-    def called(self, label: str) -> Self:
-        """The same column under another header."""
-        return replace(self, label=label)
-
     @property
     def rule(self) -> str:
         """Its alignment as the line below a Markdown header has it."""
-        return RULES[self.align]
+        return {"left": ":--", "right": "--:", "center": ":-:"}[self.align]
 
 
-_FILE = beside(__file__, "columns")
-COLUMNS = {name: TableColumn(name, **own) for name, own in _FILE.items()}
+COLUMNS = {name: TableColumn(name, **fields) for name, fields in beside(__file__, "columns").items()}
 """Column id to column, in the order of the dictionary."""
 
 
@@ -147,11 +135,6 @@ class Link(NamedTuple):
 
     text: object
     href: str
-
-    @property
-    def is_place(self) -> bool:
-        """Whether it is a place, which stays where it is."""
-        return self.href.startswith("#=")
 
 
 class Pieces(tuple[object, ...]):
@@ -162,7 +145,7 @@ class Pieces(tuple[object, ...]):
     @classmethod
     def joined(cls, cells: Iterable[object], between: str) -> Self:
         """Some cells as one, with a text between them."""
-        return cls(part for place, one in enumerate(cells) for part in (between if place else "", *_parts(one)))
+        return cls(part for at, cell in enumerate(cells) for part in (between if at else "", *_parts(cell)))
 
 
 class Group(NamedTuple):
@@ -172,17 +155,17 @@ class Group(NamedTuple):
 
 
 AS_PRINTED = frozenset({"value", "printed"})
-"""Columns of several quantities, or of figures as others printed them: these have no unit in common."""
+"""Columns of several quantities, or of figures as others printed them, which have no unit in common."""
 
 WHERE_COUNTED = frozenset({"expected", "seen", "lost"})
-"""Columns of few rows, those of runs that counted events; where all of these say the same, it is said once."""
+"""Columns of the runs that counted events; where all of these runs say the same, it is said once."""
 
 BLOCK, MACHINE = "block", "machine"
 
 
 def column(name: str, label: str | None = None) -> TableColumn:
     """A column of the dictionary, perhaps under another header."""
-    return COLUMNS[name].called(label) if label else COLUMNS[name]
+    return replace(COLUMNS[name], label=label) if label else COLUMNS[name]
 
 
 def columns(*names: str | tuple[str, str]) -> list[TableColumn]:
@@ -225,29 +208,29 @@ class Table:
         """A sentence of what all rows say, and the table without it: one unit a column, and each cell Markdown."""
         cells = [row for row in self.rows if not isinstance(row, Group)]
         by_column = list(zip(*cells, strict=True)) or [()] * len(self.columns)
-        texts = [_texts(one, some) for one, some in zip(self.columns, by_column, strict=True)]
-        found = [self._said_once(at, some, texts[at]) for at, some in enumerate(by_column)]
-        same = {at: text for at, text in enumerate(found) if text is not None}
-        left = [at for at in range(len(self.columns)) if at not in same]
+        texts = [_texts(head, own) for head, own in zip(self.columns, by_column, strict=True)]
+        once = [self._said_once(at, own, texts[at]) for at, own in enumerate(by_column)]
+        left = [at for at, text in enumerate(once) if text is None]
         rows = zip(*(texts[at] for at in left), strict=True)
         shown = [
             [say("**{}**", row.text), *[Markup()] * (len(left) - 1)] if isinstance(row, Group) else next(rows)
             for row in self.rows
         ]
-        said = [say("{} **{}**", self.heads[at], text) for at, text in same.items() if text]
+        same = [say("{} **{}**", self.heads[at], text) for at, text in enumerate(once) if text]
         start = "Where they were counted" if self.columns[0].id == BLOCK else "In every row"
-        sentence = say("{}: {}.", start, listed(said, "; ")) if said else Markup()
+        sentence = say("{}: {}.", start, listed(same, "; ")) if same else Markup()
         return sentence, type(self)([self.columns[at] for at in left], shown)
 
     def _said_once(self, at: int, cells: Sequence[object], texts: Sequence[Markup]) -> Markup | None:
         """What a column says in all of several rows, if it is not their own name; None where it stays a column."""
-        one = self.columns[at]
+        head = self.columns[at]
         if self.columns[0].id == BLOCK:
             counted = set(filter(None, texts))
-            return next(iter(counted), Markup()) if one.id in WHERE_COUNTED and len(counted) < 2 else None
-        is_name = at == 0 and (one.id != MACHINE or len(cells) < len(self.rows) or len(self.columns) == 1)
-        has_place = any(isinstance(part, Link) and part.is_place for cell in cells for part in _parts(cell))
-        if not one.id or is_name or has_place or len(cells) <= (2 if one.align == "right" else 1):
+            return next(iter(counted), Markup()) if head.id in WHERE_COUNTED and len(counted) < 2 else None
+        is_name = at == 0 and (head.id != MACHINE or len(cells) < len(self.rows) or len(self.columns) == 1)
+        links = [part for cell in cells for part in _parts(cell) if isinstance(part, Link)]
+        has_place = any(one.href.startswith("#=") for one in links)
+        if not head.id or is_name or has_place or len(cells) <= (2 if head.align == "right" else 1):
             return None
         plain = {listed(map(_text, _parts(cell)), "") for cell in cells}
         return None if len(plain) > 1 else texts[0] if len(set(texts)) == 1 else plain.pop()
@@ -319,19 +302,6 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    """A command as code, where nothing can be escaped: only where every word of it is plain."""
-
-    words: Sequence[str]
-    kind = "command"
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether a shell takes each word as it is."""
-        return all(map(is_plain_word, self.words))
-
-
-@dataclass(frozen=True, slots=True)
 class Code:
     """A text of our own as code in a language."""
 
@@ -340,40 +310,41 @@ class Code:
     kind = "code"
 
 
-Part = str | Heading | Items | Table | Fold | Command | Code | None
+Part = str | Heading | Items | Table | Fold | Code | None
 """None, like an empty text, prints nothing."""
 
 
-def chart(name: str) -> Markup:
-    """A chart with its title, its sentence and its files."""
-    return safe(f'{{{{< chart "{name}" >}}}}')
+def command(words: Sequence[str]) -> Part:
+    """A command as code, where nothing can be escaped: only where every word of it is plain."""
+    text = " ".join(words)
+    return Code(text, "") if all(map(is_plain_word, words)) else say("**{}**", text)
 
 
-def icicle(name: str) -> Markup:
-    """The drawing of that name in the page's front matter."""
-    return safe(f'{{{{< icicle "{name}" >}}}}')
+def shortcode(name: str, argument: str, flag: str = "") -> Markup:
+    """A shortcode of Hugo with an id or a path of ours, as `site/README.md` has them."""
+    return safe(f'{{{{< {name} "{argument}"{flag and " " + flag} >}}}}')
 
 
-def script(path: str, flag: str = "") -> Markup:
-    """A script of a suite, `<suite>/<file>`; `line` for a link with its first line alone."""
-    return safe(f'{{{{< script "{path}"{flag and " " + flag} >}}}}')
+chart = partial(shortcode, "chart")
+"""A chart with its title, its sentence and its files."""
+icicle = partial(shortcode, "icicle")
+"""The drawing of that name in the page's front matter."""
+script = partial(shortcode, "script")
+"""A script of a suite, `<suite>/<file>`; with the flag `line` a link with its first line alone."""
+reference = partial(shortcode, "reference")
+"""The mark of a statement that can be checked in a kernel's or tool's source."""
 
 
-def reference(name: str) -> Markup:
-    """The mark of a statement that can be checked in a kernel's or tool's source."""
-    return safe(f'{{{{< reference "{name}" >}}}}')
-
-
-def section(title: object, *parts: Part, level: int = 2, anchor: str = "") -> list[Part]:
+def section(title: object, *parts: Part, level: int = 2) -> list[Part]:
     """A heading with its parts; nothing at all where there are none of these."""
-    found = [part for part in parts if part]
-    return [Heading(title, level, anchor), *found] if found else []
+    printed = [part for part in parts if part]
+    return [Heading(title, level), *printed] if printed else []
 
 
 def fold(title: object, *parts: Part) -> list[Part]:
     """The parts folded under a title; nothing at all where there are none."""
-    found = [part for part in parts if part]
-    return [Fold(title, found)] if found else []
+    printed = [part for part in parts if part]
+    return [Fold(title, printed)] if printed else []
 
 
 def fragment(parts: Iterable[Part]) -> str:

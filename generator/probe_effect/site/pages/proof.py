@@ -1,5 +1,6 @@
 """The page that asks whether rate x cost predicts what tracing does to real programs."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import median
@@ -7,16 +8,8 @@ from statistics import median
 from markupsafe import Markup
 
 from probe_effect import units
-from probe_effect.answer.proof import (
-    NEAR_RATIO,
-    PROGRAMMED,
-    VISIBLE_RATIO,
-    Agreed,
-    ProgramPair,
-    calibrated_pairs,
-    order,
-    verdict,
-)
+from probe_effect.answer import proof
+from probe_effect.answer.proof import NEAR_RATIO, Agreed, ProgramPair, verdict
 from probe_effect.answer.spread import coverage, left_out, program_pairs, spreads
 from probe_effect.costs.evidence import Evidence, evidence
 from probe_effect.costs.row import SAMPLED
@@ -80,7 +73,7 @@ def _section(case: Case, one: ProgramPair) -> str | None:
     if case.probe == SAMPLED:
         return SAMPLES_CHART if case.like else None
     tool = known_tool(one.measured.tracer)
-    return SCRIPTS_CHART if case.like is None and tool and tool.language in PROGRAMMED else CHART
+    return SCRIPTS_CHART if case.like is None and tool and tool.language in proof.PROGRAMMED else CHART
 
 
 def write(catalogue: Catalogue) -> dict[str, str]:
@@ -92,7 +85,6 @@ def write(catalogue: Catalogue) -> dict[str, str]:
 
 
 def _repeats(catalogue: Catalogue) -> Iterator[Part]:
-    """How many runs of what was repeated the other runs hold: by their own intervals, and by those of the next run."""
     groups = index.repeated(catalogue.timed)
     share = index.spread_between_runs(groups.values())
     if share is None:
@@ -107,28 +99,22 @@ def _repeats(catalogue: Catalogue) -> Iterator[Part]:
     )
     by_suite = grouped_by(pairs, lambda pair: pair.one.submission.suite)
     titles = {one.suite.id: one.suite.title for one in catalogue.suites}
-    rows = [(links.suite(suite, titles.get(suite)), *_held(own, share)) for suite, own in by_suite.items()]
-    yield Table(columns("suite", "repeated-runs", "inside-own", "inside-next"), [*rows, ("all", *_held(pairs, share))])
+    rows: list[Sequence[object]] = []
+    of_suites = [(links.suite(suite, titles.get(suite)), own) for suite, own in by_suite.items()]
+    for name, own in (*of_suites, ("all", pairs)):
+        inside = (sum(pair.is_inside(spread) for pair in own) / len(own) for spread in (None, share))
+        rows.append((name, units.count(len(own)), *map(units.percent, inside)))
+    yield Table(columns("suite", "repeated-runs", "inside-own", "inside-next"), rows)
     yield "How far a clear cost is from its repetition, by its grade:"
-    by_grade = grouped_by((pair for pair in pairs if pair.one.is_clear), lambda pair: pair.one.trust[0])
-    yield Table(
-        columns("grade", "repeated-runs", "repetition-half", "repetition-most"),
-        [(grade, units.count(len(by_grade[grade])), *_distances(by_grade[grade])) for grade in sorted(by_grade)],
-    )
-
-
-def _distances(pairs: Sequence[index.Pair]) -> list[str]:
-    found = sorted(pair.distance_ratio for pair in pairs)
-    return [units.percent(median(found)), units.percent(found[int(0.9 * len(found))])]
-
-
-def _held(pairs: Sequence[index.Pair], share: float) -> list[str]:
-    inside = [sum(pair.is_inside(own) for pair in pairs) / len(pairs) for own in (None, share)]
-    return [units.count(len(pairs)), *map(units.percent, inside)]
+    by_grade, rows = grouped_by((pair for pair in pairs if pair.one.is_clear), lambda pair: pair.one.trust[0]), []
+    for grade in sorted(by_grade):
+        far = sorted(pair.distance_ratio for pair in by_grade[grade])
+        half, most = median(far), far[int(0.9 * len(far))]
+        rows.append((grade, units.count(len(far)), units.percent(half), units.percent(most)))
+    yield Table(columns("grade", "repeated-runs", "repetition-half", "repetition-most"), rows)
 
 
 def _spread(found: Evidence) -> Iterator[Part]:
-    """The table that answers take their spread from, and what is in no row of it, with the reason."""
     rows = []
     for kind, one in spreads(found).items():
         middle, low, high = (_times(end) for end in one.ratio)
@@ -148,7 +134,6 @@ def _spread(found: Evidence) -> Iterator[Part]:
 
 
 def _of_chart(name: str, found: Sequence[ProgramPair]) -> Iterator[Part]:
-    """What the pairs of a section came to, its chart, and a table of those that are clear."""
     if not found:
         return
     where, is_first = names.machine_name(found[0].measured.submission), name == CHART
@@ -160,7 +145,7 @@ def _of_chart(name: str, found: Sequence[ProgramPair]) -> Iterator[Part]:
     elif is_first:
         yield together(on, _came_to(found, "a probe", [replace(one, point=one.plain) for one in found]))
     else:
-        tau, agree = order(found), "predicted and measured agree with Kendall’s tau"
+        tau, agree = proof.order(found), "predicted and measured agree with Kendall’s tau"
         ordered = say(" Put in order by slowdown, {} {}.", agree, comparison.tau(tau)) if tau else ""
         yield together(on, _came_to(found, "a script") + ordered)
     yield chart(name)
@@ -168,15 +153,16 @@ def _of_chart(name: str, found: Sequence[ProgramPair]) -> Iterator[Part]:
     largest_first = "" if is_first else ", the largest first"
     yield say("The table has those with a clear slowdown on {}{}.", where, largest_first)
     visible = [one for one in found if one.is_visible]
-    clear = sorted(visible, key=_distance, reverse=True) if is_first else _clear(visible)
+    clear = _clear(visible)
+    if is_first:
+        clear = sorted(visible, key=lambda one: math.inf if one.ratio is None else abs(one.ratio - 1), reverse=True)
     tracer = ["tracer"] if is_first else []
     heads = columns("program", "case", *tracer, "untraced-rate", "predicted", "slowdown", "of-predicted")
     yield Table(heads, [_row(one, *(one.measured.tracer for _ in tracer)) for one in clear])
 
 
 def _calibrated(known: Evidence) -> Iterator[Part]:
-    """The programs beside costs from both ways: of the machine's suites, and of each script in a loop before it ran."""
-    found = of_clearest(calibrated_pairs(known))
+    found = of_clearest(proof.calibrated_pairs(known))
     if not found:
         return
     suites = {one.measured.id: one for one in program_pairs(known)}
@@ -187,9 +173,11 @@ def _calibrated(known: Evidence) -> Iterator[Part]:
     yield together(say(timed, where, programs), _came_to(found, "a script"), same)
     ways = {BY_SUITES: [suites[one.measured.id] for one in both], BY_LOOP: both, f"{BY_LOOP}, all pairs": found}
     rows: list[Sequence[object]] = []
-    for way, came in ((way, verdict(some)) for way, some in ways.items() if some):
-        near, _, middle, meet = _shares(came)
-        rows.append((way, came.pairs, came.visible, near, middle, meet))
+    for way, some in ways.items():
+        if some:
+            came = verdict(some)
+            near, _, middle, meet = _shares(came)
+            rows.append((way, came.pairs, came.visible, near, middle, meet))
     yield Table(columns("cost-way", "traced-pairs", "clear-pairs", "near-share", MEDIAN, "overlap-share"), rows)
     yield say("The next table has those with a clear slowdown on {}, the largest first.", where)
     rows = []
@@ -208,9 +196,8 @@ def _row(one: ProgramPair, *tracer: str) -> Sequence[object]:
 
 
 def _came_to(found: Sequence[ProgramPair], what: str, alone: Sequence[ProgramPair] = ()) -> Markup:
-    """What some pairs of a program and `what` come to, and what they would come to by rate x cost `alone`."""
     came, plain = verdict(found), verdict(alone)
-    said = [say(PAIRS, came.pairs, what, came.visible, units.percent(VISIBLE_RATIO))]
+    said = [say(PAIRS, came.pairs, what, came.visible, units.percent(proof.VISIBLE_RATIO))]
     if came.middle_ratio is not None:
         said.append(say(CAME, *_shares(came)))
     if plain.middle_ratio is not None and plain != came:
@@ -229,13 +216,7 @@ def _times(ratio: float | None) -> str:
 
 
 def _clear(found: Sequence[ProgramPair]) -> list[ProgramPair]:
-    """The pairs with a clear slowdown, the largest first."""
     return sorted((one for one in found if one.is_visible), key=lambda one: -one.point.measured.value)
-
-
-def _distance(one: ProgramPair) -> float:
-    """How far the measured slowdown is from what was predicted, as a share of it."""
-    return float("inf") if one.ratio is None else abs(one.ratio - 1)
 
 
 def charts(catalogue: Catalogue, known: Evidence) -> list[Chart]:

@@ -23,15 +23,13 @@ from probe_effect.site.pages import (
     number_page,
     parts,
     proof,
-    series_page,
     source_page,
     submission_page,
     tracer_page,
 )
 from probe_effect.site.pages.parts import Table, of_data
 
-FIRST_MACHINE = 101
-"""The weight of the first emulated machine's page, which comes after those of the architectures."""
+FIRST_MACHINE = 101  # the weight of the first emulated machine's page, which comes after those of the architectures
 
 
 def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
@@ -55,7 +53,7 @@ def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         architecture_page.ADDRESS: architecture_page.write(catalogue),
         architecture_page.MECHANISMS_ADDRESS: architecture_page.write_mechanisms(catalogue),
         "kernels/changes.md": kernel_changes.write(catalogue),
-        "kernels/series.md": series_page.write(catalogue),
+        "kernels/series.md": kernel_changes.write_series(catalogue),
     }
     yield from ((path, text) for path, text in optional.items() if text)
     for one in catalogue.everything:
@@ -86,6 +84,7 @@ def fragment_files(catalogue: Catalogue) -> dict[str, str]:
 def charts(catalogue: Catalogue) -> list[Chart]:
     """Every chart that a page or fragment names, once."""
     found = evidence(catalogue)
+    runs, machines = (one for one in catalogue.everything if one.metric == "time"), catalogue.numbers.machines()
     drawn = [
         *guide_fragments.charts(catalogue),
         *ladder_page.charts(catalogue),
@@ -93,14 +92,10 @@ def charts(catalogue: Catalogue) -> list[Chart]:
         *ladder_page.explore_charts(catalogue),
         *proof.charts(catalogue, found),
         *kernel_changes.charts(catalogue),
-        *series_page.charts(catalogue),
+        *kernel_changes.series_charts(catalogue),
         *chain.from_iterable(source_page.charts(catalogue, one) for one in catalogue.sources),
-        *chain.from_iterable(
-            submission_page.charts(catalogue, one) for one in catalogue.everything if one.metric == "time"
-        ),
-        *chain.from_iterable(
-            machine_page.charts_over_time(catalogue, one).values() for one in catalogue.numbers.machines()
-        ),
+        *chain.from_iterable(submission_page.charts(catalogue, one) for one in runs),
+        *chain.from_iterable(machine_page.charts_over_time(catalogue, one).values() for one in machines),
         *chain.from_iterable(some for one in catalogue.cases() for some in case_page.charts(catalogue, one.id)),
     ]
     return list({chart.name: chart for chart in drawn}.values())

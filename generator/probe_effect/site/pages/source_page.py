@@ -1,10 +1,13 @@
 """A page per published source: what it is, its figures, and whether they follow from one another."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from operator import itemgetter
+from typing import NamedTuple
+
+from markupsafe import Markup
 
 from probe_effect import units
-from probe_effect.compare.agreement import Order, Pairing, of_source, orders
+from probe_effect.compare.agreement import Pairing, of_source, orders
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource
@@ -13,19 +16,7 @@ from probe_effect.numbers.published import Recomputed, with_unit
 from probe_effect.site.charts.dots import Dot, cost_chart
 from probe_effect.site.charts.theme import Chart
 from probe_effect.site.pages import addresses, citing, comparison, links, parts
-from probe_effect.site.pages.parts import (
-    Heading,
-    Items,
-    Link,
-    Part,
-    Pieces,
-    Table,
-    chart,
-    columns,
-    of_data,
-    page,
-    section,
-)
+from probe_effect.site.pages.parts import Heading, Items, Link, Part, Pieces, Table, columns, of_data, section
 from probe_effect.site.pages.text import bracketed, link, listed, safe, say
 from probe_effect.store.beside_files import GRADES, Figure
 from probe_effect.toml import beside
@@ -41,26 +32,12 @@ FIGURE_NOTE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FigureGroup:
+class FigureGroup(NamedTuple):
     """Figures under one heading; a grid by platform where the same things were measured on several."""
 
     heading: str
-    figures: tuple[Figure, ...]
-    platforms: tuple[str, ...]
-
-    def rows(self) -> dict[str, dict[str, Figure]]:
-        """The figures by what was measured, and then by platform."""
-        rows: dict[str, dict[str, Figure]] = {}
-        for name, figure in zip(_rows(self.figures), self.figures, strict=True):
-            rows.setdefault(name, {})[figure.platform or ""] = figure
-        return rows
-
-    @property
-    def platform(self) -> str | None:
-        """The one platform of all its figures, when there is just one."""
-        found = {figure.platform for figure in self.figures}
-        return found.pop() if len(found) == 1 else None
+    figures: Sequence[Figure]
+    platforms: Sequence[str]
 
 
 def write(source: PublishedSource, catalogue: Catalogue) -> str:
@@ -74,14 +51,13 @@ def write(source: PublishedSource, catalogue: Catalogue) -> str:
         **citing.front(citing.cite_source(source, catalogue)),
         "cite_note": FIGURE_NOTE,
     }
-    return page(front, _parts(source, catalogue))
+    return parts.page(front, _parts(source, catalogue))
 
 
 def _parts(source: PublishedSource, catalogue: Catalogue) -> Iterator[Part]:
-    """What the source is and says, its figures, and what was measured here of the same."""
     document, suites = source.document, catalogue.by_suite
     yield source.sentence(document.summary)
-    yield from (chart(one.name) for one in charts(catalogue, source))
+    yield from (parts.chart(one.name) for one in charts(catalogue, source))
     if source.from_excerpt:
         seen = "These figures were seen; the rest of the page was not. Check the source before citing them."
         yield say("**Known only from an excerpt.** {}", seen)
@@ -95,116 +71,110 @@ def _parts(source: PublishedSource, catalogue: Catalogue) -> Iterator[Part]:
     for one in document.repeated:
         here = listed(links.suite(name, suites[name].suite.title) if name in suites else name for name in one.suites)
         repeated.append((one.what, here or "not done", source.sentence(one.note) if one.note else ""))
-    again = Table(columns("done-there", "done-here", "done-note"), repeated) if repeated else None
-    yield from section("What of it is done again here", again)
+    again = Table(columns("done-there", "done-here", "done-note"), repeated)
+    yield from section("What of it is done again here", again if repeated else None)
     yield Heading("Its figures")
     yield say(
         "A figure in italics, or with ‡ in the sentences above, is derived: worked out here from what was printed."
     )
     if source.recomputed:
         differing = sum(one.verdict == "differs" for one in source.recomputed.values())
+        how_many = (units.count(differing) if differing else "none", units.count(len(source.recomputed)))
         yield say(
             "Each figure that follows from others is computed again from them: {} of {} came out differently. "
             "“Close” means within the rounding of what was printed.",
-            units.count(differing) if differing else "none",
-            units.count(len(source.recomputed)),
+            *how_many,
         )
     else:
         yield "None of these figures follows from others that the source prints, so nothing could be computed again."
     for group in groups(source.figures):
+        platforms = {figure.platform for figure in group.figures}
+        platform = platforms.pop() if len(platforms) == 1 else None
         yield Heading(group.heading, 3)
-        yield say("For all of them: {}.", group.platform) if group.platform else None
+        yield say("For all of them: {}.", platform) if platform else None
         if group.platforms:
             yield grid(group, catalogue.titles, lambda figure: _in_grid(figure, source))
         else:
-            heads = columns("what", "printed", "recomputed", "figure-grade")
-            yield Table(heads, [_row(figure, source, group) for figure in group.figures])
+            rows = [_row(figure, source, has_platform=not platform) for figure in group.figures]
+            yield Table(columns("what", "printed", "recomputed", "figure-grade"), rows)
     yield from _measured(of_source(catalogue, source), source)
-    files = listed(link(name, f"/data/published/{source.id}/{name}") for name in ("figures.csv", "source.toml"))
-    yield say("All figures as data: {}.", files)
+    yield say("All figures as data: {}.", source_files(source))
+
+
+def source_files(source: PublishedSource) -> Markup:
+    """The files of a source as links."""
+    return listed(link(name, f"/data/published/{source.id}/{name}") for name in ("figures.csv", "source.toml"))
 
 
 def grid(group: FigureGroup, titles: Mapping[str, str], cell: Callable[[Figure], object]) -> Table:
     """Figures that were printed for several platforms, or one below the other where they form no grid."""
-    platforms = group.platforms or ("",)
-    rows = group.rows().items() if group.platforms else [(figure.what, {"": figure}) for figure in group.figures]
-    return Table(
-        [of_data("", "left"), *map(of_data, platforms)],
-        [
-            (titles.get(what, what), *(cell(found[name]) if name in found else "" for name in platforms))
-            for what, found in rows
-        ],
-    )
+    platforms, rows = group.platforms or ("",), []
+    if group.platforms:
+        by_what = grouped_by(zip(_rows(group.figures), group.figures, strict=True), itemgetter(0))
+        of_platforms = [(what, {figure.platform or "": figure for _, figure in own}) for what, own in by_what.items()]
+    else:
+        of_platforms = [(figure.what, {"": figure}) for figure in group.figures]
+    for what, figures in of_platforms:
+        cells = (cell(figures[name]) if name in figures else "" for name in platforms)
+        rows.append((titles.get(what, what), *cells))
+    return Table([of_data("", "left"), *map(of_data, platforms)], rows)
 
 
 def _place(figure: Figure) -> Link:
-    """A figure as a link to itself: its address is what people cite."""
     return Link(shown(figure), f"#={figure.figure}")
 
 
 def _in_grid(figure: Figure, source: PublishedSource) -> object:
-    found = verdict(source.recomputed.get(figure.figure))
-    return Pieces([_place(figure), say(" ({})", found)]) if found not in {"", "agrees"} else _place(figure)
+    outcome = _verdict(source.recomputed.get(figure.figure))
+    return Pieces([_place(figure), say(" ({})", outcome)]) if outcome not in {"", "agrees"} else _place(figure)
 
 
-def _row(figure: Figure, source: PublishedSource, group: FigureGroup) -> Sequence[object]:
-    what = bracketed(figure.what, None if group.platform else figure.platform)
+def _row(figure: Figure, source: PublishedSource, *, has_platform: bool) -> Sequence[object]:
+    what = bracketed(figure.what, figure.platform if has_platform else None)
     what = say("{}. {}", what, figure.note) if figure.note else what
     printed = _place(figure) if figure.printed is not None else Pieces([safe("*"), _place(figure), safe("*")])
-    return what, printed, verdict(source.recomputed.get(figure.figure)), figure.grade
+    return what, printed, _verdict(source.recomputed.get(figure.figure)), figure.grade
 
 
 def _measured(pairings: Sequence[Pairing], source: PublishedSource) -> Iterator[Part]:
-    """Published costs and ours, a row for each two, and whether both order the cases alike."""
     if not pairings:
         return
+    rows: list[Sequence[object]] = []
+    for one in pairings:
+        figure, number = one.figure, one.measured
+        cost = units.duration(None if figure.cost_ns is None else float(figure.cost_ns))
+        derived = " (derived)" if figure.cost_from == "derived" else ""
+        printed = Pieces([cost, derived, ", excerpt only" if one.source.from_excerpt else ""])
+        ours = links.number(number, "cost", units.interval(number.cost, units.DURATION))
+        with_tool = say("{}, {}", names.tool_with_version(number), links.machine(number.submission))
+        what = links.case(number.case, number.title), figure.platform or figure.what
+        rows.append((*what, printed, ours, with_tool, units.interval(one.ratio, units.TIMES)))
     yield Heading("Measured here")
     heads = "case", "published-for", "published", "measured-here", ("with", "With, on"), "measured-published"
-    yield Table(columns(*heads), [_pairing(one) for one in pairings])
+    yield Table(columns(*heads), rows)
     yield (
         "The ratio has the 95 % interval of what was measured here. Machines, kernels and methods differ, so it says "
         "how far apart the two are, not which of them is right; they are never averaged."
     )
-    if found := orders(source, pairings):
+    if of_platforms := orders(source, pairings):
+        rows = []
+        for order in of_platforms:
+            number = order.pairings[0].measured
+            measured_on = links.machine(number.submission), names.tool_with_version(number)
+            pairs = f"{units.count(len(order.pairings))} of {units.count(order.published)}"
+            alike = comparison.rank_correlation(order), comparison.chance_of_order(order)
+            rows.append((order.platform, *measured_on, pairs, *alike))
         means = "is 1 where published and measured costs are in one order, and −1 in the opposite one"
         yield Heading("Do both order the cases alike?", 3)
-        yield f"{comparison.extent(found)} Kendall’s rank correlation {means}."
+        yield f"{comparison.extent(of_platforms)} Kendall’s rank correlation {means}."
         on = ("on", "Measured here on")
-        yield Table(
-            columns("published-on", on, "with", "pairs", "correlation", "chance"), [_order(one) for one in found]
-        )
-
-
-def _pairing(one: Pairing) -> Sequence[object]:
-    figure, number = one.figure, one.measured
-    cost = units.duration(None if figure.cost_ns is None else float(figure.cost_ns))
-    derived = " (derived)" if figure.cost_from == "derived" else ""
-    return (
-        links.case(number.case, number.title),
-        figure.platform or figure.what,
-        Pieces([cost, derived, ", excerpt only" if one.source.from_excerpt else ""]),
-        links.number(number, "cost", units.interval(number.cost, units.DURATION)),
-        say("{}, {}", names.tool_with_version(number), links.machine(number.submission)),
-        units.interval(one.ratio, units.TIMES),
-    )
-
-
-def _order(one: Order) -> Sequence[object]:
-    number = one.pairings[0].measured
-    return (
-        one.platform,
-        links.machine(number.submission),
-        names.tool_with_version(number),
-        f"{units.count(len(one.pairings))} of {units.count(one.published)}",
-        comparison.rank_correlation(one),
-        comparison.chance_of_order(one),
-    )
+        yield Table(columns("published-on", on, "with", "pairs", "correlation", "chance"), rows)
 
 
 def groups(figures: Sequence[Figure]) -> list[FigureGroup]:
     """Figures by heading, in the order given."""
     by_heading = grouped_by(figures, lambda figure: figure.group)
-    return [FigureGroup(heading, tuple(own), _platforms(own)) for heading, own in by_heading.items()]
+    return [FigureGroup(heading, own, _platforms(own)) for heading, own in by_heading.items()]
 
 
 def _rows(figures: Sequence[Figure]) -> list[str]:
@@ -214,7 +184,6 @@ def _rows(figures: Sequence[Figure]) -> list[str]:
 
 
 def _platforms(figures: Sequence[Figure]) -> tuple[str, ...]:
-    """The columns of a grid; empty when the figures do not form one."""
     places = [(row, figure.platform or "") for row, figure in zip(_rows(figures), figures, strict=True)]
     platforms = tuple(dict.fromkeys(platform for _, platform in places))
     rows = len({row for row, _ in places})
@@ -232,16 +201,16 @@ def shown(figure: Figure) -> str:
     return f"{figure.printed}\u00a0{'%' if figure.unit == 'percent' else figure.unit}"
 
 
-def verdict(found: Recomputed | None) -> str:
+def _verdict(recomputed: Recomputed | None) -> str:
     """How a recomputation came out, in words; empty where there is nothing to recompute from."""
-    if found is None:
+    if recomputed is None:
         return ""
-    if found.figure.printed is None:
+    if recomputed.figure.printed is None:
         return "derived by us"
-    if found.verdict == "agrees":
+    if recomputed.verdict == "agrees":
         return "agrees"
-    value = with_unit(float(found.value), found.figure.unit)
-    return f"{value}, close" if found.verdict == "close" else f"differs: {value}"
+    value = with_unit(float(recomputed.value), recomputed.figure.unit)
+    return f"{value}, close" if recomputed.verdict == "close" else f"differs: {value}"
 
 
 def baselines(source: PublishedSource) -> dict[str, float]:

@@ -11,7 +11,7 @@ from functools import partial
 from markupsafe import Markup
 
 from probe_effect import units
-from probe_effect.compare.comparison import Comparison, since
+from probe_effect.compare.comparison import since
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
 from probe_effect.numbers.index import grouped_by, once
@@ -20,7 +20,7 @@ from probe_effect.numbers.submission import Number, Submission
 from probe_effect.site.charts.dots import Dot, cost_chart
 from probe_effect.site.charts.theme import LAYOUTS, Chart
 from probe_effect.site.pages import addresses, changes_page, citing, comparison, instructions, links, parts
-from probe_effect.site.pages.parts import Command, Heading, Items, Link, Part, Table, columns, page, page_code, section
+from probe_effect.site.pages.parts import Heading, Items, Link, Part, Table, columns, page, page_code, section
 from probe_effect.site.pages.results import view_of
 from probe_effect.site.pages.results.view import COST
 from probe_effect.site.pages.source_page import FigureGroup, grid, groups, shown
@@ -69,25 +69,27 @@ def _write(
 
 
 def _parts(submission: Submission, runs: Sequence[Submission], catalogue: Catalogue) -> Iterator[Part]:
-    """How far it is trusted, its numbers, what they did since earlier runs, what has none, and how it was run."""
     document, run, is_time = submission.document, submission.document.run, submission.metric == "time"
     suite, known = suite_of(submission, catalogue), with_numbers(submission)
     view = view_of(suite, submission.metric)
     yield suite.question if suite else None
-    yield together(
-        links.grade(submission) if is_time else COUNTED, *(untraced(submission) if view.has_untraced else ())
-    )
+    without_tracer = untraced(submission) if view.has_untraced else ()
+    yield together(links.grade(submission) if is_time else COUNTED, *without_tracer)
     if known:
         chart = next((chart.name for chart in charts(catalogue, submission)), None)
         yield Heading(view.heading)
         yield from view.table(known, suite.factor if suite else None, chart).of_cases()
         yield f"Each {'number' if is_time else 'count'} leads to the rows that it is made of."
-        yield Items([said for one in known for said in _known_of(one, view.main.id)])
+        yield Items([remark for one in known for remark in _remarks(one, view.main.id)])
     if view.has_costs and (changes := since(submission, runs, catalogue.numbers.spread)):
         yield Heading("Since earlier runs")
         yield f"{comparison.summary(changes, 'in this run')} {comparison.chance(changes)}"
-        heads = columns("case", "tracer", "then", "difference", "ratio", "outcome", "earlier-run")
-        yield Table(heads, [_change(one) for one in changes])
+        rows = []
+        for one in changes:
+            then = one.first
+            case, cost = links.case(then.case, then.title, then.level), links.number(then, "cost", parts.cost(then))
+            rows.append((case, then.tracer, cost, *comparison.cells(one), links.run(then.submission)))
+        yield Table(columns("case", "tracer", "then", "difference", "ratio", "outcome", "earlier-run"), rows)
         yield "The earlier run is the newest before this one, of the same suite, that has the case with the tracer."
         yield Items([comparison.between_submissions(one) for one in changes if one.reason])
     without = [one for one in submission.numbers if not one.is_known]
@@ -97,14 +99,13 @@ def _parts(submission: Submission, runs: Sequence[Submission], catalogue: Catalo
         these = "This is case" if len(cases) == 1 else "These are cases"
         yield together(say("{}.", reason), say("{} {}.", these, listed(cases)))
     yield Heading("How it was run")
-    yield Command(run.command)
+    yield parts.command(run.command)
     workloads, tracers = (f" ({core})" if core else "" for core in (run.workload_core, run.tracer_core))
     tracer_cpu = "" if run.tracer_cpu is None else f", tracer on CPU {run.tracer_cpu}{tracers}"
     load = "" if run.load_before is None else f", load {run.load_before} before and {run.load_after} after"
     how = run.seed, f"{run.workload_cpu}{workloads}", tracer_cpu, load, document.provenance.tool
-    yield together(
-        say("Raw data: {}.", links.raw_files(submission)), say("Seed {}, workload on CPU {}{}{}, by {}.", *how)
-    )
+    raw = say("Raw data: {}.", links.raw_files(submission))
+    yield together(raw, say("Seed {}, workload on CPU {}{}{}, by {}.", *how))
     if run.traced_beside:
         yield say("Something else traced meanwhile: {}.", ", ".join(run.traced_beside))
     yield links.credit([submission])
@@ -128,20 +129,13 @@ def untraced(submission: Submission) -> Iterator[Markup]:
         yield say("Two single untraced runs differ by up to {}, in 95 % of the pairs.", units.duration(apart_ns, 2))
 
 
-def _known_of(one: Number, quantity: str) -> Iterator[Markup]:
-    """What to know of a number before using it."""
+def _remarks(one: Number, quantity: str) -> Iterator[Markup]:
     if one.faults and not one.is_time:
         said = "{} {}, {}: neither ranked nor compared, because {}."
         yield say(said, instructions.FLAG, one.title, one.tracer, "; ".join(one.faults))
     if one.note:
         level = f", {one.level}" if one.level else ""
         yield say("{}, {}{}: {}", link(one.title, addresses.number(one, quantity)), one.tracer, level, one.note)
-
-
-def _change(one: Comparison) -> Sequence[object]:
-    then = one.first
-    case, cost = links.case(then.case, then.title, then.level), links.number(then, "cost", parts.cost(then))
-    return case, then.tracer, cost, *comparison.cells(one), links.run(then.submission)
 
 
 def suite_of(submission: Submission, catalogue: Catalogue) -> Suite | None:
@@ -158,25 +152,20 @@ def with_numbers(submission: Submission) -> list[Number]:
 @once
 def charts(catalogue: Catalogue, submission: Submission) -> list[Chart]:  # noqa: ARG001  it remembers them
     """The costs of the submission with their intervals; without a card, which at a thousand runs few would ever see."""
-    dots = [
-        Dot(names.with_level(case), case.tracer, case.cost, case.tracer)
-        for case in submission.numbers
-        if case.cost is not None and case.distinguishable
-    ]
+    clear = ((one, one.cost) for one in submission.numbers if one.cost is not None and one.distinguishable)
+    dots = [Dot(names.with_level(one), one.tracer, cost, one.tracer) for one, cost in clear]
     if not dots:
         return []
     name = f"costs-{submission.id.replace('/', '-')}"
     sentence = "Cost of one event for each case measured, with its 95 % interval; often narrower than the dot."
     costs, run = parts.from_to([dot.cost.value for dot in dots]), submission.id.rpartition("/")[2]
     title = f"One event costs {costs} on {names.machine_name(submission)} (run {run})"
-    page = addresses.submission(submission.id)
-    chart = cost_chart(name, title, sentence, dots, page=page)
+    chart = cost_chart(name, title, sentence, dots, page=addresses.submission(submission.id))
     specs = {layout: chart.specs[layout] for layout in LAYOUTS}
     return [replace(chart, specs=specs, edition=f"run {submission.id}")]
 
 
-MOST_RUNS = 20
-"""The runs that the page lists: the newest."""
+MOST_RUNS = 20  # the runs that the page lists: the newest
 
 
 def write_suite(folder: SuiteFolder, catalogue: Catalogue) -> str:
@@ -209,30 +198,23 @@ def _suite_parts(folder: SuiteFolder, catalogue: Catalogue) -> Iterator[Part]:
     yield Table.of_facts({**facts, "Version": suite.version})
     where = "in an emulated machine, and nowhere else" if spoils else "with every tracer that is there"
     yield say("A `probe-effect` in a checkout, or installed by itself, runs it {}:", where)
-    yield Command(["probe-effect", "measure", suite.id, *(["--vm", "trixie"] if spoils else [])])
+    yield parts.command(["probe-effect", "measure", suite.id, *(["--vm", "trixie"] if spoils else [])])
     yield say("`probe-effect doctor` says what is missing first, and [how to submit](/submit/) what comes after.")
     yield Heading("Its cases")
     label = "On all machines" if view.main is COST else f"{view.main.head.label}, on all machines"
-    yield Table(
-        columns("case", ("range-measured", label), "probe", "action", "scripts"),
-        [
-            (
-                links.case(case.id, case.title),
-                view.range_of(case, catalogue.numbers),
-                ", ".join(filter(None, (case.probe, names.only_on(case)))),
-                case.action,
-                _scripts(folder, case),
-            )
-            for case in suite.cases
-        ],
-    )
+    rows: list[Sequence[object]] = []
+    for case in suite.cases:
+        probe = ", ".join(filter(None, (case.probe, names.only_on(case))))
+        link_and_range = links.case(case.id, case.title), view.range_of(case, catalogue.numbers)
+        rows.append((*link_and_range, probe, case.action, _scripts(folder, case)))
+    yield Table(columns("case", ("range-measured", label), "probe", "action", "scripts"), rows)
     yield (
         "Of several numbers the least and the greatest are shown, with how many there are in brackets; the page of a "
         "case has all of them."
     )
     yield from section("What it found", *view.of_suite(suite, catalogue))
-    if found := beside(suite, catalogue):
-        source, group = found
+    if published := beside(suite, catalogue):
+        source, group = published
         page_of_source = link(parts.source_label(source.document), addresses.figure(source.id))
         yield Heading("Published by others")
         yield say(
@@ -252,13 +234,11 @@ def _suite_parts(folder: SuiteFolder, catalogue: Catalogue) -> Iterator[Part]:
         yield say("No machine has run it yet. [Yours could be the first](/submit/).")
     if counted:
         yield say("Its instructions were counted in emulated machines, which is no time:")
-        yield Table(
-            columns("run", "kernel", "tracers"),
-            [
-                (links.run(one), links.machine(one, one.document.system.kernel_release), _tracers(one))
-                for one in counted[:MOST_RUNS]
-            ],
-        )
+        rows = [
+            (links.run(one), links.machine(one, one.document.system.kernel_release), _tracers(one))
+            for one in counted[:MOST_RUNS]
+        ]
+        yield Table(columns("run", "kernel", "tracers"), rows)
     if more := len(timed[MOST_RUNS:]) + len(counted[MOST_RUNS:]):
         yield say("{} older runs are in the [list of all results](/results/).", units.count(more))
 
@@ -267,24 +247,20 @@ def beside(suite: Suite, catalogue: Catalogue) -> tuple[PublishedSource, FigureG
     """The published figures that the suite names, with their source; None where there are none."""
     if suite.published is None:
         return None
-    sources = [one for one in catalogue.sources if one.id == suite.published.source]
-    found = [(one, group) for one in sources for group in groups(one.figures)]
-    return next((one for one in found if one[1].heading == suite.published.heading), None)
+    sources = (one for one in catalogue.sources if one.id == suite.published.source)
+    named = ((one, group) for one in sources for group in groups(one.figures))
+    return next(((one, group) for one, group in named if group.heading == suite.published.heading), None)
 
 
 def _scripts(folder: SuiteFolder, case: Case) -> Markup:
-    """Each tool as a link to its script of a case; with the level, where levels have scripts of their own."""
-    return listed(
-        link(
-            tool if len(paths) == 1 else f"{tool} {', '.join(levels)}",
-            f"/scripts/{folder.suite.id}/{path.name}",
-        )
-        for tool, paths in folder.by_case[case.id].items()
-        for path, levels in paths.items()
-    )
+    scripts = []
+    for tool, paths in folder.by_case[case.id].items():
+        for path, levels in paths.items():
+            name = tool if len(paths) == 1 else f"{tool} {', '.join(levels)}"
+            scripts.append(link(name, f"/scripts/{folder.suite.id}/{path.name}"))
+    return listed(scripts)
 
 
 def _tracers(submission: Submission) -> str:
-    """The tracers that gave any number, each with its version."""
     used = dict.fromkeys(case.tracer for case in with_numbers(submission))
     return "; ".join(names.tool(tracer, submission.document.tools.get(tracer)) for tracer in used)

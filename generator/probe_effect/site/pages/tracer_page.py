@@ -17,25 +17,13 @@ from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.shown import in_order, reference_submission, shown_machines
 from probe_effect.numbers.submission import Number, Submission, threshold
-from probe_effect.site.pages import links
+from probe_effect.site.pages import links, parts
 from probe_effect.site.pages.fragments import first_suite_first
-from probe_effect.site.pages.parts import (
-    Heading,
-    Items,
-    Link,
-    Part,
-    Pieces,
-    Table,
-    columns,
-    fragment,
-    of_data,
-    page,
-    section,
-)
+from probe_effect.site.pages.parts import Heading, Items, Link, Part, Pieces, Table, columns, fragment, of_data, section
 from probe_effect.site.pages.results import view_of
 from probe_effect.site.pages.text import escape, listed, safe, say, together
 from probe_effect.store.suite_file import Case
-from probe_effect.store.transcripts import StandardTool, ToolPackage
+from probe_effect.store.transcripts import ToolPackage, ToolProbes
 from probe_effect.tools import TOOLS
 
 REAL = (
@@ -57,7 +45,6 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
 
 
 def _tool(catalogue: Catalogue, tool: str) -> Iterator[Part]:
-    """The versions of a tool, and each suite that has scripts for it."""
     yield Heading("Versions seen")
     yield Items(_versions(catalogue, tool)) or "No submission has it yet."
     yield Heading("What it can do here, and what that costs")
@@ -71,7 +58,6 @@ def _tool(catalogue: Catalogue, tool: str) -> Iterator[Part]:
 
 
 def _suite(catalogue: Catalogue, folder: SuiteFolder, tool: str, reference: Submission | None) -> list[Part]:
-    """What the newest submissions of a machine say of the cases of a suite that have a script for the tool."""
     suite = folder.suite.on(reference.architecture) if reference else folder.suite
     rows = {case: _newest(catalogue, case, tool, reference) for case in suite.cases if tool in folder.by_case[case.id]}
     main, known = view_of(suite).main, [one for row in rows.values() for _, one in sorted(row.items()) if one.cost]
@@ -82,14 +68,9 @@ def _suite(catalogue: Catalogue, folder: SuiteFolder, tool: str, reference: Subm
         return section(suite.title, say("{}: {}.", listed(cases), where) if cases else None, level=3)
     versions = {tracer: version for one in catalogue.timed for tracer, version in one.document.tools.items()}
     heads = [of_data(names.tool(tracer, versions.get(tracer))) for tracer in tracers]
-    table = Table(
-        [*columns(("case", f"Case and {main.id}")), *heads],
-        [
-            (case, *(main.cell(row[tracer]) if tracer in row else "" for tracer in tracers))
-            for case, row in zip(cases, rows.values(), strict=True)
-        ],
-    )
-    return section(suite.title, table, level=3)
+    cells = ([main.cell(row[tracer]) if tracer in row else "" for tracer in tracers] for row in rows.values())
+    table = [(case, *own) for case, own in zip(cases, cells, strict=True)]
+    return section(suite.title, Table([*columns(("case", f"Case and {main.id}")), *heads], table), level=3)
 
 
 def _newest(catalogue: Catalogue, case: Case, tool: str, reference: Submission | None) -> dict[str, Number]:
@@ -104,7 +85,6 @@ def _is_of(one: Number, tool: str) -> bool:
 
 
 def _versions(catalogue: Catalogue, tool: str) -> list[str]:
-    """The versions of a tool in any submission, as it prints them."""
     found = {pair for one in catalogue.everything for pair in one.document.tools.items()}
     return sorted({names.tool(*pair) for pair in found if names.tool_of(pair[0]) == tool})
 
@@ -116,7 +96,7 @@ def write_plain(by_hand: Path) -> Iterator[tuple[str, str]]:
         if not (by_hand / path).is_file():
             said = f"What {tool} can do here, and what that costs."
             front = {"title": tool, "description": said, "kind": "tracer", "kicker": tool, "weight": 10 * place}
-            yield path, page(front, [said, safe(f'{{{{< fragment "{path}" >}}}}')])
+            yield path, parts.page(front, [said, parts.shortcode("fragment", path)])
 
 
 def write(catalogue: Catalogue) -> dict[str, str]:
@@ -135,7 +115,6 @@ Packages = Sequence[tuple[ToolPackage, Sequence[ToolCost]]]
 
 
 def _costs(packages: Packages, submission: Submission | None) -> Iterator[Part]:
-    """What an event costs with each tool, with what was assumed; then what the tools did to real programs."""
     if submission is None or not packages:
         yield "Nothing has been measured yet."
         return
@@ -149,24 +128,17 @@ def _costs(packages: Packages, submission: Submission | None) -> Iterator[Part]:
         notes = grouped_by(((note, one.tool.name) for one in costs for note in one.notes), itemgetter(0))
         yield Items([say("{}: {}", ", ".join(name for _, name in own), note) for note, own in notes.items()])
     for package, costs in packages:
-        measured = [(one.tool.name, *found) for one in costs for found in one.points]
-        if measured:
+        rows: list[Sequence[object]] = []
+        for name, (number, point) in ((one.tool.name, pair) for one in costs for pair in one.points):
+            measured, predicted = (units.interval(each, units.SHARE) for each in (point.measured, point.predicted))
+            cost = links.number(number, "slowdown", measured)
+            rows.append((name, number.level, units.rate(point.rate_hz), cost, predicted))
+        if rows:
+            first = next(number for one in costs for number, _ in one.points)
             yield Heading(f"Tools of {package.title} in real programs")
-            yield say(REAL, links.machine(measured[0][1].submission))
-            rate = ("untraced-rate", "Rate")
-            yield Table(
-                columns("standard-tool", "program", rate, "slowdown-measured", "predicted"),
-                [
-                    (
-                        name,
-                        number.level,
-                        units.rate(point.rate_hz),
-                        links.number(number, "slowdown", units.interval(point.measured, units.SHARE)),
-                        units.interval(point.predicted, units.SHARE),
-                    )
-                    for name, number, point in measured
-                ],
-            )
+            yield say(REAL, links.machine(first.submission))
+            heads = ("standard-tool", "program", ("untraced-rate", "Rate"), "slowdown-measured", "predicted")
+            yield Table(columns(*heads), rows)
 
 
 def _cost(one: ToolCost, bare: set[str]) -> Sequence[object]:
@@ -189,30 +161,26 @@ def _cost(one: ToolCost, bare: set[str]) -> Sequence[object]:
         *([" to ", units.rate(high, 1)] if high is not None else []),
         say(" ({})", tool.usual_source),
     ]
-    return (
-        Pieces([Link(tool.name, f"#={name}"), safe(": "), event]),
-        cost,
-        units.interval(threshold(one.cost, 5) if one.cost else None, units.RATE),
-        Pieces(usual) if low is not None or high is not None else "none stated",
-        units.interval(one.usual_slowdown, units.SHARE),
-    )
+    what = Pieces([Link(tool.name, f"#={name}"), safe(": "), event])
+    rate = units.interval(threshold(one.cost, 5) if one.cost else None, units.RATE)
+    usually = Pieces(usual) if low is not None or high is not None else "none stated"
+    return what, cost, rate, usually, units.interval(one.usual_slowdown, units.SHARE)
 
 
 def _asked(packages: Packages) -> Iterator[Part]:
-    """The question of each tool, with what it attaches and what it does at each event."""
     for package, costs in packages:
+        items = []
+        for tool in (one.tool for one in costs):
+            remark = f" {tool.remark}" if tool.remark else ""
+            items.append((say("{}: {}{}", tool.name, tool.answers, remark), list(map(_attaches, tool.probes))))
         yield say("**{}**", package.title)
-        yield Items([_question(one.tool) for one in costs])
+        yield Items(items)
 
 
-def _question(tool: StandardTool) -> tuple[Markup, list[Markup]]:
-    below = []
-    for group in tool.probes:
-        more = f" and {len(group.attach) - 3} more" if len(group.attach) > 3 else ""
-        counts = Counter(group.actions)
-        actions = [f"{action} ({times} times)" if times > 1 else action for action, times in counts.items()]
-        does = listed([*actions, *group.unknown]) + ("; behind a condition" if group.filter else "")
-        if group.actions == (PLAIN_ACTION,):
-            does = Markup("what the tracer itself does")
-        below.append(say("{}{}: {}", listed(group.attach[:3]), more, does))
-    return say("{}: {}{}", tool.name, tool.answers, f" {tool.remark}" if tool.remark else ""), below
+def _attaches(group: ToolProbes) -> Markup:
+    more = f" and {len(group.attach) - 3} more" if len(group.attach) > 3 else ""
+    actions = [f"{name} ({times} times)" if times > 1 else name for name, times in Counter(group.actions).items()]
+    does = listed([*actions, *group.unknown]) + ("; behind a condition" if group.filter else "")
+    if group.actions == (PLAIN_ACTION,):
+        does = Markup("what the tracer itself does")
+    return say("{}{}: {}", listed(group.attach[:3]), more, does)

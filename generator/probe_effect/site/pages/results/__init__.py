@@ -8,10 +8,9 @@ from importlib import import_module
 from probe_effect.model import Metric
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.submission import Submission
-from probe_effect.site.pages.parts import Pieces
 from probe_effect.site.pages.results.counts import COUNTS
 from probe_effect.site.pages.results.view import ResultView
-from probe_effect.store.suite_file import RESULT_TYPES, Case, Suite
+from probe_effect.store.suite_file import RESULT_TYPES, Suite
 
 MODULES = {name: import_module(f"{__name__}.{name}") for name in RESULT_TYPES}
 
@@ -30,8 +29,3 @@ def view_of_submission(submission: Submission, catalogue: Catalogue) -> ResultVi
     """How pages show the numbers of a submission, by its suite as it is today."""
     folder = catalogue.by_suite.get(submission.suite)
     return view_of(folder.suite if folder else None, submission.metric)
-
-
-def measured_range(catalogue: Catalogue, suite: Suite, case: Case) -> Pieces | str:
-    """The current times of a case on all machines: the least and the greatest, or in words why there are none."""
-    return view_of(suite).range_of(case, catalogue.numbers)

@@ -1,6 +1,7 @@
 """The cost of an event: what a busy thread pays at which rate, ranked and set against other machines and versions."""
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -18,34 +19,21 @@ from probe_effect.site.charts.dots import NANOSECONDS
 from probe_effect.site.charts.slowdown import CostLine, MeasuredSlowdown, slowdown_chart
 from probe_effect.site.charts.theme import Chart
 from probe_effect.site.pages import addresses, comparison, links, parts
-from probe_effect.site.pages.parts import Fold, Items, Part
+from probe_effect.site.pages.parts import Items, Part, fold
 from probe_effect.site.pages.results import counts, view
-from probe_effect.site.pages.results.view import (
-    AT,
-    AT_5,
-    COST,
-    GRADE,
-    LOSS,
-    SLOWDOWN,
-    TOOL,
-    CaseResults,
-    NumberColumn,
-    ResultSection,
-    ResultView,
-    of_levels,
-)
+from probe_effect.site.pages.results.view import CaseResults, NumberColumn, ResultSection, ResultView
 from probe_effect.site.pages.text import listed, say
 from probe_effect.store.suite_file import Suite
 
 QUANTITIES = (
-    COST,
-    *(at._replace(label=f"Slows a busy thread by {percent} % at") for percent, at in AT.items()),
-    SLOWDOWN,
+    view.COST,
+    *(at._replace(label=f"Slows a busy thread by {percent} % at") for percent, at in view.AT.items()),
+    view.SLOWDOWN,
     view.FASTEST,
     view.BASELINE,
     view.NOISE_FLOOR,
     view.TRACED_RATE,
-    LOSS,
+    view.LOSS,
     *view.OF_RUN,
 )
 
@@ -71,7 +59,7 @@ def said(number: Number) -> str:
 
 
 def value(number: Number) -> str:
-    """The cost, and what its brackets hold."""
+    """The cost, and what its brackets contain."""
     return f"{parts.cost(number)}{'' if number.distinguishable is False else with_interval(number.cost)}"
 
 
@@ -87,14 +75,15 @@ def sections(of: CaseResults) -> list[Part]:
         like, titles = of.case.like, timed[0].submission.titles
         event = say(" The event is that of {}.", links.case(like, titles.get(like, like))) if like else ""
         note = say("{}: a level counts {}. {}{}", factor.title, factor.unit, INTERVALS, event)
-        return of.table((TOOL, view.LEVEL, view.UNTRACED_RATE, COST, SLOWDOWN, LOSS, GRADE), note)
+        columns = (view.TOOL, view.LEVEL, view.UNTRACED_RATE, view.COST, view.SLOWDOWN, view.LOSS, view.GRADE)
+        return of.table(columns, note)
     calls = calls_of_event(of.found, of.case.id)
     unit = f" An event here is an iteration of {calls} system calls, and rates are of iterations." if calls else ""
     note = listed([INTERVALS, " ", parts.THRESHOLD_COLUMN, unit, *other_instructions(timed, of.case.functions)], "")
     machines = [] if factor else grouped_by(of.measured, lambda one: one.submission.machine).values()
-    ranked = [said for own in machines if (said := comparison.ranking(own, comparison.place_of(own[0])))]
-    folded = [Fold("Which tracer costs least", [Items(ranked)])] if ranked else []
-    return [*of.table((TOOL, COST, view.RATE_5, LOSS, GRADE), note), *folded]
+    ranked = [words for own in machines if (words := comparison.ranking(own, comparison.place_of(own[0])))]
+    table = of.table((view.TOOL, view.COST, view.RATE_5, view.LOSS, view.GRADE), note)
+    return [*table, *fold("Which tracer costs least", Items(ranked))]
 
 
 class Tested(NamedTuple):
@@ -107,24 +96,22 @@ class Tested(NamedTuple):
 
 def tested(found: Evidence, case_id: str, machines: Collection[str]) -> list[Tested]:
     """Every cost of a case on some machines of which a suite with a factor measured more."""
-    every = (
-        Tested(cost, line(found, machine, tracer, case_id), contention(found, machine, tracer, case_id))
-        for machine in found.machines
-        if machine in machines
-        for tracer, cost in found.with_tracers(machine, case_id).items()
-    )
-    return [one for one in every if one.points or one.factors]
+    more = []
+    for machine in (one for one in found.machines if one in machines):
+        for tracer, cost in found.with_tracers(machine, case_id).items():
+            key = machine, tracer, case_id
+            more.append(Tested(cost, line(found, *key), contention(found, *key)))
+    return [one for one in more if one.points or one.factors]
 
 
 def dots(found: Sequence[Tested], labels: Mapping[tuple[str, str], str]) -> list[MeasuredSlowdown]:
     """The slowdowns measured at other rates, for the chart; `labels`: machine and tracer to the name of their line."""
-    return [
-        MeasuredSlowdown(label, point.rate_hz, point.measured)
-        for one in found
-        if (label := labels.get((one.cost.submission.machine, one.cost.tracer)))
-        for point in one.points
-        if point.measured.value > 0  # the axis is logarithmic
-    ]
+    drawn = []
+    for one in found:
+        if label := labels.get((one.cost.submission.machine, one.cost.tracer)):
+            points = (point for point in one.points if point.measured.value > 0)  # the axis is logarithmic
+            drawn += [MeasuredSlowdown(label, point.rate_hz, point.measured) for point in points]
+    return drawn
 
 
 def charts(of: CaseResults) -> list[Chart]:
@@ -174,13 +161,11 @@ def of_suite(suite: Suite, catalogue: Catalogue) -> list[Part]:
     if suite.factor is None or suite.factor.name != FRAMES:
         return []
     found = evidence(catalogue)
-    laws = {
-        cost: law
-        for like in dict.fromkeys(case.like for case in suite.cases if case.like)
-        for machine in found.machines
-        for tracer, cost in found.with_tracers(machine, like).items()
-        if (law := sample_law(found, machine, tracer, like))
-    }
+    laws = {}
+    for like, machine in product(dict.fromkeys(case.like for case in suite.cases if case.like), found.machines):
+        for tracer, cost in found.with_tracers(machine, like).items():
+            if law := sample_law(found, machine, tracer, like):
+                laws[cost] = law
     columns = (
         NumberColumn("tracer", names.tool_with_version),
         NumberColumn("machine", lambda cost: names.machine_name(cost.submission)),
@@ -193,23 +178,25 @@ def of_suite(suite: Suite, catalogue: Catalogue) -> list[Part]:
 
 def _residuals(law: SampleLaw) -> str:
     """`1: +0.5 %, 10: −1.2 %`: measured less fitted at each depth, over fitted."""
-    signs = {frames: "+" if ratio > 0 else "" for frames, ratio in law.residuals.items()}
-    return ", ".join(f"{frames}: {signs[frames]}{units.percent(ratio)}" for frames, ratio in law.residuals.items())
+    residuals = law.residuals.items()
+    return ", ".join(f"{frames}: {'+' if ratio > 0 else ''}{units.percent(ratio)}" for frames, ratio in residuals)
 
+
+FIRST = (view.TRACER, view.LEVELS, view.COST)
 
 VIEW = ResultView(
     heading="Costs",
     heading_of_machine="What an event costs here",
-    main=COST,
-    columns=(view.TRACER, view.LEVELS, COST, view.FASTEST, *of_levels(SLOWDOWN), AT_5, LOSS, view.BLOCKS, GRADE),
-    brief=(view.TRACER, view.LEVELS, COST, *of_levels(view.FASTEST, SLOWDOWN), AT_5, GRADE),
-    guide=(COST, AT[5]),
+    main=view.COST,
+    columns=(*FIRST, view.FASTEST, *view.of_levels(view.SLOWDOWN), view.AT_5, view.LOSS, view.BLOCKS, view.GRADE),
+    brief=(*FIRST, *view.of_levels(view.FASTEST, view.SLOWDOWN), view.AT_5, view.GRADE),
+    guide=(view.COST, view.AT[5]),
     summary={
-        "cost of one event (95 %)": COST,
-        "slowdown of the loop": SLOWDOWN,
-        **{f"{percent} % at": at for percent, at in AT.items()},
-        "lost": LOSS,
-        "grade": GRADE,
+        "cost of one event (95 %)": view.COST,
+        "slowdown of the loop": view.SLOWDOWN,
+        **{f"{percent} % at": at for percent, at in view.AT.items()},
+        "lost": view.LOSS,
+        "grade": view.GRADE,
     },
     quantities=QUANTITIES,
     rows=ROWS,

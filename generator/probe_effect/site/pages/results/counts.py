@@ -6,7 +6,7 @@ from itertools import product
 from markupsafe import Markup
 
 from probe_effect import units
-from probe_effect.compare.kernels import kernel_names, matrices_of_case
+from probe_effect.compare.kernels import column_of, kernel_names, matrices_of_case
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.submission import Number
@@ -51,16 +51,13 @@ def of_case(suite: Suite, case: Case, catalogue: Catalogue) -> Iterator[Part]:
         made = " or ".join(instructions.MADE.get(way, way) for way in ways if way)
         how = "; the kernel made each probe " if len(ways) == 1 else ", and how the kernel made the probe: "
         yield say("Instructions that one event adds{}.", how + made if made else "")
-        for one in found.all():
-            if one.faults:
-                side, faults = instructions.side(one, kernels), "; ".join(one.faults)
-                yield Items([say("{} {}: {}.", instructions.FLAG, side, faults)])
+        for one in (one for one in found.all() if one.faults):
+            side = column_of(one).tracer, kernels[column_of(one).kernel]
+            yield Items([say("{} {}, {}: {}.", instructions.FLAG, *side, "; ".join(one.faults))])
     if known:
         yield say("A small number leads to the cause of a change, from the kernel or the version of the tracer before.")
-    why = [
-        say("{} {}.", coded(cause.says), link(instructions.CERTAIN[cause.certainty], cause_address(cause)))
-        for cause in known
-    ]
+    links_of = ((one, link(instructions.CERTAIN[one.certainty], cause_address(one))) for one in known)
+    why = [say("{} {}.", coded(cause.says), certainty) for cause, certainty in links_of]
     yield from fold("Why the counts changed", Items(why, is_numbered=True))
     apart = link("what of them can be compared", "/kernels/#two-architectures")
     yield together(
@@ -74,26 +71,14 @@ COUNTS = ResultView(
     main=INSTRUCTIONS,
     columns=(view.COUNTED_TRACER, INSTRUCTIONS, SHARE, LOSS, MECHANISM),
     summary={
-        "instructions per event (range)": NumberColumn(
-            "instructions", lambda one: units.spread(one.cost, units.INSTRUCTIONS)
-        ),
-        "untraced": NumberColumn("baseline", lambda one: units.spread(one.baseline, units.INSTRUCTIONS)),
+        "instructions per event (range)": NumberColumn("instructions", lambda one: instructions.count(one.cost)),
+        "untraced": view.COUNTED_BASELINE,
         "share added": SHARE,
         "lost": LOSS,
         "kprobes made by": NumberColumn("mechanism", lambda one: one.count.mechanism),
         "blocks": NumberColumn("blocks", lambda one: units.count(one.blocks)),
     },
-    quantities=(
-        INSTRUCTIONS,
-        SHARE,
-        view.COUNTED_BASELINE,
-        LOSS,
-        MECHANISM,
-        view.COUNTED_START,
-        view.COUNTED_STOP,
-        view.PROBES,
-        view.BLOCKS,
-    ),
+    quantities=(INSTRUCTIONS, SHARE, view.COUNTED_BASELINE, LOSS, MECHANISM, *view.COUNTS_OF_RUN),
     rows=view.BlockRows(
         view.run_columns(" instructions, an"),
         Markup(

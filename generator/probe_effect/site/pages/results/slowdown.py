@@ -10,21 +10,10 @@ from probe_effect.site.charts.dots import DotQuantity
 from probe_effect.site.pages import parts
 from probe_effect.site.pages.parts import Part
 from probe_effect.site.pages.results import cost, view
-from probe_effect.site.pages.results.view import (
-    COST,
-    GRADE,
-    LOSS,
-    PROBES,
-    SLOWDOWN,
-    CaseResults,
-    NumberColumn,
-    ResultView,
-    with_first,
-)
+from probe_effect.site.pages.results.view import CaseResults, NumberColumn, ResultView
 from probe_effect.store.suite_file import Suite
 
-MEASURABLE_RATIO = min(THRESHOLDS) / 100
-"""The slowdown from which on a whole work is called visibly slower."""
+MEASURABLE_RATIO = min(THRESHOLDS) / 100  # the slowdown from which on a whole work is called visibly slower
 
 
 def measured(suite: Suite, catalogue: Catalogue) -> list[Number]:
@@ -39,11 +28,6 @@ def events(one: Number) -> float | None:
     """How many events one operation made, by the tracer's own count; None where that is not known."""
     whole, of_event = one.submission.baseline, one.baseline
     return None if whole is None or of_event is None or not of_event.value else whole.value / of_event.value
-
-
-def tree(one: Number) -> str:
-    """The name of what was built, as the run recorded it; empty where it did not."""
-    return one.submission.document.run.packages.get("tree", "")
 
 
 def event(one: Number) -> str:
@@ -91,18 +75,18 @@ SLOWDOWNS = DotQuantity(
     lambda one: units.interval(one.times(0.01), units.SHARE),
 )
 
-EVENT = COST._replace(text=event)
+EVENT = view.COST._replace(text=event)
 
 COLUMNS = (
     view.LEVELS,
     view.TOOL,
-    SLOWDOWN,
-    PROBES._replace(at_levels=False),
+    view.SLOWDOWN,
+    view.PROBES._replace(at_levels=False),
     NumberColumn("events-fired", lambda one: units.count(events(one)), at_levels=False),
     EVENT._replace(note=NOTE),
     view.CPU._replace(at_levels=True),
-    NumberColumn("tree", tree, at_levels=False),
-    GRADE,
+    NumberColumn("tree", lambda one: one.submission.document.run.packages.get("tree", ""), at_levels=False),
+    view.GRADE,
 )
 
 
@@ -121,11 +105,18 @@ def sections(of: CaseResults) -> list[Part]:
 VIEW = ResultView(
     heading="Slowdowns",
     heading_of_machine="What tracing does here",
-    main=SLOWDOWN,
+    main=view.SLOWDOWN,
     columns=COLUMNS,
-    guide=(SLOWDOWN, EVENT),
-    summary={"slowdown (95 %)": SLOWDOWN, "added to one event (95 %)": EVENT, "lost": LOSS, "grade": GRADE},
-    quantities=with_first((SLOWDOWN, PROBES), (one for one in cost.QUANTITIES if not one.id.startswith("threshold"))),
+    guide=(view.SLOWDOWN, EVENT),
+    summary={
+        "slowdown (95 %)": view.SLOWDOWN,
+        "added to one event (95 %)": EVENT,
+        "lost": view.LOSS,
+        "grade": view.GRADE,
+    },
+    quantities=view.with_first(
+        (view.SLOWDOWN, view.PROBES), (one for one in cost.QUANTITIES if not one.id.startswith("threshold"))
+    ),
     rows=cost.ROWS,
     said=said,
     cited=cost.VIEW.cited,

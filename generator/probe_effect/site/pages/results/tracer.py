@@ -2,83 +2,63 @@
 
 from collections.abc import Iterable
 from operator import attrgetter
-from typing import NamedTuple
 
 from markupsafe import Markup
 
 from probe_effect import units
-from probe_effect.model import Estimate
 from probe_effect.numbers import estimates, names
-from probe_effect.numbers.index import grouped_by
-from probe_effect.numbers.submission import Number, Submission
+from probe_effect.numbers.submission import Number
 from probe_effect.site.charts.curves import Axes, TimePoint, times_chart
 from probe_effect.site.charts.theme import Chart
 from probe_effect.site.pages import addresses, parts
 from probe_effect.site.pages.parts import Part, fold
 from probe_effect.site.pages.results import view
 from probe_effect.site.pages.results.cost import with_interval
-from probe_effect.site.pages.results.view import (
-    BLOCKS,
-    CALLS,
-    CPU,
-    GRADE,
-    LEVELS,
-    MEMORY,
-    CaseResults,
-    NumberColumn,
-    ResultSection,
-    ResultView,
-)
+from probe_effect.site.pages.results.view import CaseResults, Growth, NumberColumn, ResultSection, ResultView
 from probe_effect.site.pages.text import say
 
 NOTE = "Intervals are 95 % intervals; the start and the end of a tool are in what it takes."
 
 
-class Growth(NamedTuple):
-    """What one further thing adds to an operation of a tracer on a machine, from the lowest level to `last`."""
+def _cpu_each_more(growth: Growth) -> str:
+    cpu, more = [one.own_use.cpu for one in growth], _more(growth)
+    if cpu[0] is None or cpu[1] is None:
+        return units.MISSING
+    return units.interval(estimates.difference(cpu[1], cpu[0]).mapped(lambda value_ns: value_ns / more), units.DURATION)
 
-    last: Number
-    cpu: Estimate
-    """ns."""
-    calls: float | None
 
-    @property
-    def submission(self) -> Submission:
-        """Where both levels were measured."""
-        return self.last.submission
+def _calls_each_more(growth: Growth) -> str | None:
+    least, most = (one.own_use.calls for one in growth)
+    return None if least is None or most is None else units.significant((most - least) / _more(growth))
+
+
+def _more(growth: Growth) -> int:
+    return view.level_number(growth.last) - view.level_number(growth.first)
 
 
 SLOPES = (
-    NumberColumn("tracer", lambda one: names.tool_with_version(one.last)),
-    NumberColumn("tracer-slope", lambda one: units.interval(one.cpu, units.DURATION)),
-    NumberColumn("calls-slope", lambda one: None if one.calls is None else units.significant(one.calls)),
+    NumberColumn("tracer", lambda growth: names.tool_with_version(growth.last)),
+    NumberColumn("tracer-slope", _cpu_each_more),
+    NumberColumn("calls-slope", _calls_each_more),
 )
 
 
-def growths(measured: Iterable[Number]) -> list[Growth]:
-    """The growth of each tracer on each machine with two levels or more, in the order of `measured`."""
+def slopes(measured: Iterable[Number]) -> list[Growth]:
+    """The lowest and the highest level of each tracer on each machine that was measured at two or more."""
     known = (one for one in measured if one.level and one.level.isdecimal() and one.own_use.cpu)
-    groups = grouped_by(known, lambda one: (one.submission.machine, one.tracer)).values()
-    found = (_growth(min(own, key=_at), max(own, key=_at)) for own in groups)
-    return [one for one in found if one is not None]
-
-
-def _growth(first: Number, last: Number) -> Growth | None:
-    more, least, most = _at(last) - _at(first), first.own_use, last.own_use
-    if not more or least.cpu is None or most.cpu is None:
-        return None
-    cpu = estimates.difference(most.cpu, least.cpu).mapped(lambda value_ns: value_ns / more)
-    return Growth(last, cpu, None if least.calls is None or most.calls is None else (most.calls - least.calls) / more)
+    return [growth for growth in view.growths(known) if _more(growth)]
 
 
 def charts(of: CaseResults) -> list[Chart]:
     """CPU time over levels, where it was measured."""
     labels, suite, case = of.labels, of.suite, of.case
-    points = [
-        _point(one, cpu, labels[one.submission.machine, one.tracer])
-        for one in of.measured
-        if (cpu := one.own_use.cpu) is not None and cpu.value > 0 and _at(one) > 0
-    ]
+    points = []
+    for one in of.measured:
+        cpu, level = one.own_use.cpu, view.level_number(one)
+        if cpu is not None and cpu.value > 0 and level:
+            label = labels[one.submission.machine, one.tracer]
+            words = (label, units.count(level), units.interval(cpu, units.DURATION))
+            points.append(TimePoint(label, one.tracer, level, cpu, words))
     if not points or suite.factor is None:
         return []
     sentence = f"CPU time that each tool takes itself for {suite.workload.operation}, with 95 % intervals."
@@ -95,16 +75,6 @@ def charts(of: CaseResults) -> list[Chart]:
     return [times_chart(f"use-{case.id}", title, sentence, points, axes, page=page)]
 
 
-def _point(one: Number, cpu: Estimate, label: str) -> TimePoint:
-    words = (label, units.count(_at(one)), units.interval(cpu, units.DURATION))
-    return TimePoint(label, one.tracer, _at(one), cpu, words)
-
-
-def _at(one: Number) -> int:
-    """The level of a number as an integer; 0 where it has none, or words."""
-    return int(one.level) if one.level is not None and one.level.isdecimal() else 0
-
-
 def said(number: Number) -> str:
     """`the tool itself takes 12 ms of CPU time for an operation`."""
     return f"the tool itself takes {parts.tracer_cpu(number)} of CPU time for an operation"
@@ -117,20 +87,23 @@ def sections(of: CaseResults) -> list[Part]:
         "how many more there are.",
         say(" ({})", of.suite.factor.unit) if of.suite.factor else "",
     )
-    more = ResultSection(SLOPES, growths(of.measured), note=note).of_machines()
-    return [
-        *of.table((view.TOOL, LEVELS, CPU, MEMORY, CALLS, GRADE), NOTE),
-        *fold("What one more adds", *more),
-    ]
+    more = ResultSection(SLOPES, slopes(of.measured), note=note).of_machines()
+    table = of.table((view.TOOL, view.LEVELS, view.CPU, view.MEMORY, view.CALLS, view.GRADE), NOTE)
+    return [*table, *fold("What one more adds", *more)]
 
 
 VIEW = ResultView(
     heading="What the tool takes",
-    main=CPU,
-    columns=(view.TRACER, LEVELS, CPU, MEMORY, CALLS, BLOCKS, GRADE),
-    guide=(CPU, MEMORY, CALLS),
-    summary={"CPU time of the tool (95 %)": CPU, "memory": MEMORY, "system calls": CALLS, "grade": GRADE},
-    quantities=(CPU, MEMORY, CALLS, BLOCKS),
+    main=view.CPU,
+    columns=(view.TRACER, view.LEVELS, view.CPU, view.MEMORY, view.CALLS, view.BLOCKS, view.GRADE),
+    guide=(view.CPU, view.MEMORY, view.CALLS),
+    summary={
+        "CPU time of the tool (95 %)": view.CPU,
+        "memory": view.MEMORY,
+        "system calls": view.CALLS,
+        "grade": view.GRADE,
+    },
+    quantities=(view.CPU, view.MEMORY, view.CALLS, view.BLOCKS),
     rows=view.BlockRows(
         view.OWN_COLUMNS,
         Markup(

@@ -12,10 +12,10 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probe_effect import units
-from probe_effect.model import FIRST_RELEASE, Estimate, series_of
+from probe_effect.model import FIRST_RELEASE, Estimate, level_order, series_of
 from probe_effect.numbers import names
 from probe_effect.numbers.index import Numbers, grouped_by
-from probe_effect.numbers.submission import THRESHOLDS, Number
+from probe_effect.numbers.submission import THRESHOLDS, Number, Submission
 from probe_effect.site.pages import instructions, links, parts
 from probe_effect.site.pages.parts import Group, Link, Part, Pieces, Table, TableColumn, column, fold
 from probe_effect.site.pages.text import listed
@@ -144,6 +144,8 @@ MECHANISM = NumberColumn("mechanism", lambda one: one.count.mechanism or "")
 COUNTED_BASELINE = NumberColumn("baseline", lambda one: instructions.count(one.baseline))
 COUNTED_START = linked("start-instructions", parts.start)
 COUNTED_STOP = linked("stop-instructions", parts.stop)
+COUNTS_OF_RUN = (COUNTED_START, COUNTED_STOP, PROBES, BLOCKS)
+"""The columns of a run in which instructions were counted, whatever its suite measures."""
 
 BLOCK = BlockColumn("block", lambda block, _: block.number)
 SEEN = BlockColumn("seen", lambda block, _: _counted(block.seen))
@@ -152,15 +154,12 @@ LINES = BlockColumn("lines", lambda block, _: ", ".join(map(str, block.lines)))
 
 def run_columns(unit: str) -> Sequence[BlockColumn]:
     """Traced and untraced runs of a block and their difference, in `unit`, and events of the run that counted them."""
+    difference = f"Difference, {unit.replace(',', '').strip()} event"
     return (
         BLOCK,
         BlockColumn("untraced-operation", lambda block, _: digits(block, *block.untraced), f"Untraced{unit} operation"),
         BlockColumn("traced-operation", lambda block, _: _run(block, block.traced), f"Traced{unit} operation"),
-        BlockColumn(
-            "difference-event",
-            lambda block, table: digits(block, *table.differences(block)),
-            f"Difference, {unit.replace(',', '').strip()} event",
-        ),
+        BlockColumn("difference-event", lambda block, table: digits(block, *table.differences(block)), difference),
         BlockColumn("expected", lambda block, _: _counted(block.expected)),
         SEEN,
         BlockColumn("lost", lambda block, _: _counted(block.lost)),
@@ -210,13 +209,10 @@ class ResultSection:
     def of_cases(self) -> list[Part]:
         """Its parts, where rows are cases; with the level beside the case where no column has it."""
         has_levels = any(one.id == "level" for one in self.columns)
-        rows = [
-            [
-                links.case(row.case, row.title, None if has_levels else row.level),
-                *(one.cell(row) for one in self.columns),
-            ]
-            for row in self.rows
-        ]
+        rows = []
+        for row in self.rows:
+            case = links.case(row.case, row.title, None if has_levels else row.level)
+            rows.append([case, *(one.cell(row) for one in self.columns)])
         return self._around(Table([column("case"), *(one.head for one in self.columns)], rows))
 
     def of_machines(self, *, has_places: bool = False) -> list[Part]:
@@ -236,6 +232,30 @@ class ResultSection:
         return [*self.above, table, listed([self.note, *(one.note for one in self.columns)], "")] if self.rows else []
 
 
+def level_number(one: Number) -> int:
+    """The level of a number as an integer; 0 where it has none, or words."""
+    return int(one.level) if one.level is not None and one.level.isdecimal() else 0
+
+
+class Growth(NamedTuple):
+    """The numbers of a tracer on a machine at the lowest and at the highest level."""
+
+    first: Number
+    last: Number
+
+    @property
+    def submission(self) -> Submission:
+        """Where the highest level was measured."""
+        return self.last.submission
+
+
+def growths(numbers: Iterable[Number]) -> list[Growth]:
+    """The growth of each tracer on each machine that has numbers at several levels."""
+    groups = grouped_by(numbers, lambda one: (one.submission.machine, one.tracer)).values()
+    ordered = (sorted(own, key=lambda one: level_order(one.level)) for own in groups)
+    return [Growth(own[0], own[-1]) for own in ordered if len(own) > 1]
+
+
 @dataclass(frozen=True, slots=True)
 class CaseResults:
     """The results of a case for its page."""
@@ -253,8 +273,8 @@ class CaseResults:
     @property
     def costs(self) -> dict[str, dict[str, Number]]:
         """Each of its machines of which guidance knows the case, to the cost with each tracer."""
-        found = {machine: self.found.with_tracers(machine, self.case.id) for machine in self.found.machines}
-        return {machine: costs for machine, costs in found.items() if costs and machine in self.machines}
+        machines = (machine for machine in self.found.machines if machine in self.machines)
+        return {machine: costs for machine in machines if (costs := self.found.with_tracers(machine, self.case.id))}
 
     @property
     def labels(self) -> dict[tuple[str, str], str]:
@@ -345,7 +365,7 @@ class ResultView:
         every = numbers.of_case(case.id)
         known = [one for one in every if one.is_known]
         if not known:
-            return _why_none(numbers, case, every[0].status if every else "not yet")
+            return _why_none(numbers, case) or (every[0].status if every else "not yet")
         values = [(one, estimate.value) for one in known if (estimate := self.estimate(one)) is not None]
         if self.main is COST and (len(known) == 1 or not values):
             return Pieces([COST.cell(known[0])])
@@ -356,12 +376,12 @@ class ResultView:
         return Pieces([least, *([" to ", more[-1], f" ({len(values)})"] if more else [])])
 
 
-def _why_none(numbers: Numbers, case: Case, otherwise: str) -> str:
-    """Why a case has no number: perhaps no machine could run it."""
+def _why_none(numbers: Numbers, case: Case) -> str | None:
+    """Why no machine could run a case, where that is so."""
     runs = [run for runs in numbers.machines().values() for run in runs if case.is_of(run.architecture)]
     if case.architectures and not runs:
         return f"no {' or '.join(map(names.architecture, case.architectures))} machine timed yet"
     first = max((FIRST_RELEASE[need] for need in case.needs if need in FIRST_RELEASE), default=(0, 0))
     if runs and all(series_of(run.document.system.kernel_release) < first for run in runs):
         return f"no Linux {first[0]}.{first[1]} timed yet"
-    return otherwise
+    return None
