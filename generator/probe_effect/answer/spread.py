@@ -8,7 +8,7 @@ pair with a prediction is in its row, whether its slowdown is clear or not, as s
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from probe_effect.answer.proof import (
     ProgramPair,
@@ -74,16 +74,12 @@ class Spread:
 
     @property
     def factor(self) -> Estimate:
-        """What to multiply a cost with, so that slowdowns predicted with it hold those of four in five programs."""
+        """What to multiply a cost with, so that slowdowns predicted with it contain those of four in five programs."""
         return _factor(self.ratio)
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """How often the interval of an answer contains a slowdown of a program that its spread was not learnt from.
-
-    `tested` pairs are those that tell, whatever they tell; `inside_ratio` is None without any.
-    """
+class Coverage(NamedTuple):
+    """How many pairs were `tested`, all that tell, and the share inside the interval of their answer; None of none."""
 
     tested: int
     inside_ratio: float | None
@@ -112,6 +108,27 @@ def program_runs(found: Evidence) -> Sequence[tuple[ScriptKind, ProgramPair | Le
     ]
 
 
+def _kind(found: Evidence, suite: Suite, case: Case, measured: Number) -> ScriptKind:
+    """The kind of script, by its probes; of a tool without a script, by the probe and the action of its case."""
+    script = script_of(found, suite, measured)
+    probes = [(one.kind, one.actions) for one in event_probes(script, case)[0]] if script else []
+    kinds = {kind_of(measured.tracer, *one) for one in probes or [(case.probe, (case.action,))]}
+    return max(kinds, key=KINDS.index)
+
+
+def _run(found: Evidence, suite: Suite, case: Case, measured: Number) -> ProgramPair | LeftOut:
+    if case.counted_by == "nothing":
+        return LeftOut(measured, "its probe never fires, so it has no events to predict from")
+    if measured.has_losses:
+        return LeftOut(measured, "events were lost, and a lost event costs less")
+    costs = (of_like if case.like else of_script)(found, suite, case, measured)
+    if costs is None:
+        why = f"the cost of its probe and action with {measured.tracer} is not known on that machine"
+        return LeftOut(measured, why)
+    not_seen = "the tracer saw hardly an event of the program, or the slowdown has no interval"
+    return pair_of(measured, *costs) or LeftOut(measured, not_seen)
+
+
 def program_pairs(found: Evidence, *kinds: ScriptKind) -> list[ProgramPair]:
     """The pairs with a prediction, of some kinds or else of all."""
     return [one for kind, one in program_runs(found) if isinstance(one, ProgramPair) and (not kinds or kind in kinds)]
@@ -135,14 +152,16 @@ def spread_of(found: Evidence, tracer: str, probe: str, actions: Iterable[str]) 
 
 
 def coverage(found: Evidence, kind: ScriptKind) -> Coverage:
-    """How often the interval of an answer contains the slowdown of a program that its range was not learnt from."""
+    """How often the interval of an answer contains the slowdown of a program that its spread was not learnt from."""
     row = spreads(found)[kind]
     pairs = program_pairs(found, *([kind] if row.is_own else []))
     tested = [one for one in program_pairs(found, kind) if one.is_telling]
     inside = []
     for program in dict.fromkeys(one.measured.level for one in tested):
         factor = _factor(_ratio([one for one in pairs if one.measured.level != program]))
-        inside += [_contains(one, factor) for one in tested if one.measured.level == program]
+        for one in (one for one in tested if one.measured.level == program):
+            _, low, high = multiplied(one.point.predicted, factor)
+            inside.append(low is not None and high is not None and low <= one.point.measured.value <= high)
     return Coverage(len(tested), share(inside))
 
 
@@ -150,11 +169,6 @@ def _factor(ratio: Estimate) -> Estimate:
     """A ratio around 1: the value stays rate times cost."""
     value, low, high = ratio
     return Estimate(1.0, min(1.0, value if low is None else low), max(1.0, value if high is None else high))
-
-
-def _contains(one: ProgramPair, factor: Estimate) -> bool:
-    _, low, high = multiplied(one.point.predicted, factor)
-    return low is not None and high is not None and low <= one.point.measured.value <= high
 
 
 def _spreads(found: Evidence) -> Iterable[Spread]:
@@ -179,28 +193,3 @@ def _spreads(found: Evidence) -> Iterable[Spread]:
 
 def _ratio(pairs: Iterable[ProgramPair]) -> Estimate:
     return next_ratio([ratio for one in pairs if (ratio := one.measured_ratio) is not None], SPREAD_SHARE)
-
-
-NEVER_FIRES = "its probe never fires, so it has no events to predict from"
-NOT_SEEN = "the tracer saw hardly an event of the program, or the slowdown has no interval"
-NO_COST = "the cost of its probe and action with {tracer} is not known on that machine"
-LOST = "events were lost, and a lost event costs less"
-
-
-def _run(found: Evidence, suite: Suite, case: Case, measured: Number) -> ProgramPair | LeftOut:
-    if case.counted_by == "nothing":
-        return LeftOut(measured, NEVER_FIRES)
-    if measured.has_losses:
-        return LeftOut(measured, LOST)
-    costs = (of_like if case.like else of_script)(found, suite, case, measured)
-    if costs is None:
-        return LeftOut(measured, NO_COST.format(tracer=measured.tracer))
-    return pair_of(measured, *costs) or LeftOut(measured, NOT_SEEN)
-
-
-def _kind(found: Evidence, suite: Suite, case: Case, measured: Number) -> ScriptKind:
-    """The kind of script, by its probes; of a tool without a script, by the probe and the action of its case."""
-    script = script_of(found, suite, measured)
-    probes = [(one.kind, one.actions) for one in event_probes(script, case)[0]] if script else []
-    kinds = {kind_of(measured.tracer, *one) for one in probes or [(case.probe, (case.action,))]}
-    return next(kind for kind in reversed(KINDS) if kind in kinds)

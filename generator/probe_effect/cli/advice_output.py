@@ -1,7 +1,5 @@
 """What `probe-effect advise` prints, and what it says with `try` and `watch` of a quota."""
 
-from itertools import chain
-
 from probe_effect import units
 from probe_effect.advising import script_report
 from probe_effect.advising.script_answer import ScriptAnswer
@@ -24,9 +22,8 @@ def show(answer: ScriptAnswer) -> None:
     show_text(script_report.headline(answer) + "\n")
     if recommendation := script_report.recommendation(advice) or script_report.limits(advice):
         show_text(recommendation + "\n")
-    labels = ("probe", "kind", "action")
     values = ("events/s", "cost of an event", "basis", "CPU")
-    show_table(labels, values, map(script_report.probe_row, advice.probes))
+    show_table(("probe", "kind", "action"), values, map(script_report.probe_row, advice.probes))
     output.product("")
     show_section("What never fired may be called elsewhere", answer.elsewhere)
     threads = advice.threads[: script_report.MOST_THREADS]
@@ -39,8 +36,8 @@ def show(answer: ScriptAnswer) -> None:
     titles = [f"{percent}{units.GAP}%" for percent in THRESHOLDS]
     show_table(("probe",), titles, map(script_report.threshold_row, advice.probes))
     output.product("")
-    changes = ([("-", what), *([("", script)] if script else [])] for what, script in answer.cheaper)
-    show_section("What would cost less", chain.from_iterable(changes))
+    changes = [row for what, script in answer.cheaper for row in (("-", what), ("", script)) if row[1]]
+    show_section("What would cost less", changes)
     width = script_report.width(advice)
     origin = [
         *script_report.origin(answer),

@@ -11,8 +11,6 @@ from probe_effect.cli import output
 from probe_effect.cli.data_options import PATH, data_folder, data_option, script_text
 from probe_effect.model import UsageError
 
-LONGEST_S = 3600.0
-
 
 @click.command()
 @click.argument("words", nargs=-1, metavar="[SCRIPT] [-- COMMAND...]")
@@ -21,7 +19,7 @@ LONGEST_S = 3600.0
 @click.option("--cgroup", type=PATH, help="Count those of the processes in this cgroup.")
 @click.option(
     "--seconds",
-    type=click.FloatRange(min=0.01, max=LONGEST_S),
+    type=click.FloatRange(min=0.01, max=3600.0),
     help="For how long at most.  [default: 2; of COMMAND until it ends, at most 60]",
 )
 @click.option(

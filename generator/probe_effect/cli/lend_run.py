@@ -11,9 +11,16 @@ import click
 from probe_effect.cli import output
 from probe_effect.cli.check import submit
 from probe_effect.cli.data_options import data_words
-from probe_effect.cli.doctor_run import known_numbers, show_look, tracers_here, turns_here, works_here
+from probe_effect.cli.doctor_run import (
+    MINUTE_S,
+    known_numbers,
+    show_look,
+    show_turns,
+    tracers_here,
+    turns_here,
+    works_here,
+)
 from probe_effect.cli.measure import measure
-from probe_effect.cli.wanted import MINUTE_S, show_turns
 from probe_effect.host import ROOT, typed
 from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.host.noise import warnings
@@ -47,7 +54,9 @@ def run(
 ) -> None:
     """Lend this machine; `credit` has words for `measure`. Raises: HostNotReady, BadData, Interrupted."""
     mount_for_our_time()
-    begun = _begun(results)
+    own = ids_of(Testbed())
+    unfinished = (read_unfinished(place) for place in cut_short(results) if place.machine in own)
+    begun = list(dict.fromkeys(one.document.run.suite for one in unfinished))
     turns = _turns(data, results, begun)
     show_look(data, aside=not dry_run)
     for suite in begun:
@@ -69,13 +78,6 @@ def run(
     if not (made := [folder for folder in _complete(results) if folder not in before]):
         raise HostNotReady("nothing was measured to its end; the reasons are above")
     _propose([*made, *data_words(data)], asks=asks)
-
-
-def _begun(results: Path) -> list[str]:
-    """The suites that were cut short here."""
-    own = ids_of(Testbed())
-    begun = (read_unfinished(place) for place in cut_short(results) if place.machine in own)
-    return list(dict.fromkeys(one.document.run.suite for one in begun))
 
 
 def _turns(data: DataFolder, results: Path, begun: Sequence[str]) -> list[SuiteTurn]:
@@ -112,19 +114,15 @@ def _measure(
     while chosen := fitted(turns, (end_s - time.monotonic()) / pace):
         turn, start_s, hot = chosen[0], time.monotonic(), throttles(ROOT)
         turns = [one for one in turns if one.suite != turn.suite]
-        if _try([turn.suite, *_how(turn), *credit, *places], places):
+        able = (name for name, tracer in tracers_here().items() if tracer.available() is None)
+        words = [turn.suite, *(word for name in able for word in ("--tracer", name))]
+        words += [*(["--quick"] if turn.is_quick else []), "--blocks", str(turn.blocks)]
+        if _try([*words, *credit, *places], places):
             planned_s, taken_s = planned_s + turn.takes_s, taken_s + time.monotonic() - start_s
             pace = max(taken_s / planned_s, LEAST_PACE)
         for warning in warnings(throttles=throttles(ROOT) - hot):
             if warning.id in TOLD:
                 output.say(f"{turn.suite}: {warning.found}; {warning.advice}")
-
-
-def _how(turn: SuiteTurn) -> list[str]:
-    """The words of `measure` for a turn, with each tracer that can run."""
-    able = (name for name, tracer in tracers_here().items() if tracer.available() is None)
-    words = [word for name in able for word in ("--tracer", name)]
-    return [*words, *(["--quick"] if turn.is_quick else []), "--blocks", str(turn.blocks)]
 
 
 def _try(words: Sequence[str], places: Sequence[str]) -> bool:
@@ -140,7 +138,6 @@ def _try(words: Sequence[str], places: Sequence[str]) -> bool:
 
 
 def _complete(results: Path) -> list[str]:
-    """The folders of the complete submissions."""
     places = submissions_in(results)
     return [str(one.folder) for one in places if one.machine_file.is_file() and not one.plan_file.exists()]
 
