@@ -1,19 +1,12 @@
-"""What `probe-effect advise` prints, and what it says with `try` and `watch` of a quota."""
+"""What `probe-effect advise` prints."""
 
 from probe_effect import units
 from probe_effect.advising import script_report
 from probe_effect.advising.script_answer import ScriptAnswer
 from probe_effect.answer import sentences
 from probe_effect.cli import output
-from probe_effect.cli.tables import show_section, show_table, show_text, tell
-from probe_effect.host.noise import quotas
+from probe_effect.cli.tables import show_section, show_table, show_text
 from probe_effect.numbers.submission import THRESHOLDS
-
-
-def show_quota() -> None:
-    """Say of a CPU quota that it disturbs the times of what is run here."""
-    for warning in quotas():
-        tell(f"disturbs the times: {warning}")
 
 
 def show(answer: ScriptAnswer) -> None:

@@ -79,6 +79,14 @@ def unmet(transcript: Transcript) -> list[str]:
     return [need for need in transcript.needs if not _is_met(need)]
 
 
+def _is_met(need: str) -> bool:
+    if need == ROOT_NEED:  # that may trace: root of a container is root of little
+        return os.geteuid() == 0 and may_trace(ROOT) and tracefs_missing(ROOT) is None
+    if need == TRACEFS_NEED:
+        return tracefs_missing(ROOT) is None
+    return need == OWN or shutil.which(need) is not None
+
+
 def run(transcript: Transcript) -> CommandOutput:
     """Run it in a folder of its own, with what it wants beside it; all that was started is ended."""
     with _folder() as folder, _beside(transcript, folder) as pid, (folder / "output").open("w+b") as file:
@@ -87,57 +95,46 @@ def run(transcript: Transcript) -> CommandOutput:
             ended = child.wait(LIMIT_S)
         finally:
             child.end()
-            _end_strays(folder)
+            # End what is left in other groups of processes: `timeout` and the jobs of a shell have their own.
+            for work in ROOT.glob("proc/[0-9]*/cwd"):
+                with suppress(OSError):  # another user's, or gone
+                    if work.readlink().is_relative_to(folder):
+                        end_process(int(work.parent.name))
         file.seek(0)
         text = file.read().decode("utf-8", errors="replace")
     lines = [line.expandtabs().rstrip() for line in text.splitlines() if SAYS_NOTHING not in line]
     return CommandOutput(tuple("\n".join(lines).strip("\n").split("\n")), ended.exit_status if ended else None)
 
 
-def _end_strays(folder: Path) -> None:
-    """End what is left of a command in other groups of processes: `timeout` and the jobs of a shell have their own."""
-    for work in ROOT.glob("proc/[0-9]*/cwd"):
-        with suppress(OSError):  # another user's, or gone
-            if work.readlink().is_relative_to(folder):
-                end_process(int(work.parent.name))
-
-
-def version(command: str) -> str | None:
+def _version(command: str) -> str | None:
     """The first line with a digit of what a command says of its version; None where it says none."""
     for option in ("--version", "-V", "-v"):
         with suppress(OSError, subprocess.TimeoutExpired):
             done = run_program([command, option], 10)
             lines = [line.strip() for line in (done.stdout + done.stderr).splitlines()]
-            found = next((line for line in lines if any(map(str.isdigit, line))), None)
-            if done.returncode == 0 and found:
-                return found
+            version = next((line for line in lines if any(map(str.isdigit, line))), None)
+            if done.returncode == 0 and version:
+                return version
     return None
 
 
 def faults(transcript: Transcript, printed: CommandOutput) -> list[str]:
     """Why an output cannot be shown, in words; empty where it can."""
-    found = [f"does not show {pattern}" for pattern in transcript.missing_from(printed.output)]
-    if printed.exit_status is None:
-        found.append(f"did not end within {LIMIT_S:.0f} s")
-    if printed.exit_status in CALLED_WRONGLY:
-        found.append(f"ended with exit status {printed.exit_status}, as a command does that was called wrongly")
-    if len(printed.output) > MOST_LINES:
-        found.append(f"prints {len(printed.output)} lines; expected at most {MOST_LINES}")
-    if (widest := max(map(len, printed.output))) > MOST_COLUMNS:
-        found.append(f"prints a line of {widest} columns; expected at most {MOST_COLUMNS}")
-    if any(map(FORBIDDEN_TEXT.search, printed.output)):
-        found.append("prints control characters")
-    for place in (str(PACKAGE.parents[1]), sys.prefix, WORK_PREFIX):
-        found += [f"prints `{place}`, a path of this machine"] * any(place in line for line in printed.output)
-    return found
-
-
-def _is_met(need: str) -> bool:
-    if need == ROOT_NEED:  # that may trace: root of a container is root of little
-        return os.geteuid() == 0 and may_trace(ROOT) and tracefs_missing(ROOT) is None
-    if need == TRACEFS_NEED:
-        return tracefs_missing(ROOT) is None
-    return need == OWN or shutil.which(need) is not None
+    lines, status, widest = printed.output, printed.exit_status, max(map(len, printed.output))
+    faults = [f"does not show {pattern}" for pattern in transcript.missing_from(lines)]
+    if status is None:
+        faults.append(f"did not end within {LIMIT_S:.0f} s")
+    if status in CALLED_WRONGLY:
+        faults.append(f"ended with exit status {status}, as a command does that was called wrongly")
+    if len(lines) > MOST_LINES:
+        faults.append(f"prints {len(lines)} lines; expected at most {MOST_LINES}")
+    if widest > MOST_COLUMNS:
+        faults.append(f"prints a line of {widest} columns; expected at most {MOST_COLUMNS}")
+    if any(map(FORBIDDEN_TEXT.search, lines)):
+        faults.append("prints control characters")
+    for path in (str(PACKAGE.parents[1]), sys.prefix, WORK_PREFIX):
+        faults += [f"prints `{path}`, a path of this machine"] if any(path in line for line in lines) else []
+    return faults
 
 
 @contextmanager
@@ -187,8 +184,6 @@ def _start(command: str, folder: Path, pid: int | None, output: int) -> Child:
     )
 
 
-SUFFIX = ".bt"
-
 ONCE = frozenset({"begin", "end"})
 """Kinds that fire at the start or the end of the tool, and never for an event."""
 
@@ -209,21 +204,17 @@ def renewed(data: DataFolder, scripts: Path | None, version: str | None) -> Iter
 
 def with_scripts(package: ToolPackage, folder: Path, version: str) -> ToolPackage:
     """The document with the probes of the scripts in `folder`. Raises: UsageError."""
-    found = {path.name: path for path in sorted(folder.glob(f"*{SUFFIX}"))}
-    described = {tool.name for tool in package.tools}
-    if unlike := sorted(found.keys() ^ described):
+    scripts = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.bt"))}
+    if unlike := sorted(scripts.keys() ^ {tool.name for tool in package.tools}):
         raise UsageError(
             f"{folder} and the document of {package.package} differ in {', '.join(unlike)}. Expected the same tools: "
             "add a [[tools]] with name, answers and event for a new one, remove one that is gone."
         )
-    tools = tuple(
-        tool.model_copy(update={"probes": probes_of(found[tool.name].read_text(encoding="utf-8"))})
-        for tool in package.tools
-    )
+    tools = tuple(tool.model_copy(update={"probes": _probes(scripts[tool.name])}) for tool in package.tools)
     return package.model_copy(update={"tools": tools, "version": version})
 
 
-def probes_of(text: str) -> tuple[ToolProbes, ...]:
+def _probes(text: str) -> tuple[ToolProbes, ...]:
     """The probes of a script, in groups that do the same, in its order. Raises: ScriptError."""
     fired = (probe for probe in read_script(text).probes if probe.kind not in ONCE)
     groups = grouped_by(fired, attrgetter("kind", "actions", "has_filter", "timing", "unknown"))
@@ -242,15 +233,11 @@ def probes_of(text: str) -> tuple[ToolProbes, ...]:
 
 def installed_version(package: ToolPackage) -> str:
     """The version of Debian's package here. Raises: HostNotReady where it is not installed."""
-    command = ["dpkg-query", "--show", "--showformat", "${Version}", package.package]
-    try:
-        done = run_program(command, None)
-    except FileNotFoundError:
-        done = None
-    if done is None or done.returncode or not done.stdout:
-        msg = f"{package.package}: not installed here. Install it, or give --scripts FOLDER and --version."
-        raise HostNotReady(msg)
-    return done.stdout
+    with suppress(FileNotFoundError):
+        done = run_program(["dpkg-query", "--show", "--showformat", "${Version}", package.package], None)
+        if done.returncode == 0 and done.stdout:
+            return done.stdout
+    raise HostNotReady(f"{package.package}: not installed here. Install it, or give --scripts FOLDER and --version.")
 
 
 def run_all(data: DataFolder, ids: Sequence[str], *, write: bool) -> int:
@@ -261,33 +248,30 @@ def run_all(data: DataFolder, ids: Sequence[str], *, write: bool) -> int:
     shown, problems = read_transcripts(data)
     if problems:
         raise BadData(problems)
-    found = {one.transcript.id: one.transcript for one in shown}
-    if unknown := [one for one in ids if one not in found]:
-        raise UsageError(f"{', '.join(unknown)}: no transcript. Expected some of {', '.join(found)}.")
-    wanted = [found[one] for one in ids] if ids else list(found.values())
-    failed = [one.id for place, one in enumerate(wanted, 1) if not _one(data, one, f"{place}/{len(wanted)}", write)]
-    output.say(f"{len(wanted) - len(failed)} of {len(wanted)} {'recorded' if write else 'as they should be'}")
-    return 1 if failed else 0
+    known = {one.transcript.id: one.transcript for one in shown}
+    if unknown := [one for one in ids if one not in known]:
+        raise UsageError(f"{', '.join(unknown)}: no transcript. Expected some of {', '.join(known)}.")
+    wanted = [known[one] for one in ids or known]
+    count = 0
+    for place, one in enumerate(wanted, 1):
+        if lacking := unmet(one):
+            output.say(f"{place}/{len(wanted)} {one.id}: cannot be run here, which lacks {', '.join(lacking)}")
+            continue
+        output.say(f"{place}/{len(wanted)} {one.id}")
+        printed = run(one)
+        wrong = [*faults(one, printed), *_private(printed)]
+        count += not wrong
+        if write and not wrong:
+            write_document(recorded_file(data, one.id), _recorded(one, printed))
+            continue
+        output.product("\n".join((f"$ {one.run}", *printed.output)))
+        for fault in wrong:
+            output.say(f"{one.id}: {fault}")
+    output.say(f"{count} of {len(wanted)} {'recorded' if write else 'as they should be'}")
+    return 0 if count == len(wanted) else 1
 
 
-def _one(data: DataFolder, one: Transcript, place: str, write: bool) -> bool:  # noqa: FBT001
-    if lacking := unmet(one):
-        output.say(f"{place} {one.id}: cannot be run here, which lacks {', '.join(lacking)}")
-        return False
-    output.say(f"{place} {one.id}")
-    printed = run(one)
-    wrong = [*faults(one, printed), *_private(printed)]
-    if write and not wrong:
-        write_document(recorded_file(data, one.id), recorded(one, printed))
-        return True
-    output.product("\n".join((f"$ {one.run}", *printed.output)))
-    for fault in wrong:
-        output.say(f"{one.id}: {fault}")
-    return not wrong
-
-
-def recorded(one: Transcript, printed: CommandOutput) -> Recorded:
-    """The record of an output that was made here and now."""
+def _recorded(one: Transcript, printed: CommandOutput) -> Recorded:
     return Recorded(
         id=one.id,
         run=one.run,
@@ -296,7 +280,7 @@ def recorded(one: Transcript, printed: CommandOutput) -> Recorded:
         exit_status=printed.exit_status or 0,
         machine=collect.collect_machine().id,
         kernel=collect.collect_system(None).kernel_release,
-        versions={need: found for need in one.needs if need not in NO_COMMANDS and (found := version(need))},
+        versions={need: found for need in one.needs if need not in NO_COMMANDS and (found := _version(need))},
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
     )
 
@@ -305,5 +289,5 @@ def _private(printed: CommandOutput) -> Iterator[str]:
     """What would tell whose machine it is."""
     patterns = [*((f"this machine's {mark.kind}", mark.pattern()) for mark in marks_of_host()), *FORMS]
     for kind, pattern in patterns:
-        if found := next(filter(None, map(pattern.search, printed.output)), None):
-            yield f"prints `{found[0]}`, {kind}"
+        if match := next(filter(None, map(pattern.search, printed.output)), None):
+            yield f"prints `{match[0]}`, {kind}"
