@@ -20,7 +20,6 @@ from probe_effect.numbers.estimates import is_above_0, multiplied
 from probe_effect.numbers.index import once
 from probe_effect.numbers.shown import Facts, Likeness, by_likeness, facts_of_submission, likeness
 from probe_effect.numbers.submission import Number
-from probe_effect.store.machine_file import MachineFile
 
 
 def rows_of(table: CostTable, question: Question) -> list[CostRow]:
@@ -122,11 +121,6 @@ class Forecast:
         return tuple(dict.fromkeys(machine for part in self.parts for machine in part.machines))
 
     @property
-    def document(self) -> MachineFile | None:
-        """The record of its machine at the first measurement; None where no part is from the data's measurements."""
-        return next((source.submission.document for source in self.sources), None)
-
-    @property
     def sources(self) -> list[Number]:
         """Every measurement that it rests on."""
         return [source for part in self.parts for source in part.sources]
@@ -184,12 +178,11 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """`asker`: the machine that was named, or the one that asks. `headline`: by the costs of the asker's scope.
+    """`headline`: by the costs of the asker's scope. `neighbours`: on each machine, the most like the asker's first.
 
-    `neighbours`: what happens on each machine, the most like the asker's first.
+    The asker's machine is the one that was named, or the one that asks.
     """
 
-    asker: Facts
     headline: Neighbour
     neighbours: tuple[Neighbour, ...]
 
@@ -243,7 +236,6 @@ def answer(found: Evidence, question: Question, here: Facts) -> Answer:
     apart = spreads_of(found, tracer, question, rows) if machines else ()
     whole = forecast(rows, facts, tracer, question, apart)
     return Answer(
-        asker=asker,
         headline=Neighbour(whole, nearest or likeness(asker, facts)),
         neighbours=tuple(Neighbour(by_machine[one.machine], one) for one in ordered),
     )

@@ -59,15 +59,14 @@ class Spread:
     """Measured over predicted slowdown of one kind of script: the median of programs, and the range of four in five.
 
     What the errors of the measurements explain is not in it. `pairs` have a prediction, of `measured` ones; `clear` of
-    them show a slowdown that is no noise, and `telling` are those whose slowdown is known to less than the prediction.
-    They are from so many `machines`. `is_own`: whether the ratio is that of the kind and not of all kinds together.
+    them show a slowdown that is no noise. They are from so many `machines`. `is_own`: whether the ratio is that of the
+    kind and not of all kinds together.
     """
 
     kind: ScriptKind
     measured: int
     pairs: int
     clear: int
-    telling: int
     machines: int
     ratio: Estimate
     is_own: bool = True
@@ -177,14 +176,12 @@ def _spreads(found: Evidence) -> Iterable[Spread]:
         return
     for kind in KINDS:
         pairs = program_pairs(found, kind)
-        telling = sum(one.is_telling for one in pairs)
-        is_own = telling >= FEWEST_PAIRS
+        is_own = sum(one.is_telling for one in pairs) >= FEWEST_PAIRS
         yield Spread(
             kind=kind,
             measured=sum(its == kind for its, _ in program_runs(found)),
             pairs=len(pairs),
             clear=sum(one.is_visible for one in pairs),
-            telling=telling,
             machines=len({one.measured.submission.machine for one in pairs}),
             ratio=_ratio(pairs if is_own else every),
             is_own=is_own,

@@ -96,7 +96,6 @@ def advise(
 
 
 def _script(words: Sequence[str], program: str | None) -> tuple[str, tuple[str, ...]]:
-    """The script's text, and the command behind it. Raises: UsageError."""
     if program is not None:
         return program, tuple(words)
     if not words:

@@ -149,7 +149,6 @@ def noise(found: Diagnosis) -> Iterator[tuple[str, str]]:
 
 
 def _advice(found: Diagnosis) -> Iterator[tuple[str, str]]:
-    """Purpose and command."""
     if install := install_line(found.packages):
         yield "install what is missing", install
     elif found.packages:

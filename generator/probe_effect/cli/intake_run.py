@@ -353,7 +353,6 @@ def _named(folders: Sequence[Path]) -> list[SubmissionFolder]:
 
 
 def _unpublished(data: DataFolder, checkout: Path | None) -> list[SubmissionFolder]:
-    """What is complete and not published yet."""
     base = branches.published(checkout, branches.local_base(checkout)) if checkout else set()
     own = [one for one in data.submissions() if one.id not in base]
     unfinished = [one for one in own if one.plan_file.exists()]

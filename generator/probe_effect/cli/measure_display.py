@@ -93,7 +93,6 @@ def _status(progress: Progress, line: str) -> str:
 
 
 def _named(one: Key | Sample) -> str:
-    """The case, and its level where it has one."""
     return one.case if one.level is None else f"{one.case} at {one.level}"
 
 
@@ -181,6 +180,5 @@ def _runs(work: Work, settings: Settings) -> str:
 
 
 def _by_tracer(subjects: Iterable[Key]) -> list[tuple[str, str]]:
-    """Each tracer with its cases, in their order, once for all their levels."""
     each = grouped_by(subjects, attrgetter("tracer"))
     return [(tracer, ", ".join(dict.fromkeys(one.case for one in own))) for tracer, own in each.items()]

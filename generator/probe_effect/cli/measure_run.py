@@ -232,7 +232,6 @@ def run_new(data: DataFolder, results: Path, options: MeasureOptions, architectu
 
 
 def _offers(architectures: Sequence[str]) -> tuple[list[Offer], list[str]]:
-    """What Debian has now, and why of some release that is not known."""
     cache = own_cache(CACHE)
     offers, faults = [], []
     with locked(cache):

@@ -129,7 +129,6 @@ def show_commands(title: str, rows: Iterable[tuple[str, str]]) -> None:
 
 
 def _narrow(*, aside: bool = False) -> Console:
-    """A console whose lines are folded to the terminal."""
     narrow = Console(stderr=aside, highlight=False)
     narrow.width = min(narrow.width, MAX_SECTION_WIDTH)
     return narrow

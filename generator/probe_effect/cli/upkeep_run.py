@@ -286,7 +286,6 @@ def _recorded(one: Transcript, printed: CommandOutput) -> Recorded:
 
 
 def _private(printed: CommandOutput) -> Iterator[str]:
-    """What would tell whose machine it is."""
     patterns = [*((f"this machine's {mark.kind}", mark.pattern()) for mark in marks_of_host()), *FORMS]
     for kind, pattern in patterns:
         if match := next(filter(None, map(pattern.search, printed.output)), None):
