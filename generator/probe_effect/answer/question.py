@@ -271,18 +271,17 @@ def _tool_cost(found: Evidence, machine: str, package: ToolPackage, tool: Standa
         """The cost of an event, ns; several probes on system calls share the longer way into the kernel."""
         return estimates.total([one.cost for one in with_calls(highest, calls)])
 
-    points = []
+    points: list[tuple[Number, RatePoint | None]] = []
     if tool.case:
         suite, _ = found.of[tool.case]
-        for number in found.by_level.get((machine, tracer, tool.case), {}).values():
-            if (predicted := point(number, together(calls_per_event(found, suite, number)))) is not None:
-                points.append((number, predicted))
+        in_programs = found.by_level.get((machine, tracer, tool.case), {}).values()
+        points = [(number, point(number, together(calls_per_event(found, suite, number)))) for number in in_programs]
     return ToolCost(
         tool=tool,
         cost=together(None),
         basis=max([least, *(one.basis for one in highest)], key=order.index),
         notes=tuple(dict.fromkeys(one.note for one in highest if one.note)),
-        points=tuple(points),
+        points=tuple((number, predicted) for number, predicted in points if predicted is not None),
     )
 
 

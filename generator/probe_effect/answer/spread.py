@@ -10,16 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal, NamedTuple, get_args
 
-from probe_effect.answer.proof import (
-    ProgramPair,
-    event_probes,
-    in_programs,
-    of_like,
-    of_script,
-    pair_of,
-    script_of,
-    share,
-)
+from probe_effect.answer import proof
 from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.row import SAMPLED
 from probe_effect.model import Estimate
@@ -97,40 +88,42 @@ def kind_of(tracer: str, probe: str, actions: Iterable[str]) -> ScriptKind:
 
 
 @once
-def program_runs(found: Evidence) -> Sequence[tuple[ScriptKind, ProgramPair | LeftOut]]:
+def program_runs(found: Evidence) -> Sequence[tuple[ScriptKind, proof.ProgramPair | LeftOut]]:
     """Everything that was measured of a program under a probe, with its kind."""
     return [
         (_kind(found, suite, case, one), _run(found, suite, case, one))
         for suite, case in found.cases
         if suite.has_programs
-        for one in in_programs(found, case)
+        for one in proof.in_programs(found, case)
     ]
 
 
 def _kind(found: Evidence, suite: Suite, case: Case, measured: Number) -> ScriptKind:
     """The kind of script, by its probes; of a tool without a script, by the probe and the action of its case."""
-    script = script_of(found, suite, measured)
-    probes = [(one.kind, one.actions) for one in event_probes(script, case)[0]] if script else []
+    script = proof.script_of(found, suite, measured)
+    probes = [(one.kind, one.actions) for one in proof.event_probes(script, case)[0]] if script else []
     kinds = {kind_of(measured.tracer, *one) for one in probes or [(case.probe, (case.action,))]}
     return max(kinds, key=KINDS.index)
 
 
-def _run(found: Evidence, suite: Suite, case: Case, measured: Number) -> ProgramPair | LeftOut:
+def _run(found: Evidence, suite: Suite, case: Case, measured: Number) -> proof.ProgramPair | LeftOut:
     if case.counted_by == "nothing":
         return LeftOut(measured, "its probe never fires, so it has no events to predict from")
     if measured.has_losses:
         return LeftOut(measured, "events were lost, and a lost event costs less")
-    costs = (of_like if case.like else of_script)(found, suite, case, measured)
+    costs = (proof.of_like if case.like else proof.of_script)(found, suite, case, measured)
     if costs is None:
         why = f"the cost of its probe and action with {measured.tracer} is not known on that machine"
         return LeftOut(measured, why)
     not_seen = "the tracer saw hardly an event of the program, or the slowdown has no interval"
-    return pair_of(measured, *costs) or LeftOut(measured, not_seen)
+    return proof.pair_of(measured, *costs) or LeftOut(measured, not_seen)
 
 
-def program_pairs(found: Evidence, *kinds: ScriptKind) -> list[ProgramPair]:
+def program_pairs(found: Evidence, *kinds: ScriptKind) -> list[proof.ProgramPair]:
     """The pairs with a prediction, of some kinds or else of all."""
-    return [one for kind, one in program_runs(found) if isinstance(one, ProgramPair) and (not kinds or kind in kinds)]
+    return [
+        one for kind, one in program_runs(found) if isinstance(one, proof.ProgramPair) and (not kinds or kind in kinds)
+    ]
 
 
 def left_out(found: Evidence) -> list[LeftOut]:
@@ -161,7 +154,7 @@ def coverage(found: Evidence, kind: ScriptKind) -> Coverage:
         for one in (one for one in tested if one.measured.level == program):
             _, low, high = multiplied(one.point.predicted, factor)
             inside.append(low is not None and high is not None and low <= one.point.measured.value <= high)
-    return Coverage(len(tested), share(inside))
+    return Coverage(len(tested), proof.share(inside))
 
 
 def _factor(ratio: Estimate) -> Estimate:
@@ -188,5 +181,5 @@ def _spreads(found: Evidence) -> Iterable[Spread]:
         )
 
 
-def _ratio(pairs: Iterable[ProgramPair]) -> Estimate:
+def _ratio(pairs: Iterable[proof.ProgramPair]) -> Estimate:
     return next_ratio([ratio for one in pairs if (ratio := one.measured_ratio) is not None], SPREAD_SHARE)

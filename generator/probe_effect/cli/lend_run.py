@@ -8,18 +8,9 @@ from pathlib import Path
 
 import click
 
-from probe_effect.cli import output
+from probe_effect.cli import doctor_run, output
 from probe_effect.cli.check import submit
 from probe_effect.cli.data_options import data_words
-from probe_effect.cli.doctor_run import (
-    MINUTE_S,
-    known_numbers,
-    show_look,
-    show_turns,
-    tracers_here,
-    turns_here,
-    works_here,
-)
 from probe_effect.cli.measure import measure
 from probe_effect.host import ROOT, typed
 from probe_effect.host.kernel import mount_for_our_time
@@ -58,18 +49,18 @@ def run(
     unfinished = (read_unfinished(place) for place in cut_short(results) if place.machine in own)
     begun = list(dict.fromkeys(one.document.run.suite for one in unfinished))
     turns = _turns(data, results, begun)
-    show_look(data, aside=not dry_run)
+    doctor_run.show_look(data, aside=not dry_run)
     for suite in begun:
         output.say(f"cut short earlier, and continued first: {suite}")
     title = f"What it will measure in about {minutes} min, the most wanted first"
-    show_turns(title, _chosen(turns, begun, minutes), aside=not dry_run)
+    doctor_run.show_turns(title, _chosen(turns, begun, minutes), aside=not dry_run)
     if dry_run:
         return
     asks = sys.stdin.isatty() and not yes
     if asks:
         click.confirm("Begin?", default=True, abort=True, err=True)
     before, places = _complete(results), ["--out", str(results), *data_words(data)]
-    given_s = minutes * MINUTE_S
+    given_s = minutes * doctor_run.MINUTE_S
     with interruptible(), quiet_machine(output.say, is_wanted=is_quiet), within(OVERTIME * given_s):
         try:
             _measure(turns, begun, time.monotonic() + given_s, credit, places)
@@ -85,22 +76,22 @@ def _turns(data: DataFolder, results: Path, begun: Sequence[str]) -> list[SuiteT
 
     As a hosted runner it has measured what is in `results`: another run of its kind had another host.
     """
-    (machine, runner), catalogue = ids_of(Testbed()), known_numbers(data, results)
+    (machine, runner), catalogue = ids_of(Testbed()), doctor_run.known_numbers(data, results)
     hosted = {one.id for one in submissions_in(results) if one.machine == runner}
     done = {one.suite for one in catalogue.timed if one.machine == machine or one.id in hosted} | {*begun}
-    return [one for one in turns_here(catalogue, works_here(data)) if one.suite not in done]
+    return [one for one in doctor_run.turns_here(catalogue, doctor_run.works_here(data)) if one.suite not in done]
 
 
 def _chosen(turns: Sequence[SuiteTurn], begun: Sequence[str], minutes: int) -> list[SuiteTurn]:
     """What will be measured. Raises: HostNotReady where nothing fits and nothing was begun."""
-    chosen = fitted(turns, minutes * MINUTE_S)
+    chosen = fitted(turns, minutes * doctor_run.MINUTE_S)
     if chosen or begun:
         return chosen
     if not turns:
         msg = f"no suite can run here, or this machine has measured all that can; {typed('doctor')} says which"
         raise HostNotReady(msg)
     least = min(turns, key=lambda one: one.quick_s)
-    needs = f"the shortest plan, of {least.suite}, takes {least.quick_s / MINUTE_S:.1f} min"
+    needs = f"the shortest plan, of {least.suite}, takes {least.quick_s / doctor_run.MINUTE_S:.1f} min"
     raise HostNotReady(f"nothing fits into {minutes} min: {needs}")
 
 
@@ -114,7 +105,7 @@ def _measure(
     while chosen := fitted(turns, (end_s - time.monotonic()) / pace):
         turn, start_s, hot = chosen[0], time.monotonic(), throttles(ROOT)
         turns = [one for one in turns if one.suite != turn.suite]
-        able = (name for name, tracer in tracers_here().items() if tracer.available() is None)
+        able = (name for name, tracer in doctor_run.tracers_here().items() if tracer.available() is None)
         words = [turn.suite, *(word for name in able for word in ("--tracer", name))]
         words += [*(["--quick"] if turn.is_quick else []), "--blocks", str(turn.blocks)]
         if _try([*words, *credit, *places], places):

@@ -44,14 +44,7 @@ from probe_effect.measure.plan import QUICK
 from probe_effect.measure.request import Work, choose_suites, choose_tracers, first_look, resolve
 from probe_effect.measure.run import measure as measure_suite
 from probe_effect.measure.run import resume as resume_suite
-from probe_effect.measure.submission import (
-    command_to_go_on,
-    cut_short,
-    hand_to_sudo_user,
-    reopen,
-    unfinished,
-    work_of,
-)
+from probe_effect.measure.submission import command_to_go_on, cut_short, hand_to_sudo_user, reopen, unfinished, work_of
 from probe_effect.measure.testbed import Testbed
 from probe_effect.measure.tree import named_tree
 from probe_effect.model import BadData, HostNotReady, ProbeEffectError, Problem, UsageError, unknown

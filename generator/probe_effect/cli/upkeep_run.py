@@ -24,26 +24,11 @@ from probe_effect.intake.bundle import FORMS, marks_of_host
 from probe_effect.model import BadData, HostNotReady, UsageError
 from probe_effect.numbers.index import grouped_by
 from probe_effect.scripts.script import read_script
+from probe_effect.store import transcripts
 from probe_effect.store.documents import write_document
 from probe_effect.store.kept import PACKAGE
 from probe_effect.store.places import DataFolder, walk
 from probe_effect.store.tables import FORBIDDEN_TEXT
-from probe_effect.store.transcripts import (
-    MOST_COLUMNS,
-    MOST_LINES,
-    NO_COMMANDS,
-    ROOT_NEED,
-    TRACEFS_NEED,
-    Recorded,
-    ToolPackage,
-    ToolProbes,
-    Transcript,
-    read_tools,
-    read_transcripts,
-    recorded_file,
-    tool_files,
-    written,
-)
 from probe_effect.tracers.proc import may_trace
 
 WORK_PREFIX = "transcript-"
@@ -74,20 +59,20 @@ class CommandOutput:
     exit_status: int | None
 
 
-def unmet(transcript: Transcript) -> list[str]:
+def unmet(transcript: transcripts.Transcript) -> list[str]:
     """The needs of the command that this machine does not meet."""
     return [need for need in transcript.needs if not _is_met(need)]
 
 
 def _is_met(need: str) -> bool:
-    if need == ROOT_NEED:  # that may trace: root of a container is root of little
+    if need == transcripts.ROOT_NEED:  # that may trace: root of a container is root of little
         return os.geteuid() == 0 and may_trace(ROOT) and tracefs_missing(ROOT) is None
-    if need == TRACEFS_NEED:
+    if need == transcripts.TRACEFS_NEED:
         return tracefs_missing(ROOT) is None
     return need == OWN or shutil.which(need) is not None
 
 
-def run(transcript: Transcript) -> CommandOutput:
+def run(transcript: transcripts.Transcript) -> CommandOutput:
     """Run it in a folder of its own, with what it wants beside it; all that was started is ended."""
     with _folder() as folder, _beside(transcript, folder) as pid, (folder / "output").open("w+b") as file:
         child = _start(transcript.run, folder, pid, file.fileno())
@@ -118,7 +103,7 @@ def _version(command: str) -> str | None:
     return None
 
 
-def faults(transcript: Transcript, printed: CommandOutput) -> list[str]:
+def faults(transcript: transcripts.Transcript, printed: CommandOutput) -> list[str]:
     """Why an output cannot be shown, in words; empty where it can."""
     lines, status, widest = printed.output, printed.exit_status, max(map(len, printed.output))
     faults = [f"does not show {pattern}" for pattern in transcript.missing_from(lines)]
@@ -126,10 +111,10 @@ def faults(transcript: Transcript, printed: CommandOutput) -> list[str]:
         faults.append(f"did not end within {LIMIT_S:.0f} s")
     if status in CALLED_WRONGLY:
         faults.append(f"ended with exit status {status}, as a command does that was called wrongly")
-    if len(lines) > MOST_LINES:
-        faults.append(f"prints {len(lines)} lines; expected at most {MOST_LINES}")
-    if widest > MOST_COLUMNS:
-        faults.append(f"prints a line of {widest} columns; expected at most {MOST_COLUMNS}")
+    if len(lines) > transcripts.MOST_LINES:
+        faults.append(f"prints {len(lines)} lines; expected at most {transcripts.MOST_LINES}")
+    if widest > transcripts.MOST_COLUMNS:
+        faults.append(f"prints a line of {widest} columns; expected at most {transcripts.MOST_COLUMNS}")
     if any(map(FORBIDDEN_TEXT.search, lines)):
         faults.append("prints control characters")
     for path in (str(PACKAGE.parents[1]), sys.prefix, WORK_PREFIX):
@@ -151,7 +136,7 @@ def _folder() -> Iterator[Path]:
 
 
 @contextmanager
-def _beside(transcript: Transcript, folder: Path) -> Iterator[int | None]:
+def _beside(transcript: transcripts.Transcript, folder: Path) -> Iterator[int | None]:
     """The process id of what runs meanwhile; None where nothing does."""
     if transcript.beside is None:
         yield None
@@ -193,16 +178,16 @@ def renewed(data: DataFolder, scripts: Path | None, version: str | None) -> Iter
 
     Raises: BadData; HostNotReady where a package is not installed; UsageError where the folder has other tools.
     """
-    for path in tool_files(data):
-        package, problems = read_tools(path, data.relative(path))
+    for path in transcripts.tool_files(data):
+        package, problems = transcripts.read_tools(path, data.relative(path))
         if package is None:
             raise BadData(problems)
         if package.scripts is not None:
             package = with_scripts(package, scripts or Path(package.scripts), version or installed_version(package))
-        yield path, written(package)
+        yield path, transcripts.written(package)
 
 
-def with_scripts(package: ToolPackage, folder: Path, version: str) -> ToolPackage:
+def with_scripts(package: transcripts.ToolPackage, folder: Path, version: str) -> transcripts.ToolPackage:
     """The document with the probes of the scripts in `folder`. Raises: UsageError."""
     scripts = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.bt"))}
     if unlike := sorted(scripts.keys() ^ {tool.name for tool in package.tools}):
@@ -214,12 +199,12 @@ def with_scripts(package: ToolPackage, folder: Path, version: str) -> ToolPackag
     return package.model_copy(update={"tools": tools, "version": version})
 
 
-def _probes(text: str) -> tuple[ToolProbes, ...]:
+def _probes(text: str) -> tuple[transcripts.ToolProbes, ...]:
     """The probes of a script, in groups that do the same, in its order. Raises: ScriptError."""
     fired = (probe for probe in read_script(text).probes if probe.kind not in ONCE)
     groups = grouped_by(fired, attrgetter("kind", "actions", "has_filter", "timing", "unknown"))
     return tuple(
-        ToolProbes(
+        transcripts.ToolProbes(
             attach=tuple(one.attach for one in probes),
             kind=kind,
             actions=actions,
@@ -231,7 +216,7 @@ def _probes(text: str) -> tuple[ToolProbes, ...]:
     )
 
 
-def installed_version(package: ToolPackage) -> str:
+def installed_version(package: transcripts.ToolPackage) -> str:
     """The version of Debian's package here. Raises: HostNotReady where it is not installed."""
     with suppress(FileNotFoundError):
         done = run_program(["dpkg-query", "--show", "--showformat", "${Version}", package.package], None)
@@ -245,7 +230,7 @@ def run_all(data: DataFolder, ids: Sequence[str], *, write: bool) -> int:
     mount_for_our_time()
     folder = data.root / "transcripts"  # of commands of a shell
     demand([folder, *walk(folder)] if folder.is_dir() else (), MAKE_OURS, data.root)
-    shown, problems = read_transcripts(data)
+    shown, problems = transcripts.read_transcripts(data)
     if problems:
         raise BadData(problems)
     known = {one.transcript.id: one.transcript for one in shown}
@@ -262,7 +247,7 @@ def run_all(data: DataFolder, ids: Sequence[str], *, write: bool) -> int:
         wrong = [*faults(one, printed), *_private(printed)]
         count += not wrong
         if write and not wrong:
-            write_document(recorded_file(data, one.id), _recorded(one, printed))
+            write_document(transcripts.recorded_file(data, one.id), _recorded(one, printed))
             continue
         output.product("\n".join((f"$ {one.run}", *printed.output)))
         for fault in wrong:
@@ -271,8 +256,8 @@ def run_all(data: DataFolder, ids: Sequence[str], *, write: bool) -> int:
     return 0 if count == len(wanted) else 1
 
 
-def _recorded(one: Transcript, printed: CommandOutput) -> Recorded:
-    return Recorded(
+def _recorded(one: transcripts.Transcript, printed: CommandOutput) -> transcripts.Recorded:
+    return transcripts.Recorded(
         id=one.id,
         run=one.run,
         beside=one.beside,
@@ -280,7 +265,9 @@ def _recorded(one: Transcript, printed: CommandOutput) -> Recorded:
         exit_status=printed.exit_status or 0,
         machine=collect.collect_machine().id,
         kernel=collect.collect_system(None).kernel_release,
-        versions={need: found for need in one.needs if need not in NO_COMMANDS and (found := _version(need))},
+        versions={
+            need: found for need in one.needs if need not in transcripts.NO_COMMANDS and (found := _version(need))
+        },
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
     )
 
