@@ -2,12 +2,9 @@
 the script, and from its cost in a loop of ours on the same machine.
 
 The rate of a program's events is known from the run itself: those that the tracer saw, over the untraced time of a
-round. The cost of an event is from another suite, measured in a tight loop on the same machine with the same tracer.
-Where the probe is on system calls, it is that of an event which comes with as many of them as in the program.
-
-A suite of scripts runs each over a program at work, whose events it counts. Its text is read as `probe-effect advise`
-reads it, and nothing else says which costs predict it. Before its runs each script was timed in a loop
-(`calibration.csv`).
+round. The cost of an event is from another suite, measured in a tight loop on the same machine with the same tracer;
+of a probe on system calls, with as many of them as in the program. A script over a program at work is predicted from
+its text, read as `probe-effect advise` reads it, or from its time in a loop before its runs (`calibration.csv`).
 """
 
 import re

@@ -1,13 +1,11 @@
 """What is asked: cases or one probe, how often they fire, and of whom; and what people ask in their own words.
 
-A command line that starts a standard tool is read as a script with the same probes (`tool_script`). Of a tool whose
-command lines are not read, `other_tools.toml` has what is known of it in one line.
-
-One event passes the probes that begin it and those that end it, such as the entry and the return of a system call.
+A command line that starts a standard tool is read as a script with the same probes. Of a tool whose command lines are
+not read, `other_tools.toml` has what is known of it.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -117,28 +115,17 @@ ANY_THREAD = 0
 """The id of a thread that stands for any."""
 
 
-def groups(
-    script: Script,
-    rates_hz: Sequence[float | None] = (),
-    mechanisms: Sequence[str | None] = (),
-    matched: Mapping[int, int] | None = None,
-) -> list[ProbeGroup]:
-    """The probes of a script that threads fire, without a system to find them on.
-
-    `rates_hz`: events per second of each in one busy thread; None, and behind the end, where nobody says; `mechanisms`
-    likewise. `matched`: probe, counted from 0, to how many functions it matches; needed where it has a wildcard.
-    """
-    events = [one for one in script.probes if one.kind not in NO_EVENTS]
+def groups(script: Script) -> list[ProbeGroup]:
+    """The probes of a script that threads fire, without a system to find them on: only a sampler has a rate."""
     return [
         replace(
             ProbeGroup.of(one),
-            mechanism=mechanisms[at] if at < len(mechanisms) else None,
-            matched=(matched or {}).get(at) or (None if matches_many(one.attach) else 1),
-            rate_hz=rate_hz,
-            rates_hz=None if rate_hz is None else {ANY_THREAD: rate_hz},
+            matched=None if matches_many(one.attach) else 1,
+            rate_hz=one.hz,
+            rates_hz=None if one.hz is None else {ANY_THREAD: one.hz},
         )
-        for at, one in enumerate(events)
-        for rate_hz in [(rates_hz[at] if at < len(rates_hz) else None) if one.hz is None else one.hz]
+        for one in script.probes
+        if one.kind not in NO_EVENTS
     ]
 
 

@@ -106,20 +106,19 @@ def _version(command: str) -> str | None:
 def faults(transcript: transcripts.Transcript, printed: CommandOutput) -> list[str]:
     """Why an output cannot be shown, in words; empty where it can."""
     lines, status, widest = printed.output, printed.exit_status, max(map(len, printed.output))
-    faults = [f"does not show {pattern}" for pattern in transcript.missing_from(lines)]
-    if status is None:
-        faults.append(f"did not end within {LIMIT_S:.0f} s")
-    if status in CALLED_WRONGLY:
-        faults.append(f"ended with exit status {status}, as a command does that was called wrongly")
-    if len(lines) > transcripts.MOST_LINES:
-        faults.append(f"prints {len(lines)} lines; expected at most {transcripts.MOST_LINES}")
-    if widest > transcripts.MOST_COLUMNS:
-        faults.append(f"prints a line of {widest} columns; expected at most {transcripts.MOST_COLUMNS}")
-    if any(map(FORBIDDEN_TEXT.search, lines)):
-        faults.append("prints control characters")
-    for path in (str(PACKAGE.parents[1]), sys.prefix, WORK_PREFIX):
-        faults += [f"prints `{path}`, a path of this machine"] if any(path in line for line in lines) else []
-    return faults
+    paths = (str(PACKAGE.parents[1]), sys.prefix, WORK_PREFIX)
+    by_rule = {
+        f"did not end within {LIMIT_S:.0f} s": status is None,
+        f"ended with exit status {status}, as a command does that was called wrongly": status in CALLED_WRONGLY,
+        f"prints {len(lines)} lines; expected at most {transcripts.MOST_LINES}": len(lines) > transcripts.MOST_LINES,
+        f"prints a line of {widest} columns; expected at most {transcripts.MOST_COLUMNS}": (
+            widest > transcripts.MOST_COLUMNS
+        ),
+        "prints control characters": any(map(FORBIDDEN_TEXT.search, lines)),
+        **{f"prints `{path}`, a path of this machine": any(path in line for line in lines) for path in paths},
+    }
+    not_shown = [f"does not show {pattern}" for pattern in transcript.missing_from(lines)]
+    return [*not_shown, *(fault for fault, is_broken in by_rule.items() if is_broken)]
 
 
 @contextmanager
@@ -189,13 +188,14 @@ def renewed(data: DataFolder, scripts: Path | None, version: str | None) -> Iter
 
 def with_scripts(package: transcripts.ToolPackage, folder: Path, version: str) -> transcripts.ToolPackage:
     """The document with the probes of the scripts in `folder`. Raises: UsageError."""
-    scripts = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.bt"))}
-    if unlike := sorted(scripts.keys() ^ {tool.name for tool in package.tools}):
+    scripts = {path.name for path in folder.glob("*.bt")}
+    if unlike := sorted(scripts ^ {tool.name for tool in package.tools}):
         raise UsageError(
             f"{folder} and the document of {package.package} differ in {', '.join(unlike)}. Expected the same tools: "
             "add a [[tools]] with name, answers and event for a new one, remove one that is gone."
         )
-    tools = tuple(tool.model_copy(update={"probes": _probes(scripts[tool.name])}) for tool in package.tools)
+    texts = ((tool, (folder / tool.name).read_text(encoding="utf-8")) for tool in package.tools)
+    tools = tuple(tool.model_copy(update={"probes": _probes(text)}) for tool, text in texts)
     return package.model_copy(update={"tools": tools, "version": version})
 
 
