@@ -202,14 +202,12 @@ def advise(
         firing = _at_rates(advised, rates_hz, thread_calls_hz)
         return [Slowed(thread, _forecast(found, firing, facts, tracer, thread.busy_ratio))] if firing else []
 
-    slowed_threads = [
-        one
-        for thread in threads
-        if thread.busy_ratio >= LEAST_BUSY_RATIO
-        for rates_hz in [[(one.group.rates_hz or {}).get(thread.tid, 0.0) for one in advised]]
-        for one in slowed(thread, rates_hz, calls_hz.get(thread.tid))
-    ]
-    slowed_whole = []
+    slowed_threads: list[Slowed] = []
+    slowed_whole: list[Slowed] = []
+    for thread in threads:
+        if thread.busy_ratio >= LEAST_BUSY_RATIO:
+            rates_hz = [(one.group.rates_hz or {}).get(thread.tid, 0.0) for one in advised]
+            slowed_threads += slowed(thread, rates_hz, calls_hz.get(thread.tid))
     if whole:
         # All threads together may use several CPUs, and count as one of them, so rates are those of their CPU time.
         busy = max(1.0, whole.busy_ratio)

@@ -18,9 +18,9 @@ from probe_effect.cli.measure_settings import (
     Laboratory,
     MeasurementTarget,
     MeasureOptions,
+    blocks_of,
     command_words,
     counts,
-    default_blocks,
     emulable,
     lengths,
     machine_words,
@@ -149,7 +149,7 @@ def _settings(work: Work, data: DataFolder, results: Path, options: MeasureOptio
         words += machine_words(str(Path(vm).resolve()) if Path(vm).is_file() else vm, options)
     return Settings(
         results=results,
-        blocks=options["blocks"] or default_blocks(options),
+        blocks=blocks_of(options),
         seed=seed,
         command=command_words(work.suite.id, options, seed),
         lengths=lengths(quick=options["quick"], counted=counts(options)),
@@ -239,8 +239,8 @@ def _offers(architectures: Sequence[str]) -> tuple[list[Offer], list[str]]:
 
 def _show(jobs: Sequence[Job], runs: Sequence[MachineFile], options: MeasureOptions) -> None:
     """What will be counted with what, and how long that takes."""
-    blocks = options["blocks"] or default_blocks(options)
-    times = {job: duration_s(job, runs, ARCHITECTURES[job.offer.architecture].machine, blocks) for job in jobs}
+    machine = {name: one.machine for name, one in ARCHITECTURES.items()}
+    times = {job: duration_s(job, runs, machine[job.offer.architecture], blocks_of(options)) for job in jobs}
     aside = not options["dry_run"]
     for one, its in groupby(jobs, lambda job: job.offer):
         title = f"{one.kernel}, {one.release}: {'counted before' if counted(one.kernel, runs) else 'new'}"

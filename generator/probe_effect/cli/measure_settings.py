@@ -89,18 +89,15 @@ def counts(options: MeasureOptions) -> bool:
     return options["vm"] is not None and options["accelerator"] == "tcg"
 
 
-def default_blocks(options: MeasureOptions) -> int:
-    """How many rounds, where nobody says."""
-    if counts(options):
-        return VM_QUICK_BLOCKS if options["quick"] else VM_BLOCKS
-    return QUICK_BLOCKS if options["quick"] else BLOCKS
+def blocks_of(options: MeasureOptions) -> int:
+    """How many rounds; where nobody says, by what is measured."""
+    usual = (VM_BLOCKS, VM_QUICK_BLOCKS) if counts(options) else (BLOCKS, QUICK_BLOCKS)
+    return options["blocks"] or usual[options["quick"]]
 
 
 def lengths(*, quick: bool, counted: bool) -> Lengths:
     """How long runs are."""
-    if counted:
-        return COUNTED_QUICK if quick else COUNTED
-    return QUICK if quick else THOROUGH
+    return ((THOROUGH, QUICK), (COUNTED, COUNTED_QUICK))[counted][quick]
 
 
 def command_words(suite: str, options: MeasureOptions, seed: int) -> tuple[str, ...]:
@@ -123,7 +120,8 @@ def command_words(suite: str, options: MeasureOptions, seed: int) -> tuple[str, 
 def machine_words(kernel: str, options: MeasureOptions) -> list[str]:
     """The words that ask for an emulated machine; in a record an image is without its folder."""
     architecture, accelerator = options["architecture"], options["accelerator"]
-    words = ["--vm", kernel, *([] if architecture == DEFAULT.debian else ["--arch", architecture])]
+    words = ["--vm", kernel]
+    words += [] if architecture == DEFAULT.debian else ["--arch", architecture]
     words += [] if accelerator == "tcg" else ["--vm-accel", accelerator]
     return words + (["--paths"] if options["paths"] else [])
 
