@@ -272,11 +272,11 @@ def times_of_others(found: Evidence) -> Estimate | None:
 
 def _times(found: Evidence, pair: ProgramPair) -> Iterator[float]:
     """The slowdown by the cost timed beside a program over those by the costs of each other machine."""
-    measured = pair.measured
+    measured, own = pair.measured, pair.measured.submission.machine
     suite, case = found.of[measured.case]
     script = script_of(found, suite, measured)
-    for machine in found.machines if script else ():
-        parts = _parts(found, machine, script, case, measured) if machine != measured.submission.machine else []
+    for machine in found.machines:
+        parts = _parts(found, machine, script, case, measured) if script and machine != own else []
         other = point(measured, _of_one_event(parts)) if parts else None
         if other and (other.predicted.high or 0.0) < WIDEST_RATIO * (other.predicted.low or 0.0):
             yield pair.plain.predicted.value / other.predicted.value

@@ -1,5 +1,7 @@
 """What `probe-effect advise` prints."""
 
+from itertools import chain
+
 from probe_effect import units
 from probe_effect.advising import script_report
 from probe_effect.advising.script_answer import ScriptAnswer
@@ -29,8 +31,8 @@ def show(answer: ScriptAnswer) -> None:
     titles = [f"{percent}{units.GAP}%" for percent in THRESHOLDS]
     show_table(("probe",), titles, map(script_report.threshold_row, advice.probes))
     output.product("")
-    changes = [row for what, script in answer.cheaper for row in (("-", what), ("", script)) if row[1]]
-    show_section("What would cost less", changes)
+    less = (((("-", what), ("", script)) if script else (("-", what),)) for what, script in answer.cheaper)
+    show_section("What would cost less", chain.from_iterable(less))
     width = script_report.width(advice)
     origin = [
         *script_report.origin(answer),
