@@ -77,8 +77,8 @@ def ways(found: Evidence, one: Forecast) -> list[Way]:
 def _candidates(found: Evidence, key: CostKey) -> Iterator[tuple[Number, str | None]]:
     """What answers the same question on the same machine, with what is to be said of it.
 
-    Of the same case the cheapest of each tool. Of each other case one: with the tracer asked about, or else another
-    version of that tool, or else the tracer that costs least.
+    Of the same case each tool with the lowest cost of its versions. Of each other case one: with the tracer asked
+    about, or else another version of that tool, or else the tracer that costs least.
     """
     machine, tracer, case_id = key
 

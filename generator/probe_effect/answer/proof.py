@@ -2,9 +2,9 @@
 the script, and from its cost in a loop of ours on the same machine.
 
 The rate of a program's events is known from the run itself: those that the tracer saw, over the untraced time of a
-round. The cost of an event is from another suite, measured in a tight loop on the same machine with the same tracer;
-of a probe on system calls, with as many of them as in the program. A script over a program at work is predicted from
-its text, read as `probe-effect advise` reads it, or from its time in a loop before its runs (`calibration.csv`).
+round. The cost of an event is from another suite, measured in a tight loop on the same machine with the same tracer.
+That of a probe on system calls comes with as many of them as in the program. A script over a program at work is
+predicted from its text, read as `probe-effect advise` reads it, or from its time in a loop (`calibration.csv`).
 """
 
 import re

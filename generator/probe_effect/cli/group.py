@@ -134,13 +134,7 @@ class Unread(click.Command):
     """
 
     def __init__(self, name: str, sentence: str, module: str | None = None, *, of_site: bool = False) -> None:
-        super().__init__(
-            name,
-            callback=self._refuse,
-            params=[click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)],
-            context_settings={"ignore_unknown_options": True},
-            help=sentence,
-        )
+        super().__init__(name, help=sentence)
         self.module, self.of_site = module or name, of_site
 
     def missing(self) -> str | None:
@@ -153,17 +147,10 @@ class Unread(click.Command):
 
     def read(self) -> click.Command:
         """The command itself, or the one that refuses."""
-        if self.missing():
-            self.help = NOT_HERE
-            return self
+        if missing := self.missing():
+            return _refusing(str(self.name), missing)
         values = vars(import_module(f"{__package__}.{self.module}")).values()
         return next(value for value in values if isinstance(value, click.Command) and value.name == self.name)
-
-    def _refuse(self, **_: object) -> NoReturn:
-        raise HostNotReady(
-            f"{self.name}: {self.missing()} is not installed. Expected the part `site` of probe-effect: "
-            "run this in a clone of the repository, after `make setup-site`."
-        )
 
 
 class LazyGroup(click.Group):
@@ -185,6 +172,22 @@ class LazyGroup(click.Group):
         for title, group in self.groups.items():
             with formatter.section(title):
                 formatter.write_dl([(str(one.name).ljust(width), one.get_short_help_str(MOST_SIGNS)) for one in group])
+
+
+def _refusing(name: str, missing: str) -> click.Command:
+    def refuse(**_: object) -> NoReturn:
+        raise HostNotReady(
+            f"{name}: {missing} is not installed. Expected the part `site` of probe-effect: "
+            "run this in a clone of the repository, after `make setup-site`."
+        )
+
+    return click.Command(
+        name,
+        callback=refuse,
+        params=[click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)],
+        context_settings={"ignore_unknown_options": True},
+        help=NOT_HERE,
+    )
 
 
 COMMANDS = {

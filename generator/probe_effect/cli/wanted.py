@@ -1,7 +1,7 @@
 """`probe-effect doctor`, `suites`, `wanted` and `lend`: what this machine can measure, and what the site lacks.
 
-The JSON of `wanted` has `machines`: `machine`, `cases`, `first` and `suite` of each kind that lacks cases; `kernels`;
-`uncounted`; and `here`: each suite that this machine can measure as `numbers/wanted.py` has it, the most wanted first.
+The JSON of `wanted` has `machines`: `machine`, `cases`, `first` and `suite` of each kind that lacks cases. It also has
+`kernels`, `uncounted`, and `here`: each suite that this machine can measure, the most wanted first.
 """
 
 from collections.abc import Mapping
