@@ -122,7 +122,12 @@ class Frozen:
             text = asked["script"]
             script = tool_script(text, self.tools) or read_script(text)
             tracer = asked["tracer"] or tracer_of(self.costs, script, None)
-            some = groups(script, asked["rates_hz"], asked["mechanisms"], dict.fromkeys(range(99), 1))
+            some = []
+            for at, group in enumerate(groups(script)):
+                rate_hz = group.rate_hz or next(iter(asked["rates_hz"][at:]), None)
+                rates_hz = None if rate_hz is None else {ANY_THREAD: rate_hz}
+                mechanism = next(iter(asked["mechanisms"][at:]), None)
+                some.append(replace(group, mechanism=mechanism, matched=1, rate_hz=rate_hz, rates_hz=rates_hz))
         else:
             tracer = asked["tracer"]
             some = [

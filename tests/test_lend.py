@@ -14,8 +14,7 @@ from click.testing import CliRunner, Result
 
 from fakes.project import FakeProject, asked_by, document
 from probe_effect.checks import run as checks
-from probe_effect.cli.lend import lend
-from probe_effect.cli.wanted import wanted
+from probe_effect.cli.wanted import lend, wanted
 from probe_effect.measure import one_run
 from probe_effect.measure.bench import Bench
 from probe_effect.measure.interrupt import Interrupted, state_file

@@ -14,7 +14,7 @@ from fakes.project import FAKES, FakeProject, as_root, asked_by, document, on_th
 from needs import needs
 from probe_effect.cli import doctor_run
 from probe_effect.cli.doctor_run import tracers_here, works_here
-from probe_effect.cli.lend import lend
+from probe_effect.cli.wanted import lend
 from probe_effect.host import collect
 from probe_effect.host.system import os_name
 from probe_effect.numbers import names, wanted

@@ -218,7 +218,7 @@ def test_a_rate_that_is_not_exact_widens_what_its_probe_takes() -> None:
 
 
 def test_each_probe_has_the_spread_of_programs_of_its_own_kind() -> None:
-    numbers: dict[str, Any] = {"measured": 20, "pairs": 10, "clear": 8, "telling": 9, "machines": 1}
+    numbers: dict[str, Any] = {"measured": 20, "pairs": 10, "clear": 8, "machines": 1}
     twice = Spread(kind="print", ratio=Estimate(1.0, 0.5, 2.0), **numbers)
     plain = Spread(kind="plain", ratio=Estimate(1.0, 1.0, 1.0), **numbers)
     printing = rated("uprobe", actions=("print",))

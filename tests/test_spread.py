@@ -181,7 +181,7 @@ def test_an_answer_has_the_range_of_its_own_kind() -> None:
 
 
 def test_a_spread_never_makes_an_interval_narrower() -> None:
-    counts: dict[str, Any] = {"measured": 10, "pairs": 10, "clear": 10, "telling": 10, "machines": 1}
+    counts: dict[str, Any] = {"measured": 10, "pairs": 10, "clear": 10, "machines": 1}
     assert Spread(kind="plain", ratio=Estimate(2.0, 1.5, 3.0), **counts).factor == Estimate(1.0, 1.0, 3.0)
     assert Spread(kind="plain", ratio=Estimate(0.5, 0.4, 0.8), **counts).factor == Estimate(1.0, 0.4, 1.0)
 

@@ -5,7 +5,7 @@ A probe without a cost or without a rate is kept, with the reason, because what 
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from probe_effect.answer.answers import Forecast, forecast
@@ -22,9 +22,6 @@ from probe_effect.numbers import estimates
 from probe_effect.numbers.shown import Facts, Likeness
 from probe_effect.numbers.submission import threshold
 from probe_effect.units import NS_PER_SECOND
-
-Paying = list[tuple[ProbeGroup, CostRow]]
-"""Probes that fire, with their cost, at the rate at which they do."""
 
 LEAST_BUSY_RATIO = 1e-4
 """A thread that used less of the time that it was watched did nothing that could be slowed."""
@@ -117,10 +114,10 @@ class Advice:
         """The slowdown of the headline's thread, as a ratio; 0 where everything was counted and nothing fired."""
         return self.slowdown_of(self.headline)
 
-    def slowdown_of(self, of: Slowed | None) -> Estimate | None:
+    def slowdown_of(self, thread: Slowed | None) -> Estimate | None:
         """The slowdown of a thread, as a ratio; of None 0 where everything was counted and nothing fired."""
-        if of is not None:
-            return of.forecast.prediction.slowdown
+        if thread is not None:
+            return thread.forecast.prediction.slowdown
         counted = [one for one in self.probes if one.group.rate_hz is not None]
         return Estimate(0.0, 0.0, 0.0) if counted and not any(one.group.rate_hz for one in counted) else None
 
@@ -200,56 +197,57 @@ def advise(
         likeness = likenesses.get(row.machines[0]) if row and row.machines else None
         advised.append(Advised(group, row, likeness, None if row else what_to_run(found, tracer, group)))
 
-    def slowed(thread: Thread, known: Paying) -> Iterator[Slowed]:
-        if known:
-            yield Slowed(thread, _forecast(found, known, facts, tracer, thread))
+    def slowed(thread: Thread, rates_hz: Sequence[float], thread_calls_hz: float | None) -> list[Slowed]:
+        """The thread in which the probes fire at these rates; none where nothing of known cost fires."""
+        firing = _at_rates(advised, rates_hz, thread_calls_hz)
+        return [Slowed(thread, _forecast(found, firing, facts, tracer, thread.busy_ratio))] if firing else []
 
+    slowed_threads: list[Slowed] = []
+    slowed_whole: list[Slowed] = []
+    for thread in threads:
+        if thread.busy_ratio >= LEAST_BUSY_RATIO:
+            rates_hz = [(one.group.rates_hz or {}).get(thread.tid, 0.0) for one in advised]
+            slowed_threads += slowed(thread, rates_hz, calls_hz.get(thread.tid))
+    if whole:
+        # All threads together may use several CPUs, and count as one of them, so rates are those of their CPU time.
+        busy = max(1.0, whole.busy_ratio)
+        rates_hz = [(one.group.rate_hz or 0.0) / busy for one in advised]
+        slowed_whole = slowed(whole, rates_hz, sum(calls_hz.values()) / busy if calls_hz else None)
+    events = [one for one in advised if one.group.attach != STARTS]
+    each_once = _at_rates(events, [1.0] * len(events), None)
+    is_priced = each_once and len(each_once) == len(events)
+    at_1_hz = _forecast(found, each_once, facts, tracer, 1.0).prediction.slowdown if is_priced else None
     taken = [one.cpu_s_per_s for one in advised if one.cpu_s_per_s is not None]
-    found_threads = [one for each in threads for one in slowed(each, _paying(advised, each, calls_hz.get(each.tid)))]
     spreads = dict.fromkeys(_spread(found, tracer, one.group) for one in advised if one.part is not None)
     return Advice(
         tracer=tracer,
         probes=tuple(sorted(advised, key=lambda one: -(one.cpu_s_per_s.value if one.cpu_s_per_s else -math.inf))),
-        threads=tuple(sorted(found_threads, key=lambda one: -one.forecast.prediction.cpu_s_per_s.value)),
-        whole=next(slowed(whole, _paying_together(advised, whole, calls_hz)), None) if whole else None,
+        threads=tuple(sorted(slowed_threads, key=lambda one: -one.forecast.prediction.cpu_s_per_s.value)),
+        whole=next(iter(slowed_whole), None),
         cpu_s_per_s=_together(taken) if taken else None,
         spreads=tuple(one for one in spreads if one is not None),
         budget_ratio=budget_ratio,
-        one_event=_one_event(found, [one for one in advised if one.group.attach != STARTS], facts, tracer),
+        one_event=at_1_hz and at_1_hz.times(NS_PER_SECOND),
         is_switched=may_pay_at_switches(tracer, options),
     )
 
 
-def _one_event(found: Evidence, advised: Sequence[Advised], facts: Facts, tracer: str) -> Estimate | None:
-    """What one event of each probe costs a busy thread together, ns; None where a probe has no cost."""
-    known = _at_rates(advised, lambda _: 1.0, None)
-    if not known or len(known) < len(advised):
-        return None
-    busy = Thread(tid=0, pid=0, name="", busy_ratio=1.0)
-    return _forecast(found, known, facts, tracer, busy).prediction.slowdown.times(NS_PER_SECOND)
-
-
-def _forecast(found: Evidence, known: Paying, facts: Facts, tracer: str, thread: Thread) -> Forecast:
+def _forecast(
+    found: Evidence, firing: Sequence[tuple[ProbeGroup, CostRow]], facts: Facts, tracer: str, busy_ratio: float
+) -> Forecast:
     """What probes do to a thread, with how far real programs are from the prediction of each."""
-    question = Question(busy_ratio=min(1.0, thread.busy_ratio))
-    made = forecast(
-        [part for _, part in known],
-        facts,
-        tracer,
-        question,
-        [_spread(found, tracer, group) for group, _ in known],
+    groups, parts = zip(*firing, strict=True)
+    question = Question(busy_ratio=min(1.0, busy_ratio))
+    made = forecast(parts, facts, tracer, question, [_spread(found, tracer, group) for group in groups])
+    told = made.prediction
+    within = replace(
+        told,
+        slowdown=bounded(told.slowdown, groups),
+        delay=bounded(told.delay, groups),
+        cpu_s_per_s=bounded(told.cpu_s_per_s, groups),
+        event_hz=bounded(told.event_hz, groups),
     )
-    groups, told = [group for group, _ in known], made.prediction
-    return replace(
-        made,
-        prediction=replace(
-            told,
-            slowdown=bounded(told.slowdown, groups),
-            delay=bounded(told.delay, groups),
-            cpu_s_per_s=bounded(told.cpu_s_per_s, groups),
-            event_hz=bounded(told.event_hz, groups),
-        ),
-    )
+    return replace(made, prediction=within)
 
 
 def _together(taken: Sequence[Estimate]) -> Estimate:
@@ -264,38 +262,22 @@ def _spread(found: Evidence, tracer: str, group: ProbeGroup) -> Spread | None:
     return spread_of(found, tracer, group.kind, group.actions)
 
 
-def _paying(advised: Sequence[Advised], thread: Thread, calls_hz: float | None) -> Paying:
-    """The probes that fire in a thread, at its own rates; none where it was not seen at work."""
-    if thread.busy_ratio < LEAST_BUSY_RATIO:
-        return []
-    return _at_rates(advised, lambda group: (group.rates_hz or {}).get(thread.tid, 0.0), calls_hz)
-
-
-def _paying_together(advised: Sequence[Advised], whole: Thread, calls_hz: Mapping[int, float]) -> Paying:
-    """The probes that fire in any of a command's threads, at the rates of all together.
-
-    All threads together may use several CPUs, and count as one of them, so that rates are those of their CPU time.
-    """
-    busy = max(1.0, whole.busy_ratio)
-    calls_each_hz = sum(calls_hz.values()) / busy if calls_hz else None
-    return _at_rates(advised, lambda group: (group.rate_hz or 0.0) / busy, calls_each_hz)
-
-
-def _at_rates(advised: Sequence[Advised], rate_of: Callable[[ProbeGroup], float], calls_hz: float | None) -> Paying:
-    known = [
+def _at_rates(
+    advised: Sequence[Advised], rates_hz: Sequence[float], calls_hz: float | None
+) -> list[tuple[ProbeGroup, CostRow]]:
+    """The probes that fire and have a cost, with that cost at these rates of theirs."""
+    firing = [
         (one.group, replace(one.part, rate_hz=rate_hz, cost=one.group.at_its_rate(one.part.cost)))
-        for one in advised
-        if one.part is not None and (rate_hz := rate_of(one.group)) > 0
+        for one, rate_hz in zip(advised, rates_hz, strict=True)
+        if one.part is not None and rate_hz > 0
     ]
-    parts = with_calls([part for _, part in known], calls_hz) if known else []
-    return [(group, part) for (group, _), part in zip(known, parts, strict=True)]
+    parts = with_calls([part for _, part in firing], calls_hz) if firing else []
+    return [(group, part) for (group, _), part in zip(firing, parts, strict=True)]
 
 
 def what_to_run(found: Evidence, tracer: str, group: ProbeGroup) -> str:
     """What measures the cost of a probe that no basis knows, as the end of a sentence."""
     kinds = STANDS_FOR.get(group.kind, (group.kind,))
-    known = (suite for suite, case in single_cases(found) if suite.result_type.guides and case.probe in kinds)
-    suite = next((f" {one.id}" for one in known), "")
-    return f"measure it with `probe-effect measure{suite}`" + (
-        WORDS["calibrate"] if tracer.startswith("bpftrace") else ""
-    )
+    suites = (f" {suite.id}" for suite, case in single_cases(found) if suite.result_type.guides and case.probe in kinds)
+    or_here = WORDS["calibrate"] if tracer.startswith("bpftrace") else ""
+    return f"measure it with `probe-effect measure{next(suites, '')}`{or_here}"

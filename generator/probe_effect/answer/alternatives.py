@@ -60,33 +60,31 @@ def ways(found: Evidence, one: Forecast) -> list[Way]:
     if more or first.basis != "measured":
         return []
     # Of several machines what each of them finds lower, whichever machine the asker's is most like.
-    keys = [
-        (machine, one.tracer, first.name)
-        for machine in one.machines
-        if (machine, one.tracer, first.name) in found.costs
-    ]
-    others = [{other.key[1:] for other in alternatives(found, key)} for key in keys]
-    known = alternatives(found, (one.facts.machine, one.tracer, first.name))
-    known = [other for other in known if all(other.key[1:] in lower for lower in others)]
-    made = [(other, _under_load(found, other, one)) for other in known]
+    keys = [(machine, one.tracer, first.name) for machine in one.machines]
+    lower = [{other.key[1:] for other in alternatives(found, key)} for key in keys if key in found.costs]
+    made = []
+    for other in alternatives(found, (one.facts.machine, one.tracer, first.name)):
+        machine, tracer, case = other.key
+        if all((tracer, case) in some for some in lower):
+            asked = (ProbeQuestion(case, one.load.rate_hz),)
+            question = Question(probes=asked, threads=one.load.threads, busy_ratio=one.load.busy_ratio)
+            rows = rows_of(of_machine(found, machine, tracer), question)
+            under_load = forecast(rows, one.facts, tracer, question, spreads_of(found, tracer, question, rows))
+            made.append((other, under_load))
     return [way for way in made if one.load.threads == 1 or is_below(way[1].cost, one.cost)]
-
-
-def _under_load(found: Evidence, other: Alternative, one: Forecast) -> Forecast:
-    machine, tracer, case = other.key
-    asked = (ProbeQuestion(case, one.load.rate_hz),)
-    question = Question(probes=asked, threads=one.load.threads, busy_ratio=one.load.busy_ratio)
-    rows = rows_of(of_machine(found, machine, tracer), question)
-    return forecast(rows, one.facts, tracer, question, spreads_of(found, tracer, question, rows))
 
 
 def _candidates(found: Evidence, key: CostKey) -> Iterator[tuple[Number, str | None]]:
     """What answers the same question on the same machine, with what is to be said of it.
 
-    Of the same case one with each other tool or version of the tool. Of each other case one: with the tracer asked
+    Of the same case each tool with the lowest cost of its versions. Of each other case one: with the tracer asked
     about, or else another version of that tool, or else the tracer that costs least.
     """
     machine, tracer, case_id = key
+
+    def distance(one: Number) -> tuple[bool, bool, float]:
+        return one.tracer != tracer, names.tool_of(one.tracer) != names.tool_of(tracer), one.known_cost.value
+
     same = [one for used, one in found.with_tracers(machine, case_id).items() if used != tracer and one.leads]
     for tool in dict.fromkeys(names.tool_of(one.tracer) for one in same):
         of_tool = (one for one in same if names.tool_of(one.tracer) == tool)
@@ -96,12 +94,7 @@ def _candidates(found: Evidence, key: CostKey) -> Iterator[tuple[Number, str | N
         fitting = (one for used, one in with_tracers.items() if other.tracer in (None, names.tool_of(used)))
         measured = [one for one in fitting if one.leads]
         if measured:
-            yield min(measured, key=lambda one: _distance(one, tracer)), other.but
-
-
-def _distance(one: Number, tracer: str) -> tuple[bool, bool, float]:
-    used = one.tracer
-    return used != tracer, names.tool_of(used) != names.tool_of(tracer), one.known_cost.value
+            yield min(measured, key=distance), other.but
 
 
 def way(found: Way) -> tuple[str, str, str]:

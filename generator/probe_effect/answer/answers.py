@@ -20,7 +20,6 @@ from probe_effect.numbers.estimates import is_above_0, multiplied
 from probe_effect.numbers.index import once
 from probe_effect.numbers.shown import Facts, Likeness, by_likeness, facts_of_submission, likeness
 from probe_effect.numbers.submission import Number
-from probe_effect.store.machine_file import MachineFile
 
 
 def rows_of(table: CostTable, question: Question) -> list[CostRow]:
@@ -48,57 +47,47 @@ def of_case(found: Evidence, case: str, machine: str, tracer: str) -> CostRow | 
     return row if row is not None and (row.is_clear or row.basis != "measured") else None
 
 
-def refusal(found: Evidence, question: Question, tracer: str) -> str:
+def _refusal(found: Evidence, question: Question, tracer: str) -> str:
     """Why `question` has no answer with `tracer`, a line for each of its probes that has none."""
+    machine = question.machine
+    place = f" on {machine}" if machine else ""
     if (wanted := question.combination) is not None:
-        place = f" on {question.machine}" if question.machine else ""
         return (
             f"{wanted.probe} with {wanted.action}, with {tracer}{place}: no guidance: nobody measured it. Composing it "
             f"takes a measured case of {wanted.probe}, and two of one suite with another probe, with {wanted.action} "
             f"and with that case's action or {PLAIN_ACTION}. `probe-effect suites` lists the cases."
         )
-    machines = found.machines if question.machine is None else [question.machine]
-    cases = [one.case for one in question.probes]
-    missing = [case for case in cases if not any((machine, tracer, case) in found.costs for machine in machines)]
-    return "\n".join(_of_case(found, case, tracer, question.machine) for case in missing)
-
-
-def _of_case(found: Evidence, case: str, tracer: str, machine: str | None) -> str:
-    place = f" on {machine}" if machine else ""
-    others = _by_tracer((used, owner) for owner, used, one in found.costs if one == case)
-    why = _why(found, case, tracer, machine)
-    said = f"{case} with {tracer}{place}: no guidance: {why}. It has guidance with: {others or 'no tracer yet'}."
-    # With which tracers its cost can be estimated, and where; nothing where nobody counted it.
-    question = Question(probes=(ProbeQuestion(case, 0.0),))
-    told = _by_tracer(
-        (tracer, machine)
-        for machine in (found.machines if found.counts.get(case) else ())
-        for tracer in found.by_tracer(machine)
-        if any(row.basis == "estimated" for row in rows_of(of_machine(found, machine, tracer), question))
-    )
-    return " ".join([said, *([f"It can be estimated with: {told}."] if told else []), *_printed(found, case)])
-
-
-def _printed(found: Evidence, case: str) -> list[str]:
-    """Where others printed its cost; nothing where nobody did."""
-    machines = [f"--machine {machine} --tracer {used}" for machine, used, one in found.printed if one == case]
-    return [f"Others printed its cost: {', '.join(machines)}."] if machines else []
-
-
-def _why(found: Evidence, case: str, tracer: str, machine: str | None) -> str:
-    reasons = {
-        why
-        for (owner, used, one), why in found.refused.items()
-        if (used, one) == (tracer, case) and machine in {None, owner}
-    }
-    if reasons:
-        return "; ".join(sorted(reasons))
-    like = next((one.like for _, one in found.cases if one.id == case), None)
-    return f"it is {like} at the levels of a factor, so ask for that" if like else "nobody measured it"
+    lines = []
+    for case in (one.case for one in question.probes):
+        if any((one, tracer, case) in found.costs for one in ([machine] if machine else found.machines)):
+            continue
+        reasons = {
+            why
+            for (owner, used, one), why in found.refused.items()
+            if (used, one) == (tracer, case) and machine in {None, owner}
+        }
+        like = next((one.like for _, one in found.cases if one.id == case), None)
+        why = f"it is {like} at the levels of a factor, so ask for that" if like else "nobody measured it"
+        others = _by_tracer((used, owner) for owner, used, one in found.costs if one == case)
+        alone = Question(probes=(ProbeQuestion(case, 0.0),))
+        able = _by_tracer(
+            (used, owner)
+            for owner in (found.machines if found.counts.get(case) else ())
+            for used in found.by_tracer(owner)
+            if any(row.basis == "estimated" for row in rows_of(of_machine(found, owner, used), alone))
+        )
+        printed = [f"--machine {owner} --tracer {used}" for owner, used, one in found.printed if one == case]
+        sentences = [
+            f"{case} with {tracer}{place}: no guidance: {'; '.join(sorted(reasons)) or why}.",
+            f"It has guidance with: {others or 'no tracer yet'}.",
+            *([f"It can be estimated with: {able}."] if able else []),
+            *([f"Others printed its cost: {', '.join(printed)}."] if printed else []),
+        ]
+        lines.append(" ".join(sentences))
+    return "\n".join(lines)
 
 
 def _by_tracer(known: Iterable[tuple[str, str]]) -> str:
-    """Each tracer with its machines, in words."""
     machines: dict[str, list[str]] = {}
     for tracer, machine in known:
         machines.setdefault(tracer, []).append(machine)
@@ -123,18 +112,13 @@ class Forecast:
 
     @property
     def printed(self) -> PublishedCost | None:
-        """What others printed, where it is of that."""
+        """What others printed, where the cost is theirs."""
         return self.parts[0].printed
 
     @property
     def machines(self) -> tuple[str, ...]:
         """The machines from which its costs are."""
         return tuple(dict.fromkeys(machine for part in self.parts for machine in part.machines))
-
-    @property
-    def document(self) -> MachineFile | None:
-        """The record of its machine at the first measurement; None where no part is from the data's measurements."""
-        return next((source.submission.document for source in self.sources), None)
 
     @property
     def sources(self) -> list[Number]:
@@ -162,16 +146,6 @@ class Forecast:
         known = [share * loss for share, loss in losses if loss is not None]
         return sum(known) if len(known) == len(losses) else None
 
-    def event_hz(self, part: CostRow) -> float:
-        """Events per second of one part that happen while traced, over all threads."""
-        whole_hz = self.prediction.event_hz.value
-        return whole_hz * part.rate_hz / self.load.rate_hz if self.load.rate_hz else 0.0
-
-    @property
-    def is_measured(self) -> bool:
-        """Whether times of its probes were measured, whole or in parts; no such forecast is ranked with others."""
-        return all(part.is_measured for part in self.parts)
-
     def _loss(self, part: CostRow) -> float | None:
         if part.highest_hz is None:
             return None
@@ -182,6 +156,16 @@ class Forecast:
         ]
         known = [loss for loss in found if loss is not None]
         return max(known) if known and len(known) == len(part.sources) else None
+
+    def event_hz(self, part: CostRow) -> float:
+        """Events per second of one part that happen while traced, over all threads."""
+        whole_hz = self.prediction.event_hz.value
+        return whole_hz * part.rate_hz / self.load.rate_hz if self.load.rate_hz else 0.0
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether times of its probes were measured, whole or in parts; no such forecast is ranked with others."""
+        return all(part.is_measured for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,12 +178,11 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """`asker`: the machine that was named, or the one that asks. `headline`: by the costs of the asker's scope.
+    """`headline`: by the costs of the asker's scope. `neighbours`: on each machine, the most like the asker's first.
 
-    `neighbours`: what happens on each machine, the most like the asker's first.
+    The asker's machine is the one that was named, or the one that asks.
     """
 
-    asker: Facts
     headline: Neighbour
     neighbours: tuple[Neighbour, ...]
 
@@ -222,9 +205,9 @@ class Tried:
 
     line: tuple[RatePoint, ...]
     combinations: tuple[tuple[CompositionKind, Agreement | None], ...]
-    accounts: tuple[tuple[CostRow, Account], ...] = ()
-    in_red_zone: tuple[CostRow, ...] = ()
-    at_switches: bool = False
+    accounts: tuple[tuple[CostRow, Account], ...]
+    in_red_zone: tuple[CostRow, ...]
+    at_switches: bool
 
 
 def answer(found: Evidence, question: Question, here: Facts) -> Answer:
@@ -232,29 +215,27 @@ def answer(found: Evidence, question: Question, here: Facts) -> Answer:
 
     Raises: ProbeEffectError when there is no guidance, saying why and what has some.
     """
-    scope = whose(found, here, question.machine)
+    scope, all_facts = whose(found, here, question.machine), _facts(found)
     tracer = question.tracer or _usual_tracer(found, question, scope)
     rows = rows_of(cost_table(found, scope, tracer), question)
     if not rows:
-        raise ProbeEffectError(refusal(found, question, tracer))
+        raise ProbeEffectError(_refusal(found, question, tracer))
     is_timed = all(row.is_measured for row in rows)
     forecasts = [
         forecast(own, facts, tracer, question, spreads_of(found, tracer, question, own))
-        for machine, facts in _facts(found).items()
+        for machine, facts in all_facts.items()
         if not is_timed or _is_timed(found, question, machine, tracer)
         if (own := rows_of(of_machine(found, machine, tracer), question)) and own[0].printed is None
     ]
     by_machine = {one.facts.machine: one for one in forecasts}
-    asker = here if question.machine is None else _facts(found).get(question.machine) or _printed_facts(rows)
+    asker = here if question.machine is None else all_facts.get(question.machine) or _printed_facts(rows)
     ordered = by_likeness(asker, (one.facts for one in forecasts))
     machines = [machine for row in rows for machine in row.machines]
-    median = next(iter(machines), None)
-    facts = _facts(found)[median] if median else _printed_facts(rows)
+    facts = all_facts[machines[0]] if machines else _printed_facts(rows)
     nearest = next((one for one in ordered if one.machine in machines), None)
-    apart = spreads_of(found, tracer, question, rows) if median else ()
+    apart = spreads_of(found, tracer, question, rows) if machines else ()
     whole = forecast(rows, facts, tracer, question, apart)
     return Answer(
-        asker=asker,
         headline=Neighbour(whole, nearest or likeness(asker, facts)),
         neighbours=tuple(Neighbour(by_machine[one.machine], one) for one in ordered),
     )
@@ -262,7 +243,6 @@ def answer(found: Evidence, question: Question, here: Facts) -> Answer:
 
 @once
 def _facts(found: Evidence) -> dict[str, Facts]:
-    """The facts of each machine with a usable cost."""
     return {one: facts_of_submission(found.costs[found.keys_of(one)[0]].submission) for one in found.machines}
 
 
@@ -304,15 +284,20 @@ def spreads_of(found: Evidence, tracer: str, question: Question, rows: Sequence[
 
 def tried(found: Evidence, one: Forecast) -> Tried:
     """What measurements say of the ways in which `one` was worked out."""
-    (first, *more) = one.parts
+    machine, (first, *more) = one.facts.machine, one.parts
     is_single = not more and first.basis == "measured"
-    known = checked(found, one.facts.machine)
+    known = checked(found, machine)
     done: list[CompositionKind] = ["several probes"] if more else []
     done += ["probe and action"] if any(part.basis == "composed" for part in one.parts) else []
+    accounts = [
+        (part, models(found).account(machine, counted_as(found, found.case_of[part.counted.case], part.counted)))
+        for part in one.parts
+        if part.counted is not None
+    ]
     return Tried(
-        line=tuple(line(found, one.facts.machine, one.tracer, first.name)) if is_single else (),
+        line=tuple(line(found, machine, one.tracer, first.name)) if is_single else (),
         combinations=tuple((kind, agreement(known, kind)) for kind in done),
-        accounts=tuple(accounts(found, one.facts.machine, one.parts)),
+        accounts=tuple((part, account) for part, account in accounts if account is not None),
         in_red_zone=tuple(
             part
             for part in one.parts
@@ -322,26 +307,17 @@ def tried(found: Evidence, one: Forecast) -> Tried:
     )
 
 
-def accounts(found: Evidence, machine: str, known: Sequence[CostRow]) -> Iterator[tuple[CostRow, Account]]:
-    """The parts that are estimated from their instructions on a machine, each with how."""
-    for part in known:
-        if part.counted is not None:
-            one = counted_as(found, found.case_of[part.counted.case], part.counted)
-            if (account := models(found).account(machine, one)) is not None:
-                yield part, account
-
-
 def _usual_tracer(found: Evidence, question: Question, scope: Scope) -> str:
     """The tracer with most cases among those that answer the question; the one with most cases if none does."""
     if not found.tracers:
         msg = "nothing has been measured yet that could guide; measure this machine with `probe-effect measure`"
         raise ProbeEffectError(msg)
     usable = []
-    for one in _tracers(found):
-        if rows := rows_of(cost_table(found, scope, one), question):
+    for tracer in _tracers(found):
+        if rows := rows_of(cost_table(found, scope, tracer), question):
             if all(row.is_measured for row in rows):
-                return one
-            usable.append(one)
+                return tracer
+            usable.append(tracer)
     return (usable or found.tracers)[0]
 
 

@@ -1,19 +1,9 @@
-"""What a probe will do to a thread, from its cost and rate; the bands of a slowdown with their words; how long a
-tracer takes to attach; and what others measured without a hypervisor.
-
-The page's scripts find the band of a slowdown by the same rule (`site/assets/js/prediction.js`), and take the words
-from the data.
+"""What a probe will do to a thread, from its cost and rate; the bands of a slowdown; how long a tracer takes to attach.
 
 One busy thread slows by rate x cost. A thread that waits part of the time pays from its idle time first, so its work
 takes longer only when that is used up; the CPU time is spent all the same. A tool that stops the program by a clock
-of its own takes a share of all time, since that clock goes on meanwhile. The page's script has the same
-arithmetic (site/assets/js/prediction.js), held to it by shared examples.
-
-What others measured beside a user probe of ours: without a hypervisor.
-
-KVM handles every debug exception of a guest (`init_vmcb`, arch/x86/kvm/svm/svm.c; `vmx_update_exception_bitmap`,
-arch/x86/kvm/vmx/vmx.c), and a stepped instruction raises one: the CPU leaves the guest. A breakpoint stays in the guest
-unless the host debugs it, so an emulated instruction costs no exit.
+of its own takes a share of all time, since that clock goes on meanwhile. The page's script has the same arithmetic and
+bands (`site/assets/js/prediction.js`), held to it by shared examples.
 """
 
 import math
@@ -49,33 +39,28 @@ class Band:
     recommendation: str
 
 
-def _ranges() -> list[str]:
-    first, *_, last = limits = list(THRESHOLDS)
-    between = [f"{low} to {high}{GAP}%" for low, high in pairwise(limits)]
-    return [f"below {first}{GAP}%", *between, f"above {last}{GAP}%"]
-
-
-BANDS = tuple(Band(words, WORDS[f"do-in-{place}"]) for place, words in enumerate(_ranges()))
-
-
-def place(slowdown_ratio: float) -> int:
-    """The index in `BANDS` of the band that a slowdown is in; at a threshold, the upper one."""
-    return sum(slowdown_ratio >= percent / 100 for percent in THRESHOLDS)
+RANGES = (
+    f"below {min(THRESHOLDS)}{GAP}%",
+    *(f"{low} to {high}{GAP}%" for low, high in pairwise(THRESHOLDS)),
+    f"above {max(THRESHOLDS)}{GAP}%",
+)
+BANDS = tuple(Band(words, WORDS[f"do-in-{place}"]) for place, words in enumerate(RANGES))
 
 
 def places(slowdown: Estimate) -> tuple[int, int]:
-    """The band of the low end and that of the high end; an end that is not known is taken for the value."""
-    low, high = (slowdown.value if end is None else end for end in (slowdown.low, slowdown.high))
-    return place(low), place(high)
+    """The index in `BANDS` of either end of a slowdown, or of its value; at a threshold, of the upper band."""
+    ends = (slowdown.value if end is None else end for end in (slowdown.low, slowdown.high))
+    low, high = (sum(end >= percent / 100 for percent in THRESHOLDS) for end in ends)
+    return low, high
 
 
 def recommendation(slowdown: Estimate) -> str:
     """What to do, in one sentence: `Below 1 %: go ahead.` Of an interval over several bands it is that of the worst."""
     low, high = places(slowdown)
     best, worst = BANDS[low], BANDS[high]
-    words = {"best": best.range, "worst": worst.range, "recommendation": worst.recommendation}
-    said = WORDS["band" if best is worst else "bands"].format(**words)
-    return said[0].upper() + said[1:]
+    form = WORDS["band" if best is worst else "bands"]
+    sentence = form.format(best=best.range, worst=worst.range, recommendation=worst.recommendation)
+    return sentence[0].upper() + sentence[1:]
 
 
 def limits(cost: Estimate) -> str:
@@ -87,8 +72,12 @@ def limits(cost: Estimate) -> str:
     first, *_, last = (threshold(highest, percent) for percent in THRESHOLDS)
     if first is None or last is None:
         return WORDS["no-limits"]
-    rates = {"go": quantity(first.value, RATE), "stop": quantity(last.value, RATE)}
-    return WORDS["limits"].format(best=BANDS[0].recommendation, worst=BANDS[-1].recommendation, **rates)
+    return WORDS["limits"].format(
+        go=quantity(first.value, RATE),
+        stop=quantity(last.value, RATE),
+        best=BANDS[0].recommendation,
+        worst=BANDS[-1].recommendation,
+    )
 
 
 MIN_RATE_HZ = 1e-6
@@ -253,13 +242,18 @@ def _probes(one: Number) -> int:
 
 
 def sentences(found: Evidence, numbers: Iterable[Number]) -> list[str]:
-    """A sentence for each case of measured numbers that has such a cost."""
+    """`said` for each case of measured numbers that others measured without a hypervisor."""
     known = dict.fromkeys((quoted(one.title), number_on_hardware(found, one)) for one in numbers)
     return [said(called, one) for called, one in known if one]
 
 
 def said(called: str, one: PublishedCost) -> str:
-    """The sentence that a cost includes an exit from the guest, and what the cost is without a hypervisor."""
+    """That a cost includes an exit from the guest, and what others measured without a hypervisor.
+
+    KVM handles every debug exception of a guest (`init_vmcb`, arch/x86/kvm/svm/svm.c; `vmx_update_exception_bitmap`,
+    arch/x86/kvm/vmx/vmx.c), and a stepped instruction raises one: the CPU leaves the guest. A breakpoint stays in the
+    guest unless the host debugs it, so an emulated instruction costs no exit.
+    """
     return WORDS["hardware"].format(what=called, one=one)
 
 

@@ -3,15 +3,11 @@ the script, and from its cost in a loop of ours on the same machine.
 
 The rate of a program's events is known from the run itself: those that the tracer saw, over the untraced time of a
 round. The cost of an event is from another suite, measured in a tight loop on the same machine with the same tracer.
-Where the probe is on system calls, it is that of an event which comes with as many of them as in the program.
-
-A suite of scripts runs each over a program at work, whose events it counts. Its text is read as `probe-effect advise`
-reads it, and nothing else says which costs predict it. Before its runs each script was timed in a loop
-(`calibration.csv`).
+That of a probe on system calls comes with as many of them as in the program. A script over a program at work is
+predicted from its text, read as `probe-effect advise` reads it, or from its time in a loop (`calibration.csv`).
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median, quantiles
@@ -165,7 +161,6 @@ def share(answers: Iterable[bool]) -> float | None:
 
 
 def _width(one: Estimate) -> float:
-    """The width of an interval; 0 without ends."""
     return 0.0 if one.low is None or one.high is None else one.high - one.low
 
 
@@ -185,10 +180,9 @@ def order(some: Sequence[ProgramPair]) -> Correlation | None:
 
 
 def of_script(found: Evidence, suite: Suite, case: Case, measured: Number) -> tuple[Estimate, Estimate] | None:
-    """What one event costs in a program, ns, and without its other system calls, from what the case does alone.
+    """What one event costs in a program, ns, and without its other system calls, by its script or command line alone.
 
-    That is in the text of its script or in its command line. None where the machine's costs with that tracer do not
-    tell it.
+    None where the machine's costs with that tracer do not tell it.
     """
     script, machine = script_of(found, suite, measured), measured.submission.machine
     parts = _parts(found, machine, script, case, measured) if script else []
@@ -224,29 +218,19 @@ def script_of(found: Evidence, suite: Suite, measured: Number) -> Script | None:
     return read_script(f"{tool.commands[0]} -p 1 {words}{cpu}")
 
 
-def cost_on(found: Evidence, machine: str, script: Script, case: Case, measured: Number) -> Estimate | None:
-    """What a script that ran over a program costs for each event on another machine, ns, without other system calls."""
-    parts = _parts(found, machine, script, case, measured)
-    return _of_one_event(parts) if parts else None
-
-
 def _parts(found: Evidence, machine: str, script: Script, case: Case, measured: Number) -> list[CostRow]:
     """The script's probes with a machine's costs, at the rate of one event that it counts; none if one is not known."""
     probes, share = event_probes(script, case)
     is_timed = any(one.timing for one in probes)
-    groups = [
-        replace(
-            ProbeGroup.of(one),
-            mechanism=mechanism_of(case, measured),
-            has_filter=one.has_filter and not is_timed,
-            rate_hz=share,
-        )
-        for one in probes
-    ]
-    table = of_machine(found, machine, measured.tracer)
-    parts = [event(table, one) for one in groups]
-    known = [one for one in parts if one is not None]
-    return known if len(known) == len(parts) else []
+    table, mechanism = of_machine(found, machine, measured.tracer), mechanism_of(case, measured)
+    parts = []
+    for one in probes:
+        has_filter = one.has_filter and not is_timed
+        group = replace(ProbeGroup.of(one), mechanism=mechanism, has_filter=has_filter, rate_hz=share)
+        if (part := event(table, group)) is None:
+            return []
+        parts.append(part)
+    return parts
 
 
 def _of_one_event(parts: Sequence[CostRow]) -> Estimate:
@@ -287,12 +271,13 @@ def times_of_others(found: Evidence) -> Estimate | None:
 
 
 def _times(found: Evidence, pair: ProgramPair) -> Iterator[float]:
-    measured = pair.measured
+    """The slowdown by the cost timed beside a program over those by the costs of each other machine."""
+    measured, own = pair.measured, pair.measured.submission.machine
     suite, case = found.of[measured.case]
     script = script_of(found, suite, measured)
-    machines = [one for one in found.machines if one != measured.submission.machine]
-    costs = [cost_on(found, one, script, case, measured) for one in machines] if script else []
-    for other in (point(measured, one) for one in costs if one):
+    for machine in found.machines:
+        parts = _parts(found, machine, script, case, measured) if script and machine != own else []
+        other = point(measured, _of_one_event(parts)) if parts else None
         if other and (other.predicted.high or 0.0) < WIDEST_RATIO * (other.predicted.low or 0.0):
             yield pair.plain.predicted.value / other.predicted.value
 
@@ -309,20 +294,14 @@ def _calibrated_pair(found: Evidence, suite: Suite, case: Case, measured: Number
         return None
     plain = estimates.total([cost.times(share) for cost in costs])
     call, calls = own[0].call, calls_per_event(found, suite, measured)
-    cost = plain
-    if call is not None and calls is not None:
-        cost = EntryPath(call, measured, _own_calls(probes) * share).moved(plain, calls)
-    return pair_of(measured, cost, plain)
+    if call is None or calls is None:
+        return pair_of(measured, plain, plain)
+    # The costs of all probes include a system call each, but both ends of one call have it together.
+    own_calls = len({on_call[1] for one in probes if (on_call := ON_CALL.fullmatch(one.attach))})
+    return pair_of(measured, EntryPath(call, measured, own_calls * share).moved(plain, calls), plain)
 
 
 def _cost(probe: ScriptProbe, rows: Sequence[ProbeCalibration]) -> Estimate | None:
     """What one event costs, ns; of a probe that fires in several ways, what stands for any of them."""
     costs = [row.cost for row in rows if row.probe == probe.attach and row.cost is not None]
     return estimates.spanning(costs) if costs else None
-
-
-def _own_calls(probes: Sequence[ScriptProbe]) -> float:
-    """How many system calls the costs of all probes include: each its own, and both ends of a call together one."""
-    of_call = [call[1] for one in probes if (call := ON_CALL.fullmatch(one.attach))]
-    together = Counter(of_call)
-    return sum(1 / together[call] for call in of_call)

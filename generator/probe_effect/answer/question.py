@@ -1,21 +1,17 @@
 """What is asked: cases or one probe, how often they fire, and of whom; and what people ask in their own words.
 
-A command line that starts a standard tool is read as a script with the same probes (`tool_script`). Of a tool whose
-command lines are not read, `other_tools.toml` has what is known of it in one line.
-
-One event passes the probes that begin it and those that end it, such as the entry and the return of a system call. Of
-each side the most expensive is taken, because a tool that has several watches several kinds of event, and one event is
-of one kind.
+A command line that starts a standard tool is read as a script with the same probes. Of a tool whose command lines are
+not read, `other_tools.toml` has what is known of it.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
 from probe_effect import units
 from probe_effect.answer.proof import calls_per_event
-from probe_effect.costs.evidence import CostKey, Evidence
+from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.questions import of_all_machines, question
 from probe_effect.costs.row import Basis, CostRow, RatePoint, point
 from probe_effect.costs.table import ProbeGroup, event, of_machine, with_calls
@@ -119,28 +115,17 @@ ANY_THREAD = 0
 """The id of a thread that stands for any."""
 
 
-def groups(
-    script: Script,
-    rates_hz: Sequence[float | None] = (),
-    mechanisms: Sequence[str | None] = (),
-    matched: Mapping[int, int] | None = None,
-) -> list[ProbeGroup]:
-    """The probes of a script that threads fire, without a system to find them on.
-
-    `rates_hz`: events per second of each in one busy thread; None, and behind the end, where nobody says; `mechanisms`
-    likewise. `matched`: probe, counted from 0, to how many functions it matches; needed where it has a wildcard.
-    """
-    events = [one for one in script.probes if one.kind not in NO_EVENTS]
+def groups(script: Script) -> list[ProbeGroup]:
+    """The probes of a script that threads fire, without a system to find them on: only a sampler has a rate."""
     return [
         replace(
             ProbeGroup.of(one),
-            mechanism=mechanisms[at] if at < len(mechanisms) else None,
-            matched=(matched or {}).get(at) or (None if matches_many(one.attach) else 1),
-            rate_hz=rate_hz,
-            rates_hz=None if rate_hz is None else {ANY_THREAD: rate_hz},
+            matched=None if matches_many(one.attach) else 1,
+            rate_hz=one.hz,
+            rates_hz=None if one.hz is None else {ANY_THREAD: one.hz},
         )
-        for at, one in enumerate(events)
-        for rate_hz in [(rates_hz[at] if at < len(rates_hz) else None) if one.hz is None else one.hz]
+        for one in script.probes
+        if one.kind not in NO_EVENTS
     ]
 
 
@@ -204,7 +189,7 @@ def tool_script(text: str, packages: Sequence[ToolPackage]) -> Script | None:
 def tool_scripts(packages: Sequence[ToolPackage]) -> dict[str, Script]:
     """Each name by which a tool with probes is started, its own or without its ending, to its script."""
     tools = [(one, package) for package in packages for one in package.tools if one.probes]
-    full = {one.name: _script(one, package) for one, package in tools}
+    full = {one.name: _script(one, one.tracer or package.tracer) for one, package in tools}
     bare = {
         name.removesuffix(ending): one
         for name, one in reversed(full.items())
@@ -214,8 +199,7 @@ def tool_scripts(packages: Sequence[ToolPackage]) -> dict[str, Script]:
     return bare | full
 
 
-def _script(tool: StandardTool, package: ToolPackage) -> Script:
-    tracer = tool.tracer or package.tracer
+def _script(tool: StandardTool, tracer: str) -> Script:
     probes = tuple(
         ScriptProbe(
             attach=f"{tool.name}: {', '.join(one.attach)}",
@@ -239,11 +223,11 @@ def tool_costs(found: Evidence, machine: str, package: ToolPackage) -> list[Tool
 def best_machine(found: Evidence, packages: Sequence[ToolPackage], machines: Sequence[str]) -> str | None:
     """The machine with costs for most tools; of several, the one that measured most of them, then the first."""
 
-    def told(machine: str) -> tuple[int, int]:
+    def known(machine: str) -> tuple[int, int]:
         costs = [one for package in packages for one in tool_costs(found, machine, package)]
         return sum(one.cost is not None for one in costs), sum(len(one.points) for one in costs)
 
-    return max(machines, key=told, default=None)
+    return max(machines, key=known, default=None)
 
 
 def _tool_cost(found: Evidence, machine: str, package: ToolPackage, tool: StandardTool) -> ToolCost:
@@ -264,53 +248,36 @@ def _tool_cost(found: Evidence, machine: str, package: ToolPackage, tool: Standa
             sides.setdefault(is_end, []).append(part)
     if missing or not sides:
         return ToolCost(tool=tool, missing=tuple(dict.fromkeys(missing)))
+    # Of either side the most expensive, because a tool may watch several kinds of event, and one event is of one kind.
     highest = [max(parts, key=lambda one: one.cost.value) for parts in sides.values()]
     # The weakest: a sum is composed at best, and costs that stand in for another tool's are estimates.
     order: tuple[Basis, ...] = get_args(Basis)
     least: Basis = "estimated" if package.stands_in else "composed" if len(highest) > 1 else "measured"
+
+    def together(calls: float | None) -> Estimate:
+        """The cost of an event, ns; several probes on system calls share the longer way into the kernel."""
+        return estimates.total([one.cost for one in with_calls(highest, calls)])
+
+    points: list[tuple[Number, RatePoint | None]] = []
+    if tool.case:
+        suite, _ = found.of[tool.case]
+        in_programs = found.by_level.get((machine, tracer, tool.case), {}).values()
+        points = [(number, point(number, together(calls_per_event(found, suite, number)))) for number in in_programs]
     return ToolCost(
         tool=tool,
-        cost=_together(highest),
+        cost=together(None),
         basis=max([least, *(one.basis for one in highest)], key=order.index),
         notes=tuple(dict.fromkeys(one.note for one in highest if one.note)),
-        points=tuple(_points(found, (machine, tracer, tool.case), highest)) if tool.case else (),
+        points=tuple((number, predicted) for number, predicted in points if predicted is not None),
     )
 
 
-def _together(parts: Sequence[CostRow], calls_per_event: float | None = None) -> Estimate:
-    """The cost of one event of each part, ns; several probes on system calls share the longer way into the kernel."""
-    return estimates.total([one.cost for one in with_calls(parts, calls_per_event)])
-
-
-def _points(found: Evidence, key: CostKey, parts: Sequence[CostRow]) -> Iterator[tuple[Number, RatePoint]]:
-    """The programs in which the tool was measured, each with what these parts predict for its system calls."""
-    suite, _ = found.of[key[2]]
-    for number in found.by_level.get(key, {}).values():
-        calls = calls_per_event(found, suite, number)
-        if (predicted := point(number, _together(parts, calls))) is not None:
-            yield number, predicted
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OtherTool:
-    """A tool: the case of a tracer that is one of its events, named in words; or what to ask in its place."""
-
-    tracer: str = ""
-    case: str = ""
-    event: str = ""
-    instead: str = ""
-
-
-def _read() -> dict[str, OtherTool]:
-    found: dict[str, OtherTool] = {}
-    for name, record in beside(__file__, "other_tools").items():
-        names = (name, *record.pop("names", ()))
-        found |= dict.fromkeys(names, OtherTool(**record))
-    return found
-
-
-OTHER_TOOLS = _read()
-"""Each name of a command to its tool."""
+OTHER_TOOLS: dict[str, dict[str, str]] = {
+    command: record
+    for name, record in beside(__file__, "other_tools").items()
+    for command in (name, *record.get("names", ()))
+}
+"""Each name of a command to its tool's record: `tracer`, `case` and `event`, or what to ask `instead`."""
 
 
 def what_is_known(catalogue: Catalogue, name: str) -> str | None:
@@ -318,12 +285,12 @@ def what_is_known(catalogue: Catalogue, name: str) -> str | None:
     tool = OTHER_TOOLS.get(name)
     if tool is None:
         return None
-    if tool.instead:
-        return f"{name}: its command lines are not read, and no cost of it was measured; {tool.instead}"
-    asked = question(catalogue, f"{tool.tracer}.{tool.case}")
+    if "instead" in tool:
+        return f"{name}: its command lines are not read, and no cost of it was measured; {tool['instead']}"
+    asked = question(catalogue, f"{tool['tracer']}.{tool['case']}")
     found = asked and of_all_machines(catalogue, asked)
     if not found:
-        return f"{name}: its command lines are not read, and the data have no cost of {tool.event}"
+        return f"{name}: its command lines are not read, and the data have no cost of {tool['event']}"
     cost = units.interval(found.time, units.DURATION)
     where = machine_name(found.replies[0].number.submission) if found.machines == 1 else found.words
-    return f"{name}: {cost} for {tool.event}, measured on {where}; its command lines are not read"
+    return f"{name}: {cost} for {tool['event']}, measured on {where}; its command lines are not read"

@@ -27,18 +27,37 @@ WIDE_RATIO = 2.0
 
 def headline(found: Forecast) -> str:
     """The sentence that matters: what the probes do to a thread at this rate, on a machine that has a name."""
-    values = {
-        "rate": rate(found),
-        "what": WORDS["with"].join(map(named, found.parts)),
-        "tool": tool(found),
-        "whom": whom(found),
-        "where": where(found),
-        "slowdown": while_running(found, written(found.prediction.slowdown, units.SHARE, found.machines)),
-        "most": while_running(found, units.percent(found.prediction.slowdown.high)),
-    }
-    if found.is_clear:
-        return WORDS["slows"].format(**values)
-    return WORDS["unclear" if found.prediction.slowdown.high is not None else "unknown"].format(**values)
+    load, slowdown = found.load, found.prediction.slowdown
+    named = [WORDS[f"is-{part.known_as}"].format(what=part.called) for part in found.parts]
+    threads = ("one" if load.threads == 1 else "each") + ("" if load.busy_ratio == 1 else "-waiting")
+    if found.printed is not None or len(found.machines) > 1:  # a machine of others has the version in its own name
+        tool = names.tracer_name(found.tracer)
+    else:
+        tool = names.tool(found.tracer, found.parts[0].sources[0].tool_version)
+    key = "slows" if found.is_clear else "unclear" if slowdown.high is not None else "unknown"
+    return WORDS[key].format(
+        rate=_rate(found),
+        what=WORDS["with"].join(named),
+        tool=tool,
+        whom=WORDS[threads].format(threads=units.count(load.threads), busy=units.stated(load.busy_ratio, units.SHARE)),
+        where=where(found),
+        slowdown=_while_running(found, written(slowdown, units.SHARE, found.machines)),
+        most=_while_running(found, units.percent(slowdown.high)),
+    )
+
+
+def _while_running(found: Forecast, slowdown: str) -> str:
+    return slowdown if found.load.busy_ratio == 1 else WORDS["running"].format(slowdown=slowdown)
+
+
+def _rate(found: Forecast) -> str:
+    whole = units.stated(found.load.rate_hz, units.EVENTS)
+    if len(found.parts) == 1:
+        return whole
+    parts = ", ".join(
+        WORDS["of-whole"].format(rate=units.stated(part.rate_hz, units.RATE), part=part.called) for part in found.parts
+    )
+    return WORDS["whole"].format(rate=whole, parts=parts)
 
 
 def written(found: Estimate, scale: units.Scale, machines: Sequence[str] = ()) -> str:
@@ -60,41 +79,6 @@ def recommendation(found: Forecast) -> str | None:
     """What to do about this slowdown; None where nobody knows how large it may be."""
     slowdown = found.prediction.slowdown
     return None if slowdown.high is None else prediction.recommendation(slowdown)
-
-
-def named(part: CostRow) -> str:
-    """A part by its name, with what its cost rests on where nobody measured it whole."""
-    return WORDS[f"is-{part.known_as}"].format(what=part.called)
-
-
-def while_running(found: Forecast, written: str) -> str:
-    """A thread that waits is slowed only in the time that it runs."""
-    return written if found.load.busy_ratio == 1 else WORDS["running"].format(slowdown=written)
-
-
-def rate(found: Forecast) -> str:
-    """The rate asked for, with those of the parts where they are several."""
-    whole = units.stated(found.load.rate_hz, units.EVENTS)
-    if len(found.parts) == 1:
-        return whole
-    parts = ", ".join(
-        WORDS["of-whole"].format(rate=units.stated(part.rate_hz, units.RATE), part=part.called) for part in found.parts
-    )
-    return WORDS["whole"].format(rate=whole, parts=parts)
-
-
-def whom(found: Forecast) -> str:
-    """The threads that pay."""
-    load = found.load
-    key = ("one" if load.threads == 1 else "each") + ("" if load.busy_ratio == 1 else "-waiting")
-    return WORDS[key].format(threads=units.count(load.threads), busy=units.stated(load.busy_ratio, units.SHARE))
-
-
-def tool(found: Forecast) -> str:
-    """The tracer with its version, which a machine of others has in its own name."""
-    if found.printed is not None or len(found.machines) > 1:
-        return names.tracer_name(found.tracer)
-    return names.tool(found.tracer, found.parts[0].sources[0].tool_version)
 
 
 def where(found: Forecast) -> str:
@@ -127,7 +111,6 @@ def cpu(found: Forecast) -> str:
 
 
 def _figure(found: Forecast, figure: Estimate, scale: units.Scale) -> str:
-    """A figure with its interval; of a forecast that is not clear, how large it may be."""
     if found.is_clear:
         return written(figure, scale, found.machines)
     return units.MISSING if figure.high is None else f"at most {units.quantity(figure.high, scale)}"
@@ -170,12 +153,8 @@ def loss(found: Forecast) -> str:
 
 
 def grade(found: Forecast) -> str:
-    """`C: the machine is nested; fewer than 20 blocks`."""
-    return graded(*found.grade)
-
-
-def graded(letter: str, reasons: Sequence[str]) -> str:
-    """A grade with what kept it from a better one."""
+    """A grade with what kept it from a better one: `C: the machine is nested; fewer than 20 blocks`."""
+    letter, reasons = found.grade
     if not letter:
         return WORDS["published-grade"]
     return f"{letter}: {'; '.join(reasons)}" if reasons else letter
@@ -199,23 +178,27 @@ def span(found: Answer) -> str | None:
 
 def assumptions(found: Forecast, known: Tried) -> list[str]:
     """What the answer takes for granted, and what measurements say of that, one sentence or more each."""
-    several = [WORDS["range"]] if len(found.machines) > 1 else []
-    few = [WORDS["no-interval"]] if found.cost.low is None and found.printed is None else []
     return [
-        *several,
-        *few,
-        *dict.fromkeys(contending(found, part) for part in found.parts),
+        *([WORDS["range"]] if len(found.machines) > 1 else []),
+        *([WORDS["no-interval"]] if found.cost.low is None and found.printed is None else []),
+        *dict.fromkeys(_contending(found, part) for part in found.parts),
         *([WORDS["waits"]] if found.load.busy_ratio < 1 else []),
         WORDS["counted"],
         *(calls(part.called, part.path) for part in found.parts if part.path is not None),
         *dict.fromkeys(programs(apart) for apart in found.spreads if apart),
         *([WORDS["switches"]] if known.at_switches else []),
         WORDS["hot"],
-        *(reach(found, part) for part in found.parts if part.highest_hz is not None and part.basis == "measured"),
+        *(
+            WORDS["within" if found.event_hz(part) <= part.highest_hz else "beyond"].format(
+                what=part.called, highest=units.quantity(part.highest_hz, units.EVENTS)
+            )
+            for part in found.parts
+            if part.highest_hz is not None and part.basis == "measured"
+        ),
         line_words(known.line),
-        *(f"{_put_together(found, kind)} {_agreement(one)}" for kind, one in known.combinations),
+        *(_put_together(found, kind, agreement) for kind, agreement in known.combinations),
         *(published(part.called, part.printed) for part in found.parts if part.printed is not None),
-        *(estimated(part, account) for part, account in known.accounts),
+        *(_estimated(part, account) for part, account in known.accounts),
         *(prediction.said(part.called, part.hardware) for part in found.parts if part.hardware is not None),
         *dict.fromkeys(part.note for part in found.parts if part.note),
         *(WORDS["red-zone"].format(what=part.called) for part in known.in_red_zone),
@@ -231,14 +214,18 @@ def calls(called: str, path: EntryPath) -> str:
 def programs(apart: Spread) -> str:
     """How far real programs are from the prediction, for one kind of script."""
     median, low, high = (units.significant(end or 0.0, 2) for end in apart.ratio)
-    where = f"{units.count(apart.machines)} machine{'' if apart.machines == 1 else 's'}"
-    values = {"low": low, "high": high, "median": median, "where": where}
-    counts = {"pairs": units.count(apart.pairs), "clear": units.count(apart.clear)}
-    what = WORDS[f"programs-{apart.kind if apart.is_own else 'all'}"]
-    return WORDS["programs"].format(what=what, **values, **counts)
+    return WORDS["programs"].format(
+        what=WORDS[f"programs-{apart.kind if apart.is_own else 'all'}"],
+        low=low,
+        high=high,
+        median=median,
+        where=f"{units.count(apart.machines)} machine{'' if apart.machines == 1 else 's'}",
+        pairs=units.count(apart.pairs),
+        clear=units.count(apart.clear),
+    )
 
 
-def contending(found: Forecast, part: CostRow) -> str:
+def _contending(found: Forecast, part: CostRow) -> str:
     """What is assumed of threads that fire the probe of a part at once."""
     threads = found.load.threads
     if threads == 1:
@@ -248,13 +235,6 @@ def contending(found: Forecast, part: CostRow) -> str:
     level, factor = part.contention.threads, units.interval(part.contention.factor, units.TIMES)
     said = WORDS["contend"].format(level=level, what=part.called, factor=factor)
     return said if level == threads else f"{said} {WORDS['nearest'].format(level=level, threads=units.count(threads))}"
-
-
-def reach(found: Forecast, part: CostRow) -> str:
-    """How far the measured rates reach, against the one asked for."""
-    highest_hz = part.highest_hz or 0.0
-    key = "within" if found.event_hz(part) <= highest_hz else "beyond"
-    return WORDS[key].format(what=part.called, highest=units.quantity(highest_hz, units.EVENTS))
 
 
 def line_words(line: Sequence[RatePoint]) -> str:
@@ -291,10 +271,9 @@ def published(called: str, found: PublishedCost) -> str:
     return form.format(what=called, label=found.label, figure=found.figure.what)
 
 
-def estimated(part: CostRow, found: Account) -> str:
+def _estimated(part: CostRow, found: Account) -> str:
     """How the cost of a part came from its instructions, and how well that does for what was measured."""
     number, model = found.counted.number, found.model
-    low, high = found.ratio.low or 0.0, found.ratio.high or 0.0
     exceptions = WORDS["exceptions"].format(
         breakpoints=units.quantity(model.breakpoint_ns, units.DURATION),
         steps=units.quantity(model.step_ns, units.DURATION),
@@ -312,31 +291,27 @@ def estimated(part: CostRow, found: Account) -> str:
     held = WORDS["estimated-ratio"].format(
         count=units.count(found.cases),
         gap=units.GAP,
-        low=units.quantity(low, units.TIMES),
-        high=units.quantity(high, units.TIMES),
+        low=units.quantity(found.ratio.low or 0.0, units.TIMES),
+        high=units.quantity(found.ratio.high or 0.0, units.TIMES),
     )
     wide = [WORDS["estimated-wide"]] if is_wide(found.ratio) else []
     return " ".join([said, held, *wide])
 
 
-def _put_together(found: Forecast, kind: CompositionKind) -> str:
-    """How costs were put together."""
-    if kind == "several probes":
-        return WORDS["add"]
-    part = next(one for one in found.parts if one.basis == "composed")
-    added, less = (
-        " ".join(f"{sign} {quoted(one.title)}" for one in some) for sign, some in (("+", part.added), ("−", part.less))
+def _put_together(found: Forecast, kind: CompositionKind, agreement: Agreement | None) -> str:
+    """How costs were put together, and how well that agreed where it was checked."""
+    how = WORDS["add"]
+    if kind != "several probes":
+        part = next(one for one in found.parts if one.basis == "composed")
+        terms = [*(f"+ {quoted(one.title)}" for one in part.added), *(f"− {quoted(one.title)}" for one in part.less)]
+        how = WORDS["composed"].format(what=part.called, sum=" ".join(terms).strip(" +"))
+    if agreement is None:
+        return f"{how} {WORDS['unchecked']}"
+    checked = WORDS["checked"].format(
+        median=units.quantity(agreement.median_ratio, units.TIMES),
+        least=units.quantity(agreement.least_ratio, units.TIMES),
+        greatest=units.quantity(agreement.greatest_ratio, units.TIMES),
+        holding=agreement.holding,
+        count=agreement.count,
     )
-    return WORDS["composed"].format(what=part.called, sum=f"{added} {less}".strip(" +"))
-
-
-def _agreement(known: Agreement | None) -> str:
-    if known is None:
-        return WORDS["unchecked"]
-    return WORDS["checked"].format(
-        median=units.quantity(known.median_ratio, units.TIMES),
-        least=units.quantity(known.least_ratio, units.TIMES),
-        greatest=units.quantity(known.greatest_ratio, units.TIMES),
-        holding=known.holding,
-        count=known.count,
-    )
+    return f"{how} {checked}"

@@ -8,18 +8,9 @@ pair with a prediction is in its row, whether its slowdown is clear or not, as s
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
-from probe_effect.answer.proof import (
-    ProgramPair,
-    event_probes,
-    in_programs,
-    of_like,
-    of_script,
-    pair_of,
-    script_of,
-    share,
-)
+from probe_effect.answer import proof
 from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.row import SAMPLED
 from probe_effect.model import Estimate
@@ -59,31 +50,26 @@ class Spread:
     """Measured over predicted slowdown of one kind of script: the median of programs, and the range of four in five.
 
     What the errors of the measurements explain is not in it. `pairs` have a prediction, of `measured` ones; `clear` of
-    them show a slowdown that is no noise, and `telling` are those whose slowdown is known to less than the prediction.
-    They are from so many `machines`. `is_own`: whether the ratio is that of the kind and not of all kinds together.
+    them show a slowdown that is no noise. They are from so many `machines`. `is_own`: whether the ratio is that of the
+    kind and not of all kinds together.
     """
 
     kind: ScriptKind
     measured: int
     pairs: int
     clear: int
-    telling: int
     machines: int
     ratio: Estimate
     is_own: bool = True
 
     @property
     def factor(self) -> Estimate:
-        """What to multiply a cost with, so that slowdowns predicted with it hold those of four in five programs."""
+        """What to multiply a cost with, so that slowdowns predicted with it contain those of four in five programs."""
         return _factor(self.ratio)
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """How often the interval of an answer contains a slowdown of a program that its spread was not learnt from.
-
-    `tested` pairs are those that tell, whatever they tell; `inside_ratio` is None without any.
-    """
+class Coverage(NamedTuple):
+    """How many pairs were `tested`, all that tell, and the share inside the interval of their answer; None of none."""
 
     tested: int
     inside_ratio: float | None
@@ -102,19 +88,42 @@ def kind_of(tracer: str, probe: str, actions: Iterable[str]) -> ScriptKind:
 
 
 @once
-def program_runs(found: Evidence) -> Sequence[tuple[ScriptKind, ProgramPair | LeftOut]]:
+def program_runs(found: Evidence) -> Sequence[tuple[ScriptKind, proof.ProgramPair | LeftOut]]:
     """Everything that was measured of a program under a probe, with its kind."""
     return [
         (_kind(found, suite, case, one), _run(found, suite, case, one))
         for suite, case in found.cases
         if suite.has_programs
-        for one in in_programs(found, case)
+        for one in proof.in_programs(found, case)
     ]
 
 
-def program_pairs(found: Evidence, *kinds: ScriptKind) -> list[ProgramPair]:
+def _kind(found: Evidence, suite: Suite, case: Case, measured: Number) -> ScriptKind:
+    """The kind of script, by its probes; of a tool without a script, by the probe and the action of its case."""
+    script = proof.script_of(found, suite, measured)
+    probes = [(one.kind, one.actions) for one in proof.event_probes(script, case)[0]] if script else []
+    kinds = {kind_of(measured.tracer, *one) for one in probes or [(case.probe, (case.action,))]}
+    return max(kinds, key=KINDS.index)
+
+
+def _run(found: Evidence, suite: Suite, case: Case, measured: Number) -> proof.ProgramPair | LeftOut:
+    if case.counted_by == "nothing":
+        return LeftOut(measured, "its probe never fires, so it has no events to predict from")
+    if measured.has_losses:
+        return LeftOut(measured, "events were lost, and a lost event costs less")
+    costs = (proof.of_like if case.like else proof.of_script)(found, suite, case, measured)
+    if costs is None:
+        why = f"the cost of its probe and action with {measured.tracer} is not known on that machine"
+        return LeftOut(measured, why)
+    not_seen = "the tracer saw hardly an event of the program, or the slowdown has no interval"
+    return proof.pair_of(measured, *costs) or LeftOut(measured, not_seen)
+
+
+def program_pairs(found: Evidence, *kinds: ScriptKind) -> list[proof.ProgramPair]:
     """The pairs with a prediction, of some kinds or else of all."""
-    return [one for kind, one in program_runs(found) if isinstance(one, ProgramPair) and (not kinds or kind in kinds)]
+    return [
+        one for kind, one in program_runs(found) if isinstance(one, proof.ProgramPair) and (not kinds or kind in kinds)
+    ]
 
 
 def left_out(found: Evidence) -> list[LeftOut]:
@@ -135,15 +144,17 @@ def spread_of(found: Evidence, tracer: str, probe: str, actions: Iterable[str]) 
 
 
 def coverage(found: Evidence, kind: ScriptKind) -> Coverage:
-    """How often the interval of an answer contains the slowdown of a program that its range was not learnt from."""
+    """How often the interval of an answer contains the slowdown of a program that its spread was not learnt from."""
     row = spreads(found)[kind]
     pairs = program_pairs(found, *([kind] if row.is_own else []))
     tested = [one for one in program_pairs(found, kind) if one.is_telling]
     inside = []
     for program in dict.fromkeys(one.measured.level for one in tested):
         factor = _factor(_ratio([one for one in pairs if one.measured.level != program]))
-        inside += [_contains(one, factor) for one in tested if one.measured.level == program]
-    return Coverage(len(tested), share(inside))
+        for one in (one for one in tested if one.measured.level == program):
+            _, low, high = multiplied(one.point.predicted, factor)
+            inside.append(low is not None and high is not None and low <= one.point.measured.value <= high)
+    return Coverage(len(tested), proof.share(inside))
 
 
 def _factor(ratio: Estimate) -> Estimate:
@@ -152,55 +163,23 @@ def _factor(ratio: Estimate) -> Estimate:
     return Estimate(1.0, min(1.0, value if low is None else low), max(1.0, value if high is None else high))
 
 
-def _contains(one: ProgramPair, factor: Estimate) -> bool:
-    _, low, high = multiplied(one.point.predicted, factor)
-    return low is not None and high is not None and low <= one.point.measured.value <= high
-
-
 def _spreads(found: Evidence) -> Iterable[Spread]:
     every = program_pairs(found)
     if sum(one.is_telling for one in every) < FEWEST_PAIRS:
         return
     for kind in KINDS:
         pairs = program_pairs(found, kind)
-        telling = sum(one.is_telling for one in pairs)
-        is_own = telling >= FEWEST_PAIRS
+        is_own = sum(one.is_telling for one in pairs) >= FEWEST_PAIRS
         yield Spread(
             kind=kind,
             measured=sum(its == kind for its, _ in program_runs(found)),
             pairs=len(pairs),
             clear=sum(one.is_visible for one in pairs),
-            telling=telling,
             machines=len({one.measured.submission.machine for one in pairs}),
             ratio=_ratio(pairs if is_own else every),
             is_own=is_own,
         )
 
 
-def _ratio(pairs: Iterable[ProgramPair]) -> Estimate:
+def _ratio(pairs: Iterable[proof.ProgramPair]) -> Estimate:
     return next_ratio([ratio for one in pairs if (ratio := one.measured_ratio) is not None], SPREAD_SHARE)
-
-
-NEVER_FIRES = "its probe never fires, so it has no events to predict from"
-NOT_SEEN = "the tracer saw hardly an event of the program, or the slowdown has no interval"
-NO_COST = "the cost of its probe and action with {tracer} is not known on that machine"
-LOST = "events were lost, and a lost event costs less"
-
-
-def _run(found: Evidence, suite: Suite, case: Case, measured: Number) -> ProgramPair | LeftOut:
-    if case.counted_by == "nothing":
-        return LeftOut(measured, NEVER_FIRES)
-    if measured.has_losses:
-        return LeftOut(measured, LOST)
-    costs = (of_like if case.like else of_script)(found, suite, case, measured)
-    if costs is None:
-        return LeftOut(measured, NO_COST.format(tracer=measured.tracer))
-    return pair_of(measured, *costs) or LeftOut(measured, NOT_SEEN)
-
-
-def _kind(found: Evidence, suite: Suite, case: Case, measured: Number) -> ScriptKind:
-    """The kind of script, by its probes; of a tool without a script, by the probe and the action of its case."""
-    script = script_of(found, suite, measured)
-    probes = [(one.kind, one.actions) for one in event_probes(script, case)[0]] if script else []
-    kinds = {kind_of(measured.tracer, *one) for one in probes or [(case.probe, (case.action,))]}
-    return next(kind for kind in reversed(KINDS) if kind in kinds)

@@ -1,4 +1,4 @@
-"""What `probe-effect advise` prints, and what it says with `try` and `watch` of a quota."""
+"""What `probe-effect advise` prints."""
 
 from itertools import chain
 
@@ -7,15 +7,8 @@ from probe_effect.advising import script_report
 from probe_effect.advising.script_answer import ScriptAnswer
 from probe_effect.answer import sentences
 from probe_effect.cli import output
-from probe_effect.cli.tables import show_section, show_table, show_text, tell
-from probe_effect.host.noise import quotas
+from probe_effect.cli.tables import show_section, show_table, show_text
 from probe_effect.numbers.submission import THRESHOLDS
-
-
-def show_quota() -> None:
-    """Say of a CPU quota that it disturbs the times of what is run here."""
-    for warning in quotas():
-        tell(f"disturbs the times: {warning}")
 
 
 def show(answer: ScriptAnswer) -> None:
@@ -24,9 +17,8 @@ def show(answer: ScriptAnswer) -> None:
     show_text(script_report.headline(answer) + "\n")
     if recommendation := script_report.recommendation(advice) or script_report.limits(advice):
         show_text(recommendation + "\n")
-    labels = ("probe", "kind", "action")
     values = ("events/s", "cost of an event", "basis", "CPU")
-    show_table(labels, values, map(script_report.probe_row, advice.probes))
+    show_table(("probe", "kind", "action"), values, map(script_report.probe_row, advice.probes))
     output.product("")
     show_section("What never fired may be called elsewhere", answer.elsewhere)
     threads = advice.threads[: script_report.MOST_THREADS]
@@ -39,8 +31,8 @@ def show(answer: ScriptAnswer) -> None:
     titles = [f"{percent}{units.GAP}%" for percent in THRESHOLDS]
     show_table(("probe",), titles, map(script_report.threshold_row, advice.probes))
     output.product("")
-    changes = ([("-", what), *([("", script)] if script else [])] for what, script in answer.cheaper)
-    show_section("What would cost less", chain.from_iterable(changes))
+    less = (((("-", what), ("", script)) if script else (("-", what),)) for what, script in answer.cheaper)
+    show_section("What would cost less", chain.from_iterable(less))
     width = script_report.width(advice)
     origin = [
         *script_report.origin(answer),

@@ -11,8 +11,6 @@ from probe_effect.cli import output
 from probe_effect.cli.data_options import PATH, data_folder, data_option, script_text
 from probe_effect.model import UsageError
 
-LONGEST_S = 3600.0
-
 
 @click.command()
 @click.argument("words", nargs=-1, metavar="[SCRIPT] [-- COMMAND...]")
@@ -21,7 +19,7 @@ LONGEST_S = 3600.0
 @click.option("--cgroup", type=PATH, help="Count those of the processes in this cgroup.")
 @click.option(
     "--seconds",
-    type=click.FloatRange(min=0.01, max=LONGEST_S),
+    type=click.FloatRange(min=0.01, max=3600.0),
     help="For how long at most.  [default: 2; of COMMAND until it ends, at most 60]",
 )
 @click.option(
@@ -70,7 +68,8 @@ def advise(
     from probe_effect.advising.prediction import this_machine
     from probe_effect.advising.script_answer import COMMAND_S, USUAL_S, RunningSystem, ScriptQuestion, answer_script
     from probe_effect.advising.script_report import advice_json
-    from probe_effect.cli.advice_output import show, show_quota
+    from probe_effect.cli.advice_output import show
+    from probe_effect.cli.tables import show_quota
     from probe_effect.host.kernel import mount_for_our_time
     from probe_effect.live.count import Target
 
@@ -97,7 +96,6 @@ def advise(
 
 
 def _script(words: Sequence[str], program: str | None) -> tuple[str, tuple[str, ...]]:
-    """The script's text, and the command behind it. Raises: UsageError."""
     if program is not None:
         return program, tuple(words)
     if not words:

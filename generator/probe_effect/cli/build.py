@@ -1,6 +1,9 @@
 """`probe-effect build`, `serve`, `release`, `dictionary`, `tools` and `transcripts`: what is made of the data."""
 
 import re
+import subprocess
+from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,7 +11,7 @@ import click
 
 from probe_effect.cli import output
 from probe_effect.cli.data_options import PATH, data_folder, data_option, own_project
-from probe_effect.model import BadData, UsageError
+from probe_effect.model import BadData, HostNotReady, ProbeEffectError, UsageError
 
 repository_option = click.option(
     "--repository", default="", envvar="PROBE_EFFECT_REPOSITORY", help="Address of the public repository, to link it."
@@ -17,10 +20,10 @@ repository_option = click.option(
 
 def _shard(text: str) -> tuple[int, int]:
     """Which shard of how many. Raises: click.BadParameter for anything but two numbers, the first no larger."""
-    found = re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})", text, re.ASCII)
-    if found is None or not 1 <= int(found[1]) <= int(found[2]):
+    shard = re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})", text, re.ASCII)
+    if shard is None or not 1 <= int(shard[1]) <= int(shard[2]):
         raise click.BadParameter(f"{text!r} is not a shard. Expected one such as 3/8: the third of eight.")
-    return int(found[1]), int(found[2])
+    return int(shard[1]), int(shard[2])
 
 
 @click.command()
@@ -45,12 +48,25 @@ def build(
     """
     project, data = own_project(), data_folder(data_path)
 
-    from probe_effect.cli import build_run
+    from probe_effect.site.assemble import Shard, make_shard
+    from probe_effect.site.build import BuildPlaces, SiteOptions, build_site
 
     if shard is not None:
-        build_run.make_shard(data, *shard)
-    else:
-        build_run.build(project, data, out or project / "build" / "site", base_url, repository)
+        if data.kept.folder is None:
+            reason = "nothing is kept under sudo or without a home, so a shard of a build would be lost"
+            raise HostNotReady(f"{reason}. Run this as yourself.")
+        output.say(f"{make_shard(data, Shard(*shard))} submissions of shard {shard[0]}/{shard[1]}")
+        output.product(str(data.kept.folder))
+        return
+    places = BuildPlaces(project, data, (out or project / "build" / "site").resolve())
+    _tell(build_site(places, SiteOptions(base_url, repository)))
+    output.say(f"{sum(1 for _ in places.out.rglob('index.html'))} pages. To look at them: make serve")
+    output.product(str(places.out))
+
+
+def _tell(steps: Iterable[str]) -> None:
+    for step in steps:
+        output.say(f"  {step}")
 
 
 @click.command()
@@ -61,9 +77,37 @@ def serve(data_path: Path | None, repository: str, port: int) -> None:
     """Show the site on this machine; pages, styles and data reload as they change."""
     project, data = own_project(), data_folder(data_path)
 
-    from probe_effect.cli import build_run
+    from watchfiles import watch
 
-    build_run.serve(project, data, repository, port)
+    from probe_effect.site import build as site
+    from probe_effect.site.assemble import FOLDERS
+    from probe_effect.site.files import mirror
+
+    places = site.BuildPlaces(project, data, (project / "build" / "serve" / "site").resolve())
+    options = site.SiteOptions(repository=repository)
+    watched = places.out.with_name("watched")
+
+    def refresh() -> None:
+        """Assemble the pages and bring the folder that Hugo watches up to date with them."""
+        _tell(site.assemble_work(places, options))
+        for part in FOLDERS:
+            mirror(places.work / part, watched / part)
+
+    refresh()
+    configuration = site.write_configuration(project, watched, site.fitted(options, places))
+    hugo = [*site.hugo_command(project, configuration), "server", "--renderToMemory", "--noBuildLock"]
+    with subprocess.Popen([*hugo, "--port", str(port)], env=site.environment()) as server:
+        try:
+            for _ in watch(data.root, stop_event=None, raise_interrupt=False):
+                try:  # a fault is told, and the last good pages stay
+                    refresh()
+                except BadData as error:
+                    output.show_problems(error.problems)
+                except ProbeEffectError as error:
+                    output.say(f"error: {error}")
+        finally:
+            with suppress(ProcessLookupError):
+                server.terminate()
 
 
 @click.command()
@@ -88,8 +132,7 @@ def release(version: str, data_path: Path | None) -> None:
     if problems:
         raise BadData(problems)
     made = make_release(data, read_catalogue(data), version, datetime.now(UTC).date().isoformat())
-    count = len(made.document.files)
-    output.say(f"{count} files of data version {made.document.data_version}")
+    output.say(f"{len(made.document.files)} files of data version {made.document.data_version}")
     output.say("Set version and date in CITATION.cff and .zenodo.json too.")
     output.product(str(made.folder))
 
@@ -120,10 +163,10 @@ def release_notes(version: str, data_path: Path | None) -> None:
     from probe_effect.site.pages.changes_page import notes
 
     catalogue = read_catalogue(data)
-    found = {one.version: one for one in catalogue.releases}
-    if version not in found:
-        raise UsageError(f"{version}: is no release. There are: {', '.join([*found, *programs]) or 'none'}.")
-    output.product(notes(found[version], catalogue).rstrip("\n"))
+    releases = {one.version: one for one in catalogue.releases}
+    if version not in releases:
+        raise UsageError(f"{version}: is no release. There are: {', '.join([*releases, *programs]) or 'none'}.")
+    output.product(notes(releases[version], catalogue).rstrip("\n"))
 
 
 @click.command()

@@ -1,6 +1,5 @@
 """`probe-effect check`, `review` and `submit`: from what was measured to a pull request that holds no fault."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -9,10 +8,8 @@ import click
 
 from probe_effect.cli import output
 from probe_effect.cli.data_options import PATH, data_folder, data_option, given_folders, kept
-from probe_effect.model import Problem
 
 if TYPE_CHECKING:
-    from probe_effect.checks.run import Fixed
     from probe_effect.cli.intake_run import SubmitOptions
 
 
@@ -23,13 +20,7 @@ if TYPE_CHECKING:
     "text", "json", "github", to="For people, for programs, or as the annotations of a workflow on GitHub."
 )
 @click.option("--fix", is_flag=True, help="First mend line ends and the like in the files; never a value.")
-def check(
-    *,
-    folders: tuple[Path, ...],
-    data_path: Path | None,
-    output_format: str,
-    fix: bool,
-) -> None:
+def check(*, folders: tuple[Path, ...], data_path: Path | None, output_format: str, fix: bool) -> None:
     """Check submissions, published sources and suites in DIR; without DIR, the whole data folder.
 
     \b
@@ -39,22 +30,17 @@ def check(
     chosen = given_folders(folders)
 
     from probe_effect.checks import run
-    from probe_effect.checks.run import autofix
     from probe_effect.compare.kernels import unseen_changes
 
-    fixed = autofix(chosen or data.parts(), data) if fix else []
+    fixed = run.autofix(chosen or data.parts(), data) if fix else []
     problems = run.check(chosen, data) if folders else run.check_all(data)
     if not folders and not any(problem.severity == "error" for problem in problems):
         problems += unseen_changes(data)  # which reads all rows, of which some have no numbers
+    errors = sum(problem.severity == "error" for problem in problems)
     if output_format == "json":
-        found = {"problems": [asdict(problem) for problem in problems]}
-        output.product_json(found | ({"mended": [asdict(one) for one in fixed]} if fix else {}))
-    else:
-        _show(problems, fixed, output_format)
-    output.end(1 if any(problem.severity == "error" for problem in problems) else 0)
-
-
-def _show(problems: Sequence[Problem], fixed: "Sequence[Fixed]", output_format: str) -> None:
+        mended = {"mended": [asdict(one) for one in fixed]} if fix else {}
+        output.product_json({"problems": [asdict(problem) for problem in problems]} | mended)
+        output.end(1 if errors else 0)
     for one in fixed:
         output.say(f"{one.file}: {one.what}")
     if output_format == "github":
@@ -64,8 +50,8 @@ def _show(problems: Sequence[Problem], fixed: "Sequence[Fixed]", output_format: 
             output.product(line)
     else:
         output.show_problems(problems)
-    errors = sum(problem.severity == "error" for problem in problems)
     output.product(f"{errors} errors, {len(problems) - errors} warnings")
+    output.end(1 if errors else 0)
 
 
 @click.command()

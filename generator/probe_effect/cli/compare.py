@@ -2,7 +2,6 @@
 
 import difflib
 import re
-from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,16 +15,15 @@ from probe_effect.store.places import DataFolder, SubmissionFolder
 
 if TYPE_CHECKING:
     from probe_effect.model import Problem
-    from probe_effect.numbers.catalogue import Catalogue
     from probe_effect.numbers.names import Citation
 
 
 def _percent(text: str) -> float:
     """A share in per cent as a ratio: 0.02 for `2%`, `2` and `2.0 %`. Raises: click.BadParameter for anything else."""
-    found = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?%?", text.strip(), re.ASCII)
-    if found is None:
+    percent = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?%?", text.strip(), re.ASCII)
+    if percent is None:
         raise click.BadParameter(f"{text!r} is not a percentage. Expected one such as 2%, 2 or 0.5%.")
-    return float(found[1]) / 100
+    return float(percent[1]) / 100
 
 
 @click.command()
@@ -73,20 +71,19 @@ def compare(
 
     from probe_effect.cli import compare_output
     from probe_effect.compare import compared
-    from probe_effect.compare.compared import find_side, named_apart, read_sides
 
-    sides = [find_side(text, data) for text in (first, second) if text is not None]
-    read = read_sides(named_apart(*sides) if second is not None else sides, data)
+    sides = [compared.find_side(text, data) for text in (first, second) if text is not None]
+    read = compared.read_sides(compared.named_apart(*sides) if second is not None else sides, data)
     selection = compared.Selection(cases, tracers, fail_above_ratio)
     if two_tracers:
-        found = compared.of_tracers(read[0], two_tracers, selection)
+        comparison = compared.of_tracers(read[0], two_tracers, selection)
     else:
-        found = compared.of_sides(read[0], read[1], selection, data)
+        comparison = compared.of_sides(read[0], read[1], selection, data)
     if output_format == "json":
-        output.product_json(compare_output.as_json(found))
+        output.product_json(compare_output.as_json(comparison))
     else:
-        compare_output.show(found, paths=paths)
-    output.end(0 if compare_output.show_verdict(found) else 1)
+        compare_output.show(comparison, paths=paths)
+    output.end(0 if compare_output.show_verdict(comparison) else 1)
 
 
 @click.command()
@@ -120,10 +117,6 @@ def summarise(folders: tuple[Path, ...], data_path: Path | None, output_format: 
         show_summary(one, suites.get(one.suite))
 
 
-NEAREST = 3
-MAX_SHOWN = 200
-
-
 @click.command()
 @click.argument("what", metavar="[ID]", default="data")
 @data_option
@@ -147,36 +140,29 @@ def cite(what: str, data_path: Path | None, base_url: str, output_format: str) -
       probe-effect cite 'gregg-2011-pid-provider#cost_count' --format json
     """  # noqa: D301 (click reads the \b)
     wanted = what.strip("/")
-    found = _citation(wanted, data_folder(data_path, only_asks=True), base_url)
+    citation = _citation(wanted, data_folder(data_path, only_asks=True), base_url)
     if output_format == "json":
-        output.product_json({"id": wanted} | asdict(found))
+        output.product_json({"id": wanted} | asdict(citation))
     else:
-        output.product(f"{found.text}\n\n{found.bibtex}")
+        output.product(f"{citation.text}\n\n{citation.bibtex}")
 
 
 def _citation(wanted: str, data: DataFolder, base_url: str) -> "Citation":
     """How that id is cited. Raises: UsageError, with the nearest ids, where nothing has it."""
-    from probe_effect.site.pages import citing
-
-    known: list[str] = []
-    for catalogue in _catalogues(wanted, data, base_url):
-        things = citing.citable(catalogue)
-        if wanted in things:
-            return things[wanted]()
-        known = list(things)
-    near = difflib.get_close_matches(wanted, known, NEAREST, 0.5)
-    hint = f"Nearest: {', '.join(near)}." if near else "`probe-effect cite --help` says what an id looks like."
-    msg = f"{wanted[:MAX_SHOWN]!r}: nothing here has this id. Expected an id as the site's addresses have it. {hint}"
-    raise UsageError(msg)
-
-
-def _catalogues(wanted: str, data: DataFolder, base_url: str) -> "Iterator[Catalogue]":
-    """Suites and the machine that the id begins with, of which most that is cited is; and then all."""
     from probe_effect.numbers.catalogue import read_catalogue, read_numbers
     from probe_effect.numbers.names import Edition
+    from probe_effect.site.pages import citing
     from probe_effect.store.release_file import data_version
 
+    # First the suites and the machine that the id begins with, of which most that is cited is; else all.
     machine = wanted.partition("/")[0]
     own = read_numbers(data, [files for files in data.submissions() if files.machine == machine])
-    yield replace(own, edition=Edition(data_version(data), base_url))
-    yield read_catalogue(data, base_url)
+    things = citing.citable(replace(own, edition=Edition(data_version(data), base_url)))
+    if wanted not in things:
+        things = citing.citable(read_catalogue(data, base_url))
+    if wanted in things:
+        return things[wanted]()
+    near = difflib.get_close_matches(wanted, things, 3, 0.5)
+    hint = f"Nearest: {', '.join(near)}." if near else "`probe-effect cite --help` says what an id looks like."
+    msg = f"{wanted[:200]!r}: nothing here has this id. Expected an id as the site's addresses have it. {hint}"
+    raise UsageError(msg)

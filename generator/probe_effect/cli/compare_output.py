@@ -1,6 +1,6 @@
 """What `probe-effect compare` and `summarise` print: for people, for programs, and the verdict of a gate."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from probe_effect import units
@@ -25,7 +25,7 @@ def as_json(found: Compared) -> dict[str, Any]:
 
     `change_ratio`, of counts, is the ratio less 1: 0.02 is 2 % more.
     """
-    comparisons, what_differs = found.comparisons, found.differing()
+    comparisons = found.comparisons
     failing = [] if found.is_time else [one.key._asdict() | {"reason": one.reason} for one in failures(found)]
     return {
         "first": found.first,
@@ -35,7 +35,7 @@ def as_json(found: Compared) -> dict[str, Any]:
         "comparisons": [_comparison_json(one) for one in comparisons],
         "outcomes": outcomes(comparisons),
         **({"expected_by_chance": expected_by_chance(comparisons)} if found.is_time else {}),
-        "differing": [{"what": what, "first": first, "second": second} for what, first, second in what_differs],
+        "differing": [dict(zip(("what", "first", "second"), one, strict=True)) for one in found.differing()],
         "only_first": [key._asdict() for key in found.absences],
         "only_second": [key._asdict() for key in found.only_second],
         **({} if found.is_time else {"fail_above_ratio": found.fail_above_ratio, "failures": failing}),
@@ -44,56 +44,53 @@ def as_json(found: Compared) -> dict[str, Any]:
 
 def _comparison_json(found: Comparison) -> dict[str, Any]:
     first, second = found.first, found.second
-    return {
+    sides = {
         "case": first.case,
         "level": first.level,
         "first_tracer": first.tracer,
         "second_tracer": second.tracer,
         "first_submission": first.submission.id,
         "second_submission": second.submission.id,
-        **(_time_json(found) if first.is_time else _count_json(found)),
     }
-
-
-def _time_json(found: Comparison) -> dict[str, Any]:
+    verdict = {"outcome": found.outcome, "reason": found.reason}
+    if first.is_time:
+        return {
+            **sides,
+            **interval_json(first.cost, "first_cost", "ns"),
+            **interval_json(second.cost, "second_cost", "ns"),
+            **interval_json(found.difference, "difference", "ns"),
+            **interval_json(found.ratio, "cost", "ratio"),
+            **verdict,
+            "paired": found.is_paired,
+        }
+    functions = instructions.functions(first, second).items()
     return {
-        **interval_json(found.first.cost, "first_cost", "ns"),
-        **interval_json(found.second.cost, "second_cost", "ns"),
-        **interval_json(found.difference, "difference", "ns"),
-        **interval_json(found.ratio, "cost", "ratio"),
-        "outcome": found.outcome,
-        "reason": found.reason,
-        "paired": found.is_paired,
-    }
-
-
-def _count_json(found: Comparison) -> dict[str, Any]:
-    return {
-        **spread_json(found.first.cost, "first_cost"),
-        **spread_json(found.second.cost, "second_cost"),
+        **sides,
+        **spread_json(first.cost, "first_cost"),
+        **spread_json(second.cost, "second_cost"),
         "change_ratio": found.change_ratio,
         "is_clear": found.is_clear,
-        "outcome": found.outcome,
-        "reason": found.reason,
-        "functions": [
-            {"function": name, "first": first, "second": second}
-            for name, (first, second) in instructions.functions(found.first, found.second).items()
-        ],
+        **verdict,
+        "functions": [{"function": name, "first": one, "second": other} for name, (one, other) in functions],
     }
 
 
 def show(found: Compared, *, paths: bool = False) -> None:
     """A table, what it comes to, what differs besides, and what has no counterpart; with `paths` the functions too."""
+    has_levels = any(one.first.level is not None for one in found.comparisons)
+    labels = ["case", *(["level"] if has_levels else []), *(["tracer"] if found.of is None else [])]
+    rows = []
+    for one in found.comparisons:
+        costs = (one.first.cost, one.second.cost)
+        if found.is_time:
+            figures = [*(units.interval(cost, units.DURATION) for cost in costs), *comparison.cells(one)[:2]]
+        else:
+            figures = [*(units.spread(cost, units.INSTRUCTIONS) for cost in costs), signed_percent(one.change_ratio)]
+        rows.append([*(one.first.key._asdict()[label] or "" for label in labels), *figures, one.outcome])
     titles = (
         (f"cost, {found.first}", f"cost, {found.second}", "difference (95 %)", "ratio (95 %)")
         if found.is_time
         else (f"instructions per event, {found.first}", found.second, "change")
-    )
-    has_levels = any(one.first.level is not None for one in found.comparisons)
-    labels = ["case", *(["level"] if has_levels else []), *(["tracer"] if found.of is None else [])]
-    rows = (
-        [*(one.first.key._asdict()[label] or "" for label in labels), *_figures(one), one.outcome]
-        for one in found.comparisons
     )
     show_table(labels, titles, rows, remarks=["outcome"])
     output.product("")
@@ -121,9 +118,8 @@ def show_verdict(found: Compared) -> bool:
     failing = failures(found)
     for key, reason in failing:
         output.say(f"fails: {subject(key)} {reason}")
-        if grown := next(
-            (instructions.changed(one.first, one.second) for one in found.comparisons if one.second.key == key), ""
-        ):
+        compared = (one for one in found.comparisons if one.second.key == key)
+        if grown := next((instructions.changed(one.first, one.second) for one in compared), ""):
             output.say(f"  in one event: {grown}")
     number = len(found.comparisons) + len(found.absences)
     looked_at = f"{number} case{'' if number == 1 else 's'} looked at"
@@ -150,17 +146,7 @@ def signed_percent(ratio: float | None) -> str:
     return f"{sign}{text}{units.GAP}%"
 
 
-def _figures(found: Comparison) -> list[str]:
-    """Both costs, their difference and their ratio, in words."""
-    sides = (found.first, found.second)
-    if found.first.is_time:
-        difference, ratio, _ = comparison.cells(found)
-        return [*(units.interval(one.cost, units.DURATION) for one in sides), difference, ratio]
-    return [*(units.spread(one.cost, units.INSTRUCTIONS) for one in sides), signed_percent(found.change_ratio)]
-
-
 def _of_times(found: Compared) -> Iterator[str]:
-    """What times come to."""
     yield comparison.summary(found.comparisons, found.second_words)
     yield comparison.chance(found.comparisons)
     for what, first, second in found.differing():
@@ -173,37 +159,28 @@ def _of_times(found: Compared) -> Iterator[str]:
 
 
 def _of_counts(found: Compared) -> Iterator[str]:
-    """What counts come to."""
-    words = listed(list(_counted(outcomes(found.comparisons), found.second_words)))
-    yield f"Of {len(found.comparisons)} case{'' if len(found.comparisons) == 1 else 's'}, {words}."
-    if named := largest(found.comparisons, MOST_NAMED):
-        changes = ", ".join(f"{subject(one.second.key)} {signed_percent(one.change_ratio)}" for one in named)
-        yield f"The largest: {changes}."
-    for one in found.comparisons:
-        yield from _remarks(one)
-
-
-def _counted(counts: Mapping[Outcome, int], second_words: str) -> Iterator[str]:
-    """Each outcome that came out; the first that takes a side says which side it speaks of."""
+    counts, second_words = outcomes(found.comparisons), found.second_words
+    # The first outcome that takes a side says which side it speaks of.
     words: dict[Outcome, tuple[str, str, str]] = {
         "higher": ("takes", "take", f"more instructions {second_words}"),
         "lower": ("takes", "take", "fewer" if counts["higher"] else f"fewer instructions {second_words}"),
         "no difference": ("shows", "show", "no difference"),
         "not comparable": ("is", "are", "not comparable"),
     }
+    parts = []
     for outcome, times in counts.items():
-        if times:
-            one, several, what = words[outcome]
-            yield f"{times} {one if times == 1 else several} {what}"
-
-
-def _remarks(found: Comparison) -> Iterator[str]:
-    """Why two counts were not compared, and whether the kernel made their kprobes in another way."""
-    if found.reason:
-        yield f"{subject(found.second.key)}: {found.reason}"
-    ways = [one.count.mechanism for one in (found.first, found.second)]
-    if None not in ways and ways[0] != ways[1]:
-        yield f"{subject(found.second.key)}: the kernel made its kprobes by {ways[0]}, then by {ways[1]}"
+        one_does, several_do, what = words[outcome]
+        parts += [f"{times} {one_does if times == 1 else several_do} {what}"] if times else []
+    yield f"Of {len(found.comparisons)} case{'' if len(found.comparisons) == 1 else 's'}, {listed(parts)}."
+    if named := largest(found.comparisons, MOST_NAMED):
+        changes = ", ".join(f"{subject(one.second.key)} {signed_percent(one.change_ratio)}" for one in named)
+        yield f"The largest: {changes}."
+    for one in found.comparisons:
+        if one.reason:
+            yield f"{subject(one.second.key)}: {one.reason}"
+        before, after = one.first.count.mechanism, one.second.count.mechanism
+        if before is not None and after is not None and before != after:
+            yield f"{subject(one.second.key)}: the kernel made its kprobes by {before}, then by {after}"
 
 
 def summary_json(submission: Submission) -> dict[str, Any]:
@@ -217,14 +194,21 @@ def summary_json(submission: Submission) -> dict[str, Any]:
     }
 
 
-def _named(one: object, names: str) -> dict[str, Any]:
-    """The attributes of these names, as keys."""
-    return {name: getattr(one, name) for name in names.split()}
+def _named(value: object, names: str) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in names.split()}
 
 
 def _number_json(one: Number) -> dict[str, Any]:
-    time, own = one.time, one.own_use
+    time, own, count = one.time, one.own_use, one.count
     memory = own.memory or time.memory
+    of_counts = {
+        **spread_json(count.baseline, "baseline"),
+        **spread_json(count.cost, "cost"),
+        **spread_json(count.attach, "attach"),
+        **spread_json(count.detach, "detach"),
+        **_named(count, "probes mechanism"),
+        "faults": one.faults,
+    }
     return {
         **_named(one, "case tracer level status blocks"),
         "baseline_ns": time.baseline.value if time.baseline else None,
@@ -242,18 +226,7 @@ def _number_json(one: Number) -> dict[str, Any]:
         "rate_hz": time.rate_hz,
         "far_out_blocks": list(one.outlier_blocks),
         "note": one.note,
-        **({} if one.is_time else _count_row(one)),
-    }
-
-
-def _count_row(one: Number) -> dict[str, Any]:
-    return {
-        **spread_json(one.count.baseline, "baseline"),
-        **spread_json(one.count.cost, "cost"),
-        **spread_json(one.count.attach, "attach"),
-        **spread_json(one.count.detach, "detach"),
-        **_named(one.count, "probes mechanism"),
-        "faults": one.faults,
+        **({} if one.is_time else of_counts),
     }
 
 
@@ -262,22 +235,18 @@ def show_summary(submission: Submission, suite: Suite | None) -> None:
     output.product(f"{submission.id}: {names.machine_name(submission)}")
     output.product(f"{_head(submission)}\n")
     has_levels = any(one.level for one in submission.numbers)
-    shown = view_of(suite, submission.metric).summary
-    cells = shown.values()
+    columns = view_of(suite, submission.metric).summary
     rows = (
-        [
-            one.case,
-            one.tracer,
-            *([one.level or ""] if has_levels else []),
-            *(column.words(one) for column in cells),
-        ]
+        [one.case, one.tracer, *([one.level or ""] * has_levels), *(column.words(one) for column in columns.values())]
         for one in submission.numbers
         if one.is_known
     )
-    show_table(("case", "tracer"), [*(["level"] if has_levels else []), *shown], rows)
+    show_table(("case", "tracer"), [*(["level"] * has_levels), *columns], rows)
     for one in submission.numbers:
         level = "" if one.level is None else f" at level {one.level}"
-        for remark in _remarks_of_case(one):
+        # What keeps a count from being compared, which the note of a time says already; and the note.
+        remarks = [] if one.is_time else [f"not to be compared: {fault}" for fault in one.faults]
+        for remark in [*remarks, *([f"{one.status}: {one.note}"] if one.note else [])]:
             output.product(f"{one.case} {one.tracer}{level}: {remark}")
 
 
@@ -293,11 +262,3 @@ def _head(submission: Submission) -> str:
         return f"grade {submission.grade}{reasons}"
     noise = f"noise floor {floor}, two equal runs within {apart}"
     return f"grade {submission.grade}{reasons}; untraced operation {untraced}, {noise}"
-
-
-def _remarks_of_case(one: Number) -> Iterator[str]:
-    """What keeps a count from being compared, which the note of a time says already; and the note."""
-    if not one.is_time:
-        yield from (f"not to be compared: {fault}" for fault in one.faults)
-    if one.note:
-        yield f"{one.status}: {one.note}"

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 PATH = click.Path(path_type=Path)
 
+AUTHORS = ("project", "third-party", "hosted")
+"""Those of `store.machine_file`, which takes longer to import."""
+
 data_option = click.option(
     "--data",
     "data_path",
@@ -92,8 +95,8 @@ def given_folders(paths: tuple[Path, ...]) -> list[Path]:
     """The folders named on the command line. Raises: UsageError for one that is not there."""
     for path in paths:
         if not path.is_dir():
-            msg = f"{path}: is not a folder. Expected a folder of data, such as data/results/<machine>/<date>-<suite>."
-            raise UsageError(msg)
+            expected = "a folder of data, such as data/results/<machine>/<date>-<suite>"
+            raise UsageError(f"{path}: is not a folder. Expected {expected}.")
     return list(paths)
 
 
@@ -117,6 +120,5 @@ def script_text(path: Path) -> str:
         # Without an editor's byte order mark; other bytes are in remarks and strings, which say nothing of the cost.
         return text.decode("utf-8-sig", errors="replace")
     except OSError as error:
-        why = error.strerror
-        msg = f"{path}: cannot be read as a script: {why}; a command comes behind --, a script itself behind -e"
-        raise UsageError(msg) from error
+        why = f"cannot be read as a script: {error.strerror}"
+        raise UsageError(f"{path}: {why}; a command comes behind --, a script itself behind -e") from error

@@ -1,29 +1,33 @@
-"""What `probe-effect doctor` finds, in sections for people or as JSON.
+"""What `probe-effect doctor` finds, in sections for people or as JSON, and what `lend` and `wanted` ask of it.
 
 The JSON has these keys, null where there is no value; further ones may follow. `measure/diagnosis.py` says more.
 `can_measure`; `machine` and `system`, as in `machine.json`; `is_root`; `compiler` and `tracefs`: `found`, `reason`;
 `aslr`; `workload_cpu`; `tracer_cpu`; `load`; `steal_ratio`; `kernel`: facility to null or why it is missing; `tracers`:
 `tracer`, `version`, `unavailable`, `lacks`; `suites`: `suite`, `cases`, `scripts`, `measurable`, `unbuildable`;
 `packages`; `install`; `warnings`: `id`, `found`, `why`, `advice`, `measure` (`refuses`, `says` or `records`).
-
-`lend` and `wanted` ask the same of this machine, and `lend` says it before it begins.
 """
 
+import errno
 import platform
 import shlex
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from probe_effect import units
+from probe_effect import __version__, guests, units
 from probe_effect.cli import output
+from probe_effect.cli.measure_settings import CACHE
 from probe_effect.cli.tables import show_commands, show_section
-from probe_effect.guests.assembly import host_programs
-from probe_effect.guests.debian import ARCHITECTURES, check_programs, of_the_host
+from probe_effect.guests.assembly import assemble, host_programs
+from probe_effect.guests.debian import ARCHITECTURES, check_programs, locked, of_the_host
+from probe_effect.guests.kernel import find_kernel
+from probe_effect.guests.testbed import EmulatedMachine
 from probe_effect.host import ROOT, collect, run_program, typed
+from probe_effect.host.compilers import own_cache
 from probe_effect.host.kernel import mount_for_good
 from probe_effect.host.system import CPU_FOLDER, isolated
 from probe_effect.measure.diagnosis import NEEDS, Availability, Diagnosis, SuiteState, diagnose, flags_missing
@@ -35,6 +39,7 @@ from probe_effect.numbers.catalogue import Catalogue, read_numbers
 from probe_effect.numbers.shown import facts_of, kind_of
 from probe_effect.numbers.wanted import SuiteTurn, by_want, new_here, run_s
 from probe_effect.store.places import PACKAGED, DataFolder, submissions_in
+from probe_effect.store.transcripts import MECHANISMS, KernelMechanisms, MechanismTrial
 from probe_effect.tracers.protocol import Tracer, TracerState, install_line
 from probe_effect.tracers.tool import known_tracers
 
@@ -45,8 +50,15 @@ def run(data: DataFolder, output_format: str) -> bool:
     if output_format == "json":
         values = TypeAdapter(Any).dump_python(found)
         output.product_json({"can_measure": found.can_measure, **values, "install": install_line(found.packages)})
-    else:
-        _print(found)
+        return found.can_measure
+    no_tracefs = found.tracefs.reason  # which is in the facts, once
+    lacking = ((need, reason) for need, reason in found.kernel.items() if reason and reason != no_tracefs)
+    show_section("This machine", facts(found))
+    show_section("Tracers", (_tracer(one, no_tracefs) for one in found.tracers))
+    show_section("What this kernel lacks", lacking)
+    show_section("Suites, and how many of their cases can be measured here", map(_suite, found.suites))
+    show_section("What makes it noisy", noise(found))
+    show_commands("What to do", _advice(found))
     return found.can_measure
 
 
@@ -58,17 +70,6 @@ def mount() -> None:
         msg = f"{refusal.filename or 'mount'}: {refusal.strerror}. Expected root outside of a container"
         raise HostNotReady(msg) from refusal
     output.say(f"mounted: {', '.join(new)}" if new else "nothing to mount")
-
-
-def _print(found: Diagnosis) -> None:
-    show_section("This machine", facts(found))
-    show_section("Tracers", (_tracer(one, found.tracefs.reason) for one in found.tracers))
-    no_tracefs = found.tracefs.reason  # which is in the facts, once
-    lacking = ((need, reason) for need, reason in found.kernel.items() if reason and reason != no_tracefs)
-    show_section("What this kernel lacks", lacking)
-    show_section("Suites, and how many of their cases can be measured here", map(_suite, found.suites))
-    show_section("What makes it noisy", noise(found))
-    show_commands("What to do", _advice(found))
 
 
 def facts(found: Diagnosis) -> Iterator[tuple[str, str]]:
@@ -99,20 +100,20 @@ def facts(found: Diagnosis) -> Iterator[tuple[str, str]]:
 
 def _any_kernel() -> str:
     """Whether machines can be emulated here, which need neither root nor anything of this kernel."""
-    ready = dict.fromkeys(ARCHITECTURES, "")
+    able, lacks = [], []
     for name, architecture in ARCHITECTURES.items():
         try:
             of_the_host()
             check_programs(host_programs(architecture))
         except HostNotReady as missing:
-            ready[name] = str(missing)
-    able = [name for name, missing in ready.items() if not missing]
-    lacks = "; ".join(f"{name}: {missing}" for name, missing in ready.items() if missing)
+            lacks.append(f"{name}: {missing}")
+        else:
+            able.append(name)
     if not able:
-        return f"no: {lacks}"
+        return f"no: {'; '.join(lacks)}"
     how = typed("measure", "--vm", "bookworm")
-    said = f"instructions can be counted in machines emulated for {' and '.join(able)}: {how}"
-    return f"{said}. Not for {lacks}" if lacks else said
+    answer = f"instructions can be counted in machines emulated for {' and '.join(able)}: {how}"
+    return f"{answer}. Not for {'; '.join(lacks)}" if lacks else answer
 
 
 def _answer(answer: Availability) -> str:
@@ -132,9 +133,8 @@ def _tracer(state: TracerState, no_tracefs: str | None) -> tuple[str, str, str]:
 
 def _suite(state: SuiteState) -> tuple[str, str, str]:
     numbers = (f"{name} {number} of {state.scripts[name]}" for name, number in state.measurable.items() if number)
-    if state.unbuildable:
-        return state.suite, f"{state.cases} cases", f"none: {_gist(state.unbuildable)}"
-    return state.suite, f"{state.cases} cases", ", ".join(numbers) or "none"
+    can = f"none: {_gist(state.unbuildable)}" if state.unbuildable else ", ".join(numbers) or "none"
+    return state.suite, f"{state.cases} cases", can
 
 
 def _gist(complaint: str) -> str:
@@ -149,7 +149,6 @@ def noise(found: Diagnosis) -> Iterator[tuple[str, str]]:
 
 
 def _advice(found: Diagnosis) -> Iterator[tuple[str, str]]:
-    """Purpose and command."""
     if install := install_line(found.packages):
         yield "install what is missing", install
     elif found.packages:
@@ -196,28 +195,40 @@ def known_numbers(data: DataFolder, results: Path) -> Catalogue:
 
 def turns_here(catalogue: Catalogue, works: Collection[Work]) -> list[SuiteTurn]:
     """A turn for each suite of which anything can be measured, the most wanted first."""
-    kind = kind_of(facts_of(collect.collect_machine(), ""))
-    return by_want(_turn(catalogue, work, kind) for work in works if work.measured)
+    kind, usual_s = kind_of(facts_of(collect.collect_machine(), "")), run_s(catalogue)
+    turns = []
+    for work in (work for work in works if work.measured):
+        cases = list(dict.fromkeys(subject.case for subject in work.measured))
+        first, own = new_here(catalogue, kind, cases)
+        runs = len(work.measured) + 2 * len(work.levels)
+        a_run_s = max(usual_s.get(work.suite.id, USUAL_RUN_S), LEAST_RUN_S)
+        saved_s = (work.suite.workload.seconds or THOROUGH.traced_s) - QUICK.traced_s
+        turn = SuiteTurn(
+            suite=work.suite.id,
+            cases=len(cases),
+            first=first,
+            own=own,
+            block_s=runs * a_run_s,
+            quick_block_s=runs * max(a_run_s - saved_s, LEAST_RUN_S),
+        )
+        turns.append(turn)
+    return by_want(turns)
 
 
-def _turn(catalogue: Catalogue, work: Work, kind: tuple[str, str, str]) -> SuiteTurn:
-    cases = list(dict.fromkeys(subject.case for subject in work.measured))
-    first, own = new_here(catalogue, kind, cases)
-    runs = len(work.measured) + 2 * len(work.levels)
-    usual_s = max(run_s(catalogue).get(work.suite.id, USUAL_RUN_S), LEAST_RUN_S)
-    saved_s = (work.suite.workload.seconds or THOROUGH.traced_s) - QUICK.traced_s
-    return SuiteTurn(
-        suite=work.suite.id,
-        cases=len(cases),
-        first=first,
-        own=own,
-        block_s=runs * usual_s,
-        quick_block_s=runs * max(usual_s - saved_s, LEAST_RUN_S),
-    )
+MINUTE_S = 60
 
 
-BRIEF = ("CPU", "virtual", "system", "user")
-"""Of doctor's facts those that matter to an owner."""
+def show_turns(title: str, turns: Iterable[SuiteTurn], *, aside: bool = False) -> None:
+    """Each suite with how long it takes, and what is new in it."""
+    rows = []
+    for one in turns:
+        how = f"{one.blocks} blocks{', quick' if one.is_quick else ''}"
+        first = f", {len(one.first)} that no machine has" if one.first else ""
+        new = f"{len(one.own)} new on such a machine{first}" if one.own else "such a machine has all of them"
+        cases = f"{one.cases} case{'s' if one.cases > 1 else ''}"
+        rows.append((one.suite, f"{max(1, round(one.takes_s / MINUTE_S))} min, {how}", f"{cases}, {new}"))
+    show_section(title, rows, aside=aside)
+
 
 SIP = "boot into Recovery, run `csrutil enable --without dtrace`, and start again; afterwards `csrutil enable`"
 
@@ -225,22 +236,22 @@ SIP = "boot into Recovery, run `csrutil enable --without dtrace`, and start agai
 def show_look(data: DataFolder, *, aside: bool) -> None:
     """What was found, and what the owner may do about it."""
     found = diagnose(choose_suites(data, []), tracers_here())
-    show_section("This machine", _brief(found), aside=aside)
-    show_section("In this container, for more: start it with", flags_missing(), aside=aside)
-    show_section(
-        "For less noise: nothing is set, but governor and turbo with --quiet-machine", _noise(found), aside=aside
-    )
-
-
-def _brief(found: Diagnosis) -> Iterator[tuple[str, str]]:
-    yield from (row for row in facts(found) if row[0] in BRIEF)
-    yield "tracers", ", ".join(one.tracer for one in found.tracers if one.unavailable is None) or "none"
+    brief = [row for row in facts(found) if row[0] in {"CPU", "virtual", "system", "user"}]
+    brief += [("tracers", ", ".join(one.tracer for one in found.tracers if one.unavailable is None) or "none")]
     if lacking := [need for need, reason in found.kernel.items() if reason]:
-        yield "lacks", f"{', '.join(lacking)} of the kernel; {typed('doctor')} says why"
+        brief += [("lacks", f"{', '.join(lacking)} of the kernel; {typed('doctor')} says why")]
     if found.packages:
-        yield "install", install_line(found.packages) or " ".join(found.packages)
+        brief += [("install", install_line(found.packages) or " ".join(found.packages))]
     if protection := integrity_protection():
-        yield "macOS", protection
+        brief += [("macOS", protection)]
+    quieter, cpu = [*noise(found)], found.workload_cpu
+    if (ROOT / CPU_FOLDER).is_dir() and cpu not in isolated(ROOT):
+        advice = f"To do: boot with isolcpus={cpu} nohz_full={cpu}."
+        quieter += [("isolation", f"Others may run on the workload's CPU.\n{advice}")]
+    show_section("This machine", brief, aside=aside)
+    show_section("In this container, for more: start it with", flags_missing(), aside=aside)
+    title = "For less noise: nothing is set, but governor and turbo with --quiet-machine"
+    show_section(title, quieter, aside=aside)
 
 
 def integrity_protection() -> str | None:
@@ -255,8 +266,46 @@ def integrity_protection() -> str | None:
     return f"System Integrity Protection keeps DTrace from most probes; {SIP}" if whole in run.stdout else None
 
 
-def _noise(found: Diagnosis) -> Iterator[tuple[str, str]]:
-    yield from noise(found)
-    cpu = found.workload_cpu
-    if (ROOT / CPU_FOLDER).is_dir() and cpu not in isolated(ROOT):
-        yield "isolation", f"Others may run on the workload's CPU.\nTo do: boot with isolcpus={cpu} nohz_full={cpu}."
+TRIALS = Path(str(guests.__file__)).with_name("mechanisms.c")
+"""The program that tries mechanisms. Of each it prints id, outcome, number of the error, and words, parted by tabs."""
+
+ERRORS = dict(errno.errorcode) | {524: "ENOTSUPP"}
+"""The kernel's own errors too (include/linux/errno.h)."""
+
+
+def try_mechanisms(words: str, architecture: str, output_format: str) -> None:
+    """Print which mechanisms of tracing a kernel has, each tried in an emulated machine.
+
+    Raises: UsageError, HostNotReady.
+    """
+    cache = own_cache(CACHE)
+    with locked(cache):
+        kernel = find_kernel(words, cache, ARCHITECTURES[architecture])
+        assembly = assemble(ARCHITECTURES[architecture], kernel, (), (), cache, more=(TRIALS,))
+    output.say(f"booting {kernel.origin}")
+    with EmulatedMachine(assembly, (), output.say) as machine:
+        release, lines = machine.mechanisms(assembly.programs[TRIALS].path)
+    document = KernelMechanisms(
+        kernel_release=release,
+        architecture=assembly.emulator.architecture.machine,  # type: ignore[arg-type]
+        kernel=assembly.packages["kernel"],
+        emulator=str(assembly.emulator.version()),
+        probe_effect=__version__,
+        date=datetime.now(UTC).strftime("%Y-%m-%d"),
+        trials=dict(map(mechanism_trial, lines)),
+    )
+    if output_format == "json":
+        output.product_json(document.model_dump())
+        return
+    rows = (
+        (MECHANISMS[name]["name"], *map(str, filter(None, (one.outcome, one.error, one.says))))
+        for name, one in document.trials.items()
+    )
+    show_section(f"Mechanisms of tracing on {document.kernel_release}", rows)
+
+
+def mechanism_trial(line: str) -> tuple[str, MechanismTrial]:
+    """The id of a mechanism and what became of it, from a line of `TRIALS`."""
+    name, outcome, code, says = line.split("\t", 3)
+    error = None if code == "0" or outcome == "ended" else ERRORS.get(int(code), f"E{code}")
+    return name, MechanismTrial.model_validate({"outcome": outcome, "error": error, "says": says.strip() or None})

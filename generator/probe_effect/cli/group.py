@@ -51,67 +51,48 @@ def _nearest(error: UnicodeError) -> tuple[str, int]:
     """What is printed where an encoding lacks a sign."""
     assert isinstance(error, UnicodeEncodeError)
     signs = error.object[error.start : error.end]
-    return "".join(NEAREST.get(sign) or _plain(sign) for sign in signs), error.end
-
-
-def _plain(sign: str) -> str:
-    return unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode() or "?"
+    plain = (NEAREST.get(one) or unicodedata.normalize("NFKD", one).encode("ascii", "ignore").decode() for one in signs)
+    return "".join(one or "?" for one in plain), error.end
 
 
 class _Stream(io.TextIOWrapper):
-    """A stream of this process in another's place."""
+    """Standard output, at whose refusal the command ends, or standard error, which loses what it does not take."""
 
+    is_product: bool
     before: TextIO
-
-
-class _Product(_Stream):
-    """Standard output; a command whose product it does not take ends."""
+    """The stream in whose place it is, which would close the buffer when nobody has it any more."""
 
     def write(self, text: str) -> int:
         try:
             return super().write(text)
         except OSError as refusal:
-            _end(self, refusal)
-
-    def flush(self) -> None:
-        try:
-            super().flush()
-        except OSError as refusal:
-            _end(self, refusal)
-
-
-class _Aside(_Stream):
-    """Standard error; what it does not take is lost."""
-
-    def write(self, text: str) -> int:
-        try:
-            return super().write(text)
-        except OSError:
+            if self.is_product:
+                self._end(refusal)
             return len(text)
 
     def flush(self) -> None:
         try:
             super().flush()
-        except OSError:
-            _to_nowhere(self)
+        except OSError as refusal:
+            if self.is_product:
+                self._end(refusal)
+            self._to_nowhere()
+
+    def _end(self, refusal: OSError) -> NoReturn:
+        self._to_nowhere()
+        if refusal.errno == errno.EPIPE:  # as `| head` ends it: all that was wanted has been read
+            sys.exit(BROKEN_PIPE)
+        sys.stderr.write(f"error: standard output: {refusal.strerror}\n")
+        sys.exit(1)
+
+    def _to_nowhere(self) -> None:
+        """Have what the stream still holds, which is written again at the end, go nowhere."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.fileno())
+        os.close(nowhere)
 
 
-def _to_nowhere(stream: TextIO) -> None:
-    """Have what a stream still holds, which is written again at the end, go nowhere."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
-
-
-def _end(stream: TextIO, refusal: OSError) -> NoReturn:
-    _to_nowhere(stream)
-    if refusal.errno == errno.EPIPE:  # as `| head` ends it: all that was wanted has been read
-        sys.exit(BROKEN_PIPE)
-    sys.stderr.write(f"error: standard output: {refusal.strerror}\n")
-    sys.exit(1)
-
-
-def prepare() -> None:
+def _prepare() -> None:
     """Have this process print so. A stream that is closed stays closed, and no file that is opened gets its number."""
     codecs.register_error(NEAR, _nearest)
     for number in range(3):
@@ -121,26 +102,23 @@ def prepare() -> None:
             os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115 (as long as we run)
-    sys.stdout, sys.stderr = _as(_Product, sys.stdout), _as(_Aside, sys.stderr)
+    sys.stdout, sys.stderr = _wrapped(sys.stdout, is_product=True), _wrapped(sys.stderr, is_product=False)
 
 
-def _as(kind: type[_Stream], stream: TextIO | None) -> TextIO:
+def _wrapped(stream: TextIO | None, *, is_product: bool) -> TextIO:
     if stream is None:
         return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 (as long as we run)
     if type(stream) is not io.TextIOWrapper:  # somebody else's, who called us as a function
         return stream
     stream.flush()
-    is_line = stream.isatty() or kind is _Aside
-    made = kind(stream.buffer, encoding=stream.encoding, errors=NEAR, line_buffering=is_line)
-    made.before = stream  # which closes the buffer when nobody has it any more
+    is_line = stream.isatty() or not is_product
+    made = _Stream(stream.buffer, encoding=stream.encoding, errors=NEAR, line_buffering=is_line)
+    made.is_product, made.before = is_product, stream
     return made
 
 
 SITE_PART = ("hugo", "pagefind", "pyarrow", "vl_convert", "watchfiles")
 """What the part `site` of the package brings: Hugo, charts, Parquet. Measuring does without it."""
-
-
-OTHER_PLACES = "XDG_CACHE_HOME, TMPDIR and --out name others"
 
 MOST_SIGNS = 200
 """Of a sentence in the list: all of it."""
@@ -171,8 +149,8 @@ class Unread(click.Command):
         """The command itself, or the one that refuses."""
         if missing := self.missing():
             return _refusing(str(self.name), missing)
-        found = vars(import_module(f"{__package__}.{self.module}")).values()
-        return next(one for one in found if isinstance(one, click.Command) and one.name == self.name)
+        values = vars(import_module(f"{__package__}.{self.module}")).values()
+        return next(value for value in values if isinstance(value, click.Command) and value.name == self.name)
 
 
 class LazyGroup(click.Group):
@@ -184,16 +162,16 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command itself."""
-        found = super().get_command(ctx, cmd_name)
-        return found.read() if isinstance(found, Unread) else found
+        command = super().get_command(ctx, cmd_name)
+        return command.read() if isinstance(command, Unread) else command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each group with the whole sentences of its commands."""
         del ctx
         width = max(map(len, self.commands))
-        for title, some in self.groups.items():
+        for title, group in self.groups.items():
             with formatter.section(title):
-                formatter.write_dl([(str(one.name).ljust(width), one.get_short_help_str(MOST_SIGNS)) for one in some])
+                formatter.write_dl([(str(one.name).ljust(width), one.get_short_help_str(MOST_SIGNS)) for one in group])
 
 
 def _refusing(name: str, missing: str) -> click.Command:
@@ -234,14 +212,13 @@ def commands() -> None:
 
 def main() -> None:
     """Run the command line; expected failures print their message, never a traceback."""
-    prepare()
-    status = _run()
+    _prepare()
+    status = _exit_status()
     sys.stdout.flush()
     sys.exit(status)
 
 
-def _run() -> int:
-    """The exit status of the command that was called."""
+def _exit_status() -> int:
     try:
         status: int | None = commands(standalone_mode=False)  # click hands a command's exit status back as a value
     except (click.exceptions.Abort, KeyboardInterrupt):
@@ -259,6 +236,7 @@ def _run() -> int:
         if refusal.strerror is None:
             raise
         where = f"{refusal.filename}: " if refusal.filename else ""
-        say(f"error: {where}{refusal.strerror}. Expected a place that can be read and written; {OTHER_PLACES}")
+        others = "XDG_CACHE_HOME, TMPDIR and --out name others"
+        say(f"error: {where}{refusal.strerror}. Expected a place that can be read and written; {others}")
         return HostNotReady.exit_status
     return status or 0

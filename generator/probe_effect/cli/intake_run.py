@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TypedDict
@@ -18,7 +19,6 @@ from probe_effect.checks.run import new_problems
 from probe_effect.cli import output
 from probe_effect.cli.data_options import credited
 from probe_effect.cli.tables import console, show_section, show_table
-from probe_effect.compare.comparison import Comparison
 from probe_effect.compare.subjects import Nearest, nearest
 from probe_effect.host import typed
 from probe_effect.host.ownership import demand_owner
@@ -49,16 +49,16 @@ from probe_effect.store.places import OWN_FOLDER, PACKAGED, DataFolder, Submissi
 from probe_effect.store.release_file import difference
 from probe_effect.store.tables import printable
 
-RUN = re.compile(r"https://[\w.-]+(:\d+)?/[\w.-]+/[\w.-]+/actions/runs/\d+")
-
 
 def review(base: State, head: State, output_format: str, report_file: Path | None, summary_file: Path | None) -> bool:
     """Print what `head` would change in `base`, and write it; whether it is free of new errors. Raises: BadData."""
-    found, problems = _found(base, head)
+    report, problems = _report(base, head)
+    json = fitted(report, ReviewReport.model_dump_json, MAX_REPORT_BYTES)
+    page = fitted(report, markdown, MAX_SUMMARY_BYTES)
     if output_format == "json":
-        output.product(_json(found))
+        output.product(json)
     elif output_format == "markdown":
-        output.product(_markdown(found))
+        output.product(page)
     elif output_format == "github":
         # The log has every problem, and GitHub's list of annotations each fault once.
         output.show_problems(problems)
@@ -67,65 +67,19 @@ def review(base: State, head: State, output_format: str, report_file: Path | Non
         errors = sum(problem.severity == "error" for problem in problems)
         output.product(f"{errors} new errors, {len(problems) - errors} new warnings")
     else:
-        _show(found)
+        _show(report)
     # At the end, so that a review that fails leaves no file that only looks like one.
     if report_file:
         report_file.parent.mkdir(parents=True, exist_ok=True)
-        report_file.write_text(_json(found) + "\n", encoding="utf-8")
+        report_file.write_text(json + "\n", encoding="utf-8")
     if summary_file:
         with summary_file.open("a", encoding="utf-8") as file:
-            file.write(_markdown(found))
-    return not found.errors
+            file.write(page)
+    return not report.errors
 
 
-def comment(file: Path, commit: str | None, run: str | None) -> None:
-    """Print a comment made of a review as JSON. Raises: BadData where the file is none, UsageError."""
-    if run is not None and not RUN.fullmatch(run):
-        msg = f"{printable(run)}: is no address of a run. Expected one such as https://github.com/o/r/actions/runs/1."
-        raise UsageError(msg)
-    found, problems = read_document(file, file.name, "review", ReviewReport, MAX_REPORT_BYTES)
-    if found is None:
-        raise BadData(problems)
-    if commit is not None:
-        found = found.model_copy(update={"head": f"commit {printable(commit)}"})
-    output.product(fitted(found, partial(markdown, run=run), MAX_COMMENT_BYTES))
-
-
-def _found(base: State, head: State) -> tuple[ReviewReport, Sequence[Problem]]:
-    """The review, and all problems that it tells in groups."""
-    files = difference(base.data, head.data)
-    if too_many := broken([change_size], files, names_in(head.data.root, head.data)):
-        return report_of(files, too_many, base.name, head.name), too_many
-    of_state, of_change = new_problems(files)
-    errors_first = sorted((*of_change, *of_state), key=lambda one: one.severity != "error")
-    refused = tuple(one for one in head.refused if one not in base.refused)
-    unread = {one.file for one in head.refused}  # were not taken over, so that they seem to be missing
-    problems = (*refused, *(one for one in errors_first if one.file not in unread))
-    of_files = report_of(files, problems, base.name, head.name)
-    return with_data(of_files, read_catalogue(base.data), head.data, files, _unsound(of_state)), problems
-
-
-def _json(found: ReviewReport) -> str:
-    return fitted(found, ReviewReport.model_dump_json, MAX_REPORT_BYTES)
-
-
-def _markdown(found: ReviewReport) -> str:
-    return fitted(found, markdown, MAX_SUMMARY_BYTES)
-
-
-def _unsound(problems: Iterable[Problem]) -> set[str]:
-    """The submissions and sources with an error, by id; both are the first names below their folder."""
-    depths = {"results": 2, "published": 1}
-    found = set()
-    for problem in problems:
-        _, part, *names = f"{problem.file}//".split("/")
-        if problem.severity == "error" and part in depths:
-            found.add("/".join(names[: depths[part]]))
-    return found
-
-
-def _show(found: ReviewReport) -> None:
-    for section in sections(found):
+def _show(report: ReviewReport) -> None:
+    for section in sections(report):
         console().print(Text(section.title, style="bold"))
         for line in section.lines:
             console().print(Text(line))
@@ -136,80 +90,83 @@ def _show(found: ReviewReport) -> None:
         output.product("")
 
 
+def comment(file: Path, commit: str | None, run: str | None) -> None:
+    """Print a comment made of a review as JSON. Raises: BadData where the file is none, UsageError."""
+    if run is not None and not re.fullmatch(r"https://[\w.-]+(:\d+)?/[\w.-]+/[\w.-]+/actions/runs/\d+", run):
+        msg = f"{printable(run)}: is no address of a run. Expected one such as https://github.com/o/r/actions/runs/1."
+        raise UsageError(msg)
+    report, problems = read_document(file, file.name, "review", ReviewReport, MAX_REPORT_BYTES)
+    if report is None:
+        raise BadData(problems)
+    if commit is not None:
+        report = report.model_copy(update={"head": f"commit {printable(commit)}"})
+    output.product(fitted(report, partial(markdown, run=run), MAX_COMMENT_BYTES))
+
+
+def _report(base: State, head: State) -> tuple[ReviewReport, Sequence[Problem]]:
+    """The review, and all problems that it tells in groups."""
+    files = difference(base.data, head.data)
+    if too_many := broken([change_size], files, names_in(head.data.root, head.data)):
+        return report_of(files, too_many, base.name, head.name), too_many
+    of_state, of_change = new_problems(files)
+    errors_first = sorted((*of_change, *of_state), key=lambda one: one.severity != "error")
+    refused = tuple(one for one in head.refused if one not in base.refused)
+    unread = {one.file for one in head.refused}  # were not taken over, so that they seem to be missing
+    problems = (*refused, *(one for one in errors_first if one.file not in unread))
+    # The submissions and sources with an error, by id; both are the first names below their folder.
+    unsound, depths = set(), {"results": 2, "published": 1}
+    for problem in of_state:
+        _, part, *names = f"{problem.file}//".split("/")
+        if problem.severity == "error" and part in depths:
+            unsound.add("/".join(names[: depths[part]]))
+    of_files = report_of(files, problems, base.name, head.name)
+    return with_data(of_files, read_catalogue(base.data), head.data, files, unsound), problems
+
+
 def show_numbers(items: Sequence[Item], data: DataFolder, checkout: Path | None) -> None:
     """On the side, the numbers of each of `items` against those of the nearest machine, and their grades.
 
     Outside a clone they are compared with the data that came with the program. What cannot be read is said, and stops
     nothing: the check has passed before.
     """
-    known = _published(items, data if checkout else DataFolder(PACKAGED, data.kept))
+    ours, published = {item.submission.id for item in items}, data if checkout else DataFolder(PACKAGED, data.kept)
+    complete = [one for one in published.submissions() if one.id not in ours and not one.plan_file.exists()]
+    known: Sequence[Submission] = ()
+    try:
+        known = read_numbers(published, complete).active
+    except BadData as error:
+        why = error.problems[0].message
+        output.say(f"{published.root}: cannot be read, so there is nothing to compare with: {why}")
     read = (read_submission(item.submission, data, []) for item in items)
     submissions = [one for one in read if one is not None]
     for one in submissions:
-        _show_beside(one, known)
-    show_section("Grades, and what would better them", _grades(submissions), aside=True)
-
-
-def series_list(items: Iterable[Item], data: DataFolder) -> str:
-    """What the counts among `items` change in the series over releases, as a list in Markdown.
-
-    It is empty where other data cannot be read, which `show_numbers` has said.
-    """
-    ours = {item.submission.id for item in items if item.document.run.metric == "instructions"}
-    try:
-        known = read_numbers(data, [one for one in data.submissions() if not one.plan_file.exists()] if ours else [])
-    except BadData:
-        return ""
-    lines = (line for one in known.active if one.id in ours for line in over_releases(one, known))
-    return "".join(f"- {github_text(line)}\n" for line in lines)
-
-
-def _published(items: Iterable[Item], data: DataFolder) -> Sequence[Submission]:
-    """What there is to compare with: all that is complete, without what is to be sent."""
-    ours = {item.submission.id for item in items}
-    complete = [one for one in data.submissions() if one.id not in ours and not one.plan_file.exists()]
-    try:
-        return read_numbers(data, complete).active
-    except BadData as error:
-        output.say(f"{data.root}: cannot be read, so there is nothing to compare with: {error.problems[0].message}")
-        return ()
-
-
-def _show_beside(submission: Submission, known: Sequence[Submission]) -> None:
-    measured = [one for one in submission.numbers if one.cost is not None]
-    if measured:
-        found = nearest(submission, known)
-        show_section(f"{submission.id}: cost of one event", _table(measured, found), aside=True)
-        show_section("Against the nearest machine", _against(found), aside=True)
-
-
-def _grades(submissions: Iterable[Submission]) -> Iterator[tuple[str, str]]:
-    """The grade of each, then each reason once, with what would better it; a count of instructions has none."""
+        if measured := [number for number in one.numbers if number.cost is not None]:
+            other = nearest(one, known)
+            show_section(f"{one.id}: cost of one event", _table(measured, other), aside=True)
+            show_section("Against the nearest machine", _against(other), aside=True)
+    # Each reason once, with what would better it; a count of instructions has no grade.
     graded = [one for one in submissions if one.grade]
-    yield from ((one.grade or "", one.files.folder.name) for one in graded)
+    grades = [(one.grade or "", one.files.folder.name) for one in graded]
     for reason, remedy in remedies(dict.fromkeys(reason for one in graded for reason in one.grade_reasons)):
-        yield "because", reason
-        yield "", f"better: {remedy}"
+        grades += [("because", reason), ("", f"better: {remedy}")]
+    show_section("Grades, and what would better them", grades, aside=True)
 
 
-def _table(numbers: Iterable[Number], found: Nearest | None) -> Iterator[tuple[str, ...]]:
+def _table(numbers: Iterable[Number], other: Nearest | None) -> Iterator[tuple[str, ...]]:
     """A row for each number, below a row for each tracer, so that it fits a terminal of 80 columns."""
-    compared = {one.second.key: one for one in found.comparisons} if found else {}
+    compared = {one.second.key: one for one in other.comparisons} if other else {}
     yield "", "here", "there" if compared else "", "difference (95 %)" if compared else ""
     tracer = None
     for one in sorted(numbers, key=lambda one: (one.tracer, one.key.order)):
         if one.tracer != tracer:
             tracer = one.tracer
             yield f"with {tracer}", "", "", ""
-        yield (one.case if one.level is None else f"{one.case} ({one.level})", *_cells(one, compared.get(one.key)))
-
-
-def _cells(here: Number, found: Comparison | None) -> tuple[str, str, str]:
-    if found is None:
-        return _brief(here), "", ""
-    if not found.is_clear:
-        return _brief(here), _brief(found.first), found.outcome
-    return _brief(here), _brief(found.first), comparison.cells(found)[0] if here.is_time else instructions.change(found)
+        there = change = ""
+        if (pair := compared.get(one.key)) is not None:
+            there, change = _brief(pair.first), pair.outcome
+            if pair.is_clear:
+                change = comparison.cells(pair)[0] if one.is_time else instructions.change(pair)
+        yield one.case if one.level is None else f"{one.case} ({one.level})", _brief(one), there, change
 
 
 def _brief(one: Number) -> str:
@@ -222,17 +179,17 @@ def _brief(one: Number) -> str:
     return units.value(one.cost, units.DURATION)
 
 
-def _against(found: Nearest | None) -> Iterator[tuple[str, str]]:
+def _against(other: Nearest | None) -> Iterator[tuple[str, str]]:
     """The machine that it is compared with and why, and a summary of the comparisons."""
-    if found is None:
+    if other is None:
         yield "there", "no published machine has such numbers"
         return
-    yield "there", found.likeness.name
-    yield "its kind", ", ".join(found.likeness.reasons)
-    if not found.likeness.comparable:
+    yield "there", other.likeness.name
+    yield "its kind", ", ".join(other.likeness.reasons)
+    if not other.likeness.comparable:
         yield "in all", "times of such different machines are never compared"
-    elif found.comparisons and found.comparisons[0].first.is_time:
-        yield "in all", comparison.summary(found.comparisons, "here")
+    elif other.comparisons and other.comparisons[0].first.is_time:
+        yield "in all", comparison.summary(other.comparisons, "here")
 
 
 def send(
@@ -242,11 +199,12 @@ def send(
 
     `here`: whether the repository that was cloned takes the pull request, and not what it was forked from.
     """
-    for item in (item for bundle in bundles for item in bundle.items):
+    items = [item for bundle in bundles for item in bundle.items]
+    for item in items:
         item.save()
     if checkout is None:
         root = Path.cwd() / OWN_FOLDER
-        lay_out([item for bundle in bundles for item in bundle.items], root)
+        lay_out(items, root)
         _show_steps(branches.steps_from_folder(root, branches.installed_from()))
         output.product(str(root))
         return
@@ -285,13 +243,18 @@ def _branch(bundle: SubmissionBundle, checkout: Path, remote: str | None) -> bra
 
 
 def _body(bundle: SubmissionBundle, data: DataFolder) -> str:
-    """The text of the pull request: ids, and escaped what counts change, so that nothing in it can mean anything."""
+    """The text of the pull request: ids, and what counts change in the series over releases.
+
+    The latter is escaped, so that nothing in it can mean anything, and missing where other data cannot be read.
+    """
     folders = "".join(f"- `data/results/{item.submission.id}`\n" for item in bundle.items)
-    told = series_list(bundle.items, data)
+    ours = {item.submission.id for item in bundle.items if item.document.run.metric == "instructions"}
+    changes: list[str] = []
+    with suppress(BadData):  # which `show_numbers` has said
+        known = read_numbers(data, [one for one in data.submissions() if not one.plan_file.exists()] if ours else [])
+        changes = [line for one in known.active if one.id in ours for line in over_releases(one, known)]
+    told = "".join(f"- {github_text(line)}\n" for line in changes)
     return f"Measured with `probe-effect`, and sound by `probe-effect check`:\n\n{folders}\n{told}"
-
-
-NEVER_RECORDED = "host names, user names, folders of users, addresses, serial numbers"
 
 
 class SubmitOptions(TypedDict):
@@ -320,7 +283,9 @@ def run_submit(folders: Sequence[Path], data: DataFolder, options: SubmitOptions
         return
     for bundle in bundles:
         # On the side, all that one pull request makes public.
-        show_section(f"What will be published, in {IN_REPOSITORY}/{bundle.machine}", _files(bundle), aside=True)
+        files = [(item.submission.folder.name, path) for item in bundle.items for path in item.files()]
+        sizes = [(units.size(path.stat().st_size), f"{folder}/{path.name}") for folder, path in files]
+        show_section(f"What will be published, in {IN_REPOSITORY}/{bundle.machine}", sizes, aside=True)
         newest = max(bundle.items, key=lambda item: item.document.run.started)
         show_section("The machine, as its page will show it", facts(newest.document).items(), aside=True)
         show_numbers(bundle.items, data, checkout)
@@ -328,8 +293,15 @@ def run_submit(folders: Sequence[Path], data: DataFolder, options: SubmitOptions
     if problems := find_private([item for one in bundles for item in one.items], marks, allowed, data):
         raise BadData(problems)
     bundles = _with_credits(bundles, options, asks=asks)
-    credits_ = [item.credit for one in bundles for item in one.items]
-    _show_persons(credits_, branches.author(checkout) if checkout else None, len(marks))
+    names = ", ".join(dict.fromkeys(item.credit for one in bundles for item in one.items if item.credit))
+    author = branches.author(checkout) if checkout else None
+    rows = [
+        ("credit", names or "none; --name gives one"),
+        *([("author of the commit", author)] if author else []),
+        ("never recorded", "host names, user names, folders of users, addresses, serial numbers"),
+        ("looked for in the files", f"{len(marks)} names and numbers of this machine; none is in them"),
+    ]
+    show_section("You", rows, aside=True)
     if checkout is not None:
         demand_owner(checkout)
     if options["dry_run"]:
@@ -355,57 +327,38 @@ def _with_credits(bundles: list[SubmissionBundle], options: SubmitOptions, *, as
 
 def _bundles(folders: Sequence[Path], data: DataFolder, checkout: Path | None) -> list[SubmissionBundle]:
     """What is to be submitted, checked. Raises: BadData, UsageError."""
-    chosen = _named(folders) if folders else _found_here(data, checkout)
-    problems = [problem for one in chosen for problem in checks.check([one.folder], _beside(one, data, checkout))]
+    chosen = _named(folders) if folders else _unpublished(data, checkout)
+    problems = []
+    for one in chosen:
+        # Outside a clone it is compared with the data around it, for ours may have its copy.
+        is_ours = checkout or one.folder.is_relative_to(data.root)
+        problems += checks.check([one.folder], data if is_ours else DataFolder(one.folder.parents[2], data.kept))
     if any(problem.severity == "error" for problem in problems):
         raise BadData(problems)
     output.show_problems(problems)
     return read_bundles(chosen, data)
 
 
-def _beside(one: SubmissionFolder, data: DataFolder, checkout: Path | None) -> DataFolder:
-    """The data with which a submission is compared: outside a clone those around it, for ours may have its copy."""
-    return data if checkout or one.folder.is_relative_to(data.root) else DataFolder(one.folder.parents[2], data.kept)
-
-
 def _named(folders: Sequence[Path]) -> list[SubmissionFolder]:
     """The submissions at or below the folders that were named."""
-    found = [
+    submissions = [
         SubmissionFolder(path.parent)
         for folder in folders
         for path in sorted(folder.resolve().rglob(SubmissionFolder(folder).machine_file.name))
     ]
-    if not found:
-        raise UsageError(
-            f"{folders[0]}: holds no submission. Expected a folder such as the one that `probe-effect measure` prints."
-        )
-    return list(dict.fromkeys(found))
+    if not submissions:
+        expected = "a folder such as the one that `probe-effect measure` prints"
+        raise UsageError(f"{folders[0]}: holds no submission. Expected {expected}.")
+    return list(dict.fromkeys(submissions))
 
 
-def _found_here(data: DataFolder, checkout: Path | None) -> list[SubmissionFolder]:
-    """What is complete and not published yet."""
+def _unpublished(data: DataFolder, checkout: Path | None) -> list[SubmissionFolder]:
     base = branches.published(checkout, branches.local_base(checkout)) if checkout else set()
-    found = [one for one in data.submissions() if one.id not in base]
-    unfinished = [one for one in found if one.plan_file.exists()]
-    complete = [one for one in found if one not in unfinished]
+    own = [one for one in data.submissions() if one.id not in base]
+    unfinished = [one for one in own if one.plan_file.exists()]
+    complete = [one for one in own if one not in unfinished]
     for one in unfinished:
         output.say(f"left out: {one.folder} is not complete; to go on with it: {command_to_go_on(one)}")
     if not complete and (unfinished or not base):
         raise UsageError(f"{data.results}: holds nothing that is complete. Measure first: {typed('measure')}")
     return complete
-
-
-def _files(bundle: SubmissionBundle) -> Iterator[tuple[str, str]]:
-    for item in bundle.items:
-        folder = item.submission.folder.name
-        yield from ((units.size(path.stat().st_size), f"{folder}/{path.name}") for path in item.files())
-
-
-def _show_persons(credits_: Iterable[str | None], author: str | None, marks: int) -> None:
-    """What will be public of the person, and what was looked for."""
-    names = ", ".join(dict.fromkeys(filter(None, credits_)))
-    rows = [("credit", names or "none; --name gives one")]
-    rows += [("author of the commit", author)] if author else []
-    rows += [("never recorded", NEVER_RECORDED)]
-    rows += [("looked for in the files", f"{marks} names and numbers of this machine; none is in them")]
-    show_section("You", rows, aside=True)

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import click
 
-from probe_effect.cli import output
+from probe_effect.cli import doctor_run, output
 from probe_effect.cli.check import submit
 from probe_effect.cli.data_options import data_words
-from probe_effect.cli.doctor_run import known_numbers, show_look, tracers_here, turns_here, works_here
 from probe_effect.cli.measure import measure
-from probe_effect.cli.wanted import MINUTE_S, show_turns
 from probe_effect.host import ROOT, typed
 from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.host.noise import warnings
@@ -47,20 +45,22 @@ def run(
 ) -> None:
     """Lend this machine; `credit` has words for `measure`. Raises: HostNotReady, BadData, Interrupted."""
     mount_for_our_time()
-    begun = _begun(results)
+    own = ids_of(Testbed())
+    unfinished = (read_unfinished(place) for place in cut_short(results) if place.machine in own)
+    begun = list(dict.fromkeys(one.document.run.suite for one in unfinished))
     turns = _turns(data, results, begun)
-    show_look(data, aside=not dry_run)
+    doctor_run.show_look(data, aside=not dry_run)
     for suite in begun:
         output.say(f"cut short earlier, and continued first: {suite}")
     title = f"What it will measure in about {minutes} min, the most wanted first"
-    show_turns(title, _chosen(turns, begun, minutes), aside=not dry_run)
+    doctor_run.show_turns(title, _chosen(turns, begun, minutes), aside=not dry_run)
     if dry_run:
         return
     asks = sys.stdin.isatty() and not yes
     if asks:
         click.confirm("Begin?", default=True, abort=True, err=True)
     before, places = _complete(results), ["--out", str(results), *data_words(data)]
-    given_s = minutes * MINUTE_S
+    given_s = minutes * doctor_run.MINUTE_S
     with interruptible(), quiet_machine(output.say, is_wanted=is_quiet), within(OVERTIME * given_s):
         try:
             _measure(turns, begun, time.monotonic() + given_s, credit, places)
@@ -71,34 +71,27 @@ def run(
     _propose([*made, *data_words(data)], asks=asks)
 
 
-def _begun(results: Path) -> list[str]:
-    """The suites that were cut short here."""
-    own = ids_of(Testbed())
-    begun = (read_unfinished(place) for place in cut_short(results) if place.machine in own)
-    return list(dict.fromkeys(one.document.run.suite for one in begun))
-
-
 def _turns(data: DataFolder, results: Path, begun: Sequence[str]) -> list[SuiteTurn]:
     """The suites of this machine, without those that it has measured or begun. Raises: BadData.
 
     As a hosted runner it has measured what is in `results`: another run of its kind had another host.
     """
-    (machine, runner), catalogue = ids_of(Testbed()), known_numbers(data, results)
+    (machine, runner), catalogue = ids_of(Testbed()), doctor_run.known_numbers(data, results)
     hosted = {one.id for one in submissions_in(results) if one.machine == runner}
     done = {one.suite for one in catalogue.timed if one.machine == machine or one.id in hosted} | {*begun}
-    return [one for one in turns_here(catalogue, works_here(data)) if one.suite not in done]
+    return [one for one in doctor_run.turns_here(catalogue, doctor_run.works_here(data)) if one.suite not in done]
 
 
 def _chosen(turns: Sequence[SuiteTurn], begun: Sequence[str], minutes: int) -> list[SuiteTurn]:
     """What will be measured. Raises: HostNotReady where nothing fits and nothing was begun."""
-    chosen = fitted(turns, minutes * MINUTE_S)
+    chosen = fitted(turns, minutes * doctor_run.MINUTE_S)
     if chosen or begun:
         return chosen
     if not turns:
         msg = f"no suite can run here, or this machine has measured all that can; {typed('doctor')} says which"
         raise HostNotReady(msg)
     least = min(turns, key=lambda one: one.quick_s)
-    needs = f"the shortest plan, of {least.suite}, takes {least.quick_s / MINUTE_S:.1f} min"
+    needs = f"the shortest plan, of {least.suite}, takes {least.quick_s / doctor_run.MINUTE_S:.1f} min"
     raise HostNotReady(f"nothing fits into {minutes} min: {needs}")
 
 
@@ -112,19 +105,15 @@ def _measure(
     while chosen := fitted(turns, (end_s - time.monotonic()) / pace):
         turn, start_s, hot = chosen[0], time.monotonic(), throttles(ROOT)
         turns = [one for one in turns if one.suite != turn.suite]
-        if _try([turn.suite, *_how(turn), *credit, *places], places):
+        able = (name for name, tracer in doctor_run.tracers_here().items() if tracer.available() is None)
+        words = [turn.suite, *(word for name in able for word in ("--tracer", name))]
+        words += [*(["--quick"] if turn.is_quick else []), "--blocks", str(turn.blocks)]
+        if _try([*words, *credit, *places], places):
             planned_s, taken_s = planned_s + turn.takes_s, taken_s + time.monotonic() - start_s
             pace = max(taken_s / planned_s, LEAST_PACE)
         for warning in warnings(throttles=throttles(ROOT) - hot):
             if warning.id in TOLD:
                 output.say(f"{turn.suite}: {warning.found}; {warning.advice}")
-
-
-def _how(turn: SuiteTurn) -> list[str]:
-    """The words of `measure` for a turn, with each tracer that can run."""
-    able = (name for name, tracer in tracers_here().items() if tracer.available() is None)
-    words = [word for name in able for word in ("--tracer", name)]
-    return [*words, *(["--quick"] if turn.is_quick else []), "--blocks", str(turn.blocks)]
 
 
 def _try(words: Sequence[str], places: Sequence[str]) -> bool:
@@ -140,7 +129,6 @@ def _try(words: Sequence[str], places: Sequence[str]) -> bool:
 
 
 def _complete(results: Path) -> list[str]:
-    """The folders of the complete submissions."""
     places = submissions_in(results)
     return [str(one.folder) for one in places if one.machine_file.is_file() and not one.plan_file.exists()]
 

@@ -7,7 +7,7 @@ from typing import Unpack, get_args
 import click
 from click.core import ParameterSource
 
-from probe_effect.cli.data_options import PATH, data_folder, data_option, results_folder
+from probe_effect.cli.data_options import AUTHORS, PATH, data_folder, data_option, results_folder
 from probe_effect.cli.measure_settings import (
     BLOCKS,
     LABORATORIES,
@@ -20,13 +20,8 @@ from probe_effect.cli.measure_settings import (
 from probe_effect.guests.debian import ARCHITECTURES, DEFAULT
 from probe_effect.guests.qemu import Accelerator
 
-AUTHORS = ("project", "third-party", "hosted")
-"""Those of `store.machine_file`, which takes longer to import."""
-
 NEW = "new"
 """In place of a kernel: all that is new."""
-
-FLEET_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 @click.command()
@@ -101,8 +96,7 @@ def measure(*, out: Path | None, data_path: Path | None, **options: Unpack[Measu
 
     A suite that builds a project takes long, and is measured where it is named.
     """
-    if options["fleet_name"] is not None:
-        _check_fleet_name(options["fleet_name"], options["author"])
+    _check_fleet_name(options["fleet_name"], options["author"])
     if options["author"] == "hosted" and options["vm"] is not None:
         raise click.UsageError("--provenance hosted is of times of the runner itself; a machine of --vm is no runner")
     if options["paths"] and not counts(options):
@@ -123,24 +117,23 @@ def measure(*, out: Path | None, data_path: Path | None, **options: Unpack[Measu
     data = data_folder(data_path, may_be_new=True)
     results = results_folder(out, data_path, data)
 
-    if options["vm"] == NEW:
-        from probe_effect.cli.measure_run import run_new
+    from probe_effect.cli.measure_run import run, run_new
 
+    if options["vm"] == NEW:
         named = [options["architecture"]] if "architecture" in given else list(ARCHITECTURES)
         run_new(data, results, options, named)
-        return
-
-    from probe_effect.cli.measure_run import run
-
-    run(data, results, options)
+    else:
+        run(data, results, options)
 
 
-def _check_fleet_name(name: str, author: str) -> None:
+def _check_fleet_name(name: str | None, author: str) -> None:
     """Raise click.UsageError unless it is a name that `machine.json` takes, of a machine of the project."""
+    if name is None:
+        return
     if author != "project":
         msg = "--fleet-name: machines of the fleet are the project's; it goes with --provenance project"
         raise click.UsageError(msg)
-    if not FLEET_NAME.fullmatch(name):
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
         msg = f"--fleet-name: expected small letters, digits and single hyphens, as in .github/fleet.json; got {name!r}"
         raise click.UsageError(msg)
 

@@ -1,5 +1,6 @@
 """How a measurement looks: what `--dry-run` would run, and one line that changes on a terminal."""
 
+import math
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -16,12 +17,10 @@ from probe_effect.cli.tables import show_section, tell
 from probe_effect.measure.bench import Progress, Settings, plan
 from probe_effect.measure.interrupt import leftovers
 from probe_effect.measure.request import Work
-from probe_effect.measure.submission import command_to_go_on
 from probe_effect.measure.testbed import Testbed
 from probe_effect.model import Key, ProbeEffectError, Sample
 from probe_effect.numbers.index import grouped_by
 from probe_effect.store.machine_file import PlannedSubject
-from probe_effect.store.places import SubmissionFolder
 
 BAR_WIDTH = 24
 
@@ -48,13 +47,6 @@ def show_leftovers() -> None:
             tell(f"left behind by a killed run and removed: {leftover.what}")
 
 
-def show_cut_short(submissions: Iterable[SubmissionFolder]) -> None:
-    """Name earlier runs that are not complete."""
-    for submission in submissions:
-        again = command_to_go_on(submission)
-        tell(f"cut short earlier: {submission.folder}\n  to go on with it: {again}")
-
-
 @contextmanager
 def display(console: Console) -> Iterator[Callable[[Progress], None]]:
     """A function that shows progress on `console`: in a line that changes on a terminal, else a line for each step.
@@ -71,41 +63,36 @@ def display(console: Console) -> Iterator[Callable[[Progress], None]]:
             console.print(plain(notice), markup=False)
         if progress.phase == "told":
             return
-        line = _headline(progress)
+        subject = progress.planned.subject
+        line = {
+            "calibrating": f"trial run: {_named(subject)}",
+            "scripts": f"timed in a loop: the script of {_named(subject)}",
+        }.get(progress.phase, f"block {progress.planned.block + 1} of {progress.blocks}")
+        with_time = line + time_left(progress.left_s)
         if live:
-            live.update(Text(_status(progress)), refresh=True)
+            live.update(Text(_status(progress, with_time)), refresh=True)
         elif line != last and progress.phase != "done":
-            console.print(line + time_left(progress.left_s), markup=False)
+            console.print(with_time, markup=False)
         last = line
 
     with live or nullcontext():
         yield show
 
 
-def _headline(progress: Progress) -> str:
-    if progress.phase == "calibrating":
-        return f"trial run: {_named(progress.planned.subject)}"
-    if progress.phase == "scripts":
-        return f"timed in a loop: the script of {_named(progress.planned.subject)}"
-    return f"block {progress.planned.block + 1} of {progress.blocks}"
-
-
-def _status(progress: Progress) -> str:
-    """The changing line: where, what runs, time left, and the cost of the case that ran last."""
+def _status(progress: Progress, line: str) -> str:
+    """The changing line: where, time left, what runs, and the cost of the case that ran last."""
     filled = round(BAR_WIDTH * progress.done / max(progress.total, 1))
-    bar = "━" * filled + "╌" * (BAR_WIDTH - filled)
-    return f"{bar} {_headline(progress)}{time_left(progress.left_s)} · {_running(progress)}{_last_cost(progress)}"
-
-
-def _running(progress: Progress) -> str:
-    subject = progress.planned.subject
-    if subject.is_baseline:
-        return _named(subject)
-    return f"{_named(subject)} ({subject.tracer}{', counting' if progress.planned.arm == 'check' else ''})"
+    subject, finished = progress.planned.subject, progress.finished
+    counting = ", counting" if progress.planned.arm == "check" else ""
+    running = _named(subject) + ("" if subject.is_baseline else f" ({subject.tracer}{counting})")
+    status = f"{'━' * filled}{'╌' * (BAR_WIDTH - filled)} {line} · {running}"
+    if finished is None or progress.cost is None:
+        return status
+    scale = units.DURATION if finished.instructions is None else units.INSTRUCTIONS
+    return f"{status} · {_named(finished)} so far {units.interval(progress.cost, scale)} an event"
 
 
 def _named(one: Key | Sample) -> str:
-    """The case, and its level where it has one."""
     return one.case if one.level is None else f"{one.case} at {one.level}"
 
 
@@ -115,13 +102,6 @@ def time_left(left_s: float | None) -> str:
         return ""
     minutes, seconds = divmod(round(left_s), 60)
     return f", {minutes} min {seconds:02} s left" if minutes else f", {seconds} s left"
-
-
-def _last_cost(progress: Progress) -> str:
-    if progress.finished is None or progress.cost is None:
-        return ""
-    scale = units.DURATION if progress.finished.instructions is None else units.INSTRUCTIONS
-    return f" · {_named(progress.finished)} so far {units.interval(progress.cost, scale)} an event"
 
 
 def _notice(progress: Progress) -> str | None:
@@ -143,9 +123,6 @@ def _notice(progress: Progress) -> str | None:
     if row is None or row.status not in {"failed", "timeout"}:
         return None
     return f"{_named(row)} ({row.tracer}) {row.status}: {row.note}"
-
-
-TWO_MINUTES_S = 120
 
 
 def show_plan(work: Work, settings: Settings) -> None:
@@ -193,22 +170,15 @@ def _runs(work: Work, settings: Settings) -> str:
     about = f"about {units.count(arms.total())} ({', '.join(parts)})"
     if work.builds:
         return f"{about}, after a trial of each; a run is one build, and starting and ending the tracers comes on top"
-    least_s = arms["baseline"] * _run_s(work, settings.lengths.baseline_s) + arms["traced"] * _run_s(
-        work, settings.lengths.traced_s
-    )
-    least = f"{least_s:.0f} s" if least_s < TWO_MINUTES_S else f"{least_s / 60:.0f} min"
+    most_s, lengths = work.suite.workload.seconds or math.inf, settings.lengths
+    least_s = arms["baseline"] * min(lengths.baseline_s, most_s) + arms["traced"] * min(lengths.traced_s, most_s)
+    least = f"{least_s:.0f} s" if least_s < 2 * 60 else f"{least_s / 60:.0f} min"
     return (
         f"{about}, after trials that find how long each must be; "
         f"workloads run for {least}, and starting and ending the tracers comes on top"
     )
 
 
-def _run_s(work: Work, usual_s: float) -> float:
-    """Seconds that one run of the workload is to take."""
-    return min(usual_s, work.suite.workload.seconds or usual_s)
-
-
 def _by_tracer(subjects: Iterable[Key]) -> list[tuple[str, str]]:
-    """Each tracer with its cases, in their order, once for all their levels."""
     each = grouped_by(subjects, attrgetter("tracer"))
     return [(tracer, ", ".join(dict.fromkeys(one.case for one in own))) for tracer, own in each.items()]

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from itertools import groupby
+from itertools import groupby, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import wrap
@@ -12,15 +12,15 @@ from probe_effect import units
 from probe_effect.advising.calibrate import recorded
 from probe_effect.cli import output
 from probe_effect.cli.data_options import credited, data_words
-from probe_effect.cli.measure_display import display, show_cut_short, show_leftovers, show_plan, show_skipped
+from probe_effect.cli.measure_display import display, show_leftovers, show_plan, show_skipped
 from probe_effect.cli.measure_settings import (
     CACHE,
     Laboratory,
     MeasurementTarget,
     MeasureOptions,
+    blocks_of,
     command_words,
     counts,
-    default_blocks,
     emulable,
     lengths,
     machine_words,
@@ -29,7 +29,7 @@ from probe_effect.cli.measure_settings import (
     with_tree,
     without_builds,
 )
-from probe_effect.cli.tables import progress, show_section
+from probe_effect.cli.tables import progress, show_section, tell
 from probe_effect.compare.kernels import SERIES
 from probe_effect.guests.debian import ARCHITECTURES, locked
 from probe_effect.guests.news import RELEASES, Job, Offer, counted, duration_s, missing, offer
@@ -44,9 +44,9 @@ from probe_effect.measure.plan import QUICK
 from probe_effect.measure.request import Work, choose_suites, choose_tracers, first_look, resolve
 from probe_effect.measure.run import measure as measure_suite
 from probe_effect.measure.run import resume as resume_suite
-from probe_effect.measure.submission import cut_short, hand_to_sudo_user, reopen, unfinished, work_of
+from probe_effect.measure.submission import command_to_go_on, cut_short, hand_to_sudo_user, reopen, unfinished, work_of
 from probe_effect.measure.testbed import Testbed
-from probe_effect.measure.tree import Tree, named_tree
+from probe_effect.measure.tree import named_tree
 from probe_effect.model import BadData, HostNotReady, ProbeEffectError, Problem, UsageError, unknown
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import read_published
@@ -54,7 +54,7 @@ from probe_effect.numbers.published import with_unit
 from probe_effect.numbers.reading import read_submissions
 from probe_effect.numbers.submission import Number, Submission
 from probe_effect.site.pages import parts
-from probe_effect.store.machine_file import MachineFile, PlanFile, Submitter, read_machine_file
+from probe_effect.store.machine_file import MachineFile, Submitter, read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder, submissions_in
 from probe_effect.store.samples import read_samples
 from probe_effect.store.suite_file import Suite, tools_of
@@ -90,14 +90,23 @@ def _run(data: DataFolder, results: Path, options: MeasureOptions) -> None:
     if not options["dry_run"]:
         show_leftovers()
     with interruptible() if options["vm"] else nullcontext(), target(suites, results, options) as on:
-        if options["resume"]:
-            _resume(on, data, results, options)
-        else:
-            _measure(on, data, results, options)
+        submissions = _resumed(on, results, options) if options["resume"] else _measured(on, data, results, options)
+        failed = []
+        for submission in submissions:
+            hand_to_sudo_user(submission.folder)
+            output.product(str(submission.folder))
+            output.say(f"to read it: {typed('summarise', submission.folder, *data_words(data))}")
+            output.say(f"to publish it: {typed('submit', submission.folder, *data_words(data))}")
+            failed += _failed(submission)
+    if failed:
+        raise HostNotReady("\n".join(["no run of any case ended well, so that nothing was measured:", *failed]))
 
 
-def _measure(on: MeasurementTarget, data: DataFolder, results: Path, options: MeasureOptions) -> None:
-    show_cut_short(cut_short(results))
+def _measured(
+    on: MeasurementTarget, data: DataFolder, results: Path, options: MeasureOptions
+) -> Iterator[SubmissionFolder]:
+    for earlier in cut_short(results):
+        tell(f"cut short earlier: {earlier.folder}\n  to go on with it: {command_to_go_on(earlier)}")
     named = tree_named(options["source"], on.suites)
     ready = choose_tracers(on.known, on.names, as_root=True if options["vm"] else None)
     submitter = credited(options["name"], options["url"])
@@ -108,7 +117,6 @@ def _measure(on: MeasurementTarget, data: DataFolder, results: Path, options: Me
     ]
     if options["quick"] and not on.names:
         works = [first_look(work) for work in works]
-    failed: list[str] = []
     for work in (work for work in works if work.measured or work.skipped):
         settings = _settings(work, data, results, options, submitter)
         if options["dry_run"]:
@@ -116,21 +124,13 @@ def _measure(on: MeasurementTarget, data: DataFolder, results: Path, options: Me
             continue
         built = with_tree(work, named)
         show_skipped(work)
-        with display(progress) as tell, interruptible():
-            submission = measure_suite(built, settings, on.testbed, tell)
-        _show_product(submission, data_words(data))
-        failed += _failed(submission)
+        with display(progress) as show, interruptible():
+            submission = measure_suite(built, settings, on.testbed, show)
+        yield submission
     if not works:
         raise HostNotReady("nothing is measured: each suite was left out, and says above how it is had")
     if not any(work.measured or work.skipped for work in works):
         raise HostNotReady(f"{', '.join(work.suite.id for work in works)}: no case that was named has a script here")
-    _demand_rows(failed)
-
-
-def _demand_rows(failed: Sequence[str]) -> None:
-    """Raise HostNotReady if nothing was measured in some submissions, whose status is not that of success."""
-    if failed:
-        raise HostNotReady("\n".join(["no run of any case ended well, so that nothing was measured:", *failed]))
 
 
 def _failed(submission: SubmissionFolder) -> list[str]:
@@ -144,14 +144,12 @@ def _failed(submission: SubmissionFolder) -> list[str]:
 def _settings(work: Work, data: DataFolder, results: Path, options: MeasureOptions, submitter: Submitter) -> Settings:
     seed = secrets.randbits(32) if options["seed"] is None else options["seed"]
     # The words that continue a run from whatever folder, after the program's name.
-    vm = options["vm"]
-    words = ["measure", work.suite.id, "--resume"]
+    words, vm = ["measure", work.suite.id, "--resume"], options["vm"]
     if vm:
-        whole = str(Path(vm).resolve()) if Path(vm).is_file() else vm
-        words += machine_words(whole, options)
+        words += machine_words(str(Path(vm).resolve()) if Path(vm).is_file() else vm, options)
     return Settings(
         results=results,
-        blocks=options["blocks"] or default_blocks(options),
+        blocks=blocks_of(options),
         seed=seed,
         command=command_words(work.suite.id, options, seed),
         lengths=lengths(quick=options["quick"], counted=counts(options)),
@@ -164,48 +162,29 @@ def _settings(work: Work, data: DataFolder, results: Path, options: MeasureOptio
     )
 
 
-def _resume(on: MeasurementTarget, data: DataFolder, results: Path, options: MeasureOptions) -> None:
+def _resumed(on: MeasurementTarget, results: Path, options: MeasureOptions) -> Iterator[SubmissionFolder]:
     """Continue what was cut short, with the settings that it was begun with."""
     named = tree_named(options["source"], on.suites)
-    failed: list[str] = []
     for one in unfinished(results, options["suites"], on.testbed):
-        work = work_of(one, on.suites, on.known, on.testbed)
-        opened = reopen(one, work := with_tree(work, named or _tree_of(one.plan)))
-        run = one.document.run
-        made = lengths(quick=one.plan.is_quick, counted=run.metric == "instructions")
-        calibrate = None if {"--vm", "--no-calibrate"} & {*run.command} else recorded
+        work, run = work_of(one, on.suites, on.known, on.testbed), one.document.run
+        tree = named
+        if tree is None and one.plan.tree is not None:
+            demand([Path(one.plan.tree)], f"--source {one.plan.tree} says that you mean it")
+            tree = named_tree(Path(one.plan.tree))
+        opened = reopen(one, work := with_tree(work, tree))
         settings = Settings(
             results=results,
             blocks=run.blocks,
             seed=run.seed,
             command=run.command,
-            lengths=made,
-            calibrate=calibrate,
+            lengths=lengths(quick=one.plan.is_quick, counted=run.metric == "instructions"),
+            calibrate=None if {"--vm", "--no-calibrate"} & {*run.command} else recorded,
             anyway=options["anyway"] or "--anyway" in run.command,
         )
-        with display(progress) as tell, interruptible():
-            submission = resume_suite(opened, work, settings, on.testbed, tell)
-        _show_product(submission, data_words(data))
-        failed += _failed(submission)
-    _demand_rows(failed)
+        with display(progress) as show, interruptible():
+            submission = resume_suite(opened, work, settings, on.testbed, show)
+        yield submission
 
-
-def _tree_of(plan: PlanFile) -> Tree | None:
-    """The source tree that a plan names. Raises: UsageError for another user's, and where there is none any more."""
-    if plan.tree is None:
-        return None
-    demand([Path(plan.tree)], f"--source {plan.tree} says that you mean it")
-    return named_tree(Path(plan.tree))
-
-
-def _show_product(submission: SubmissionFolder, where: Sequence[str]) -> None:
-    hand_to_sudo_user(submission.folder)
-    output.product(str(submission.folder))
-    output.say(f"to read it: {typed('summarise', submission.folder, *where)}")
-    output.say(f"to publish it: {typed('submit', submission.folder, *where)}")
-
-
-HOUR_MIN = 60
 
 SUITES = (*SERIES, "combinations")
 """The suites whose history is kept up."""
@@ -227,16 +206,14 @@ def run_new(data: DataFolder, results: Path, options: MeasureOptions, architectu
     if not jobs and not faults:
         output.product(f"nothing is new: {len(offers)} kernels of Debian, with each bpftrace that is followed")
     for job in () if options["dry_run"] else jobs:
+        wanted: MeasureOptions = {
+            **options,
+            "suites": [job.suite],
+            "tracers": [tracer.word for tracer in job.tracers],
+            "vm": job.offer.release,
+            "architecture": job.offer.architecture,
+        }
         try:
-            # Count one suite on one kernel.
-            tracers = [tracer.word for tracer in job.tracers]
-            wanted: MeasureOptions = {
-                **options,
-                "suites": [job.suite],
-                "tracers": tracers,
-                "vm": job.offer.release,
-                "architecture": job.offer.architecture,
-            }
             run(data, results, wanted)
         except Interrupted:
             raise
@@ -248,24 +225,22 @@ def run_new(data: DataFolder, results: Path, options: MeasureOptions, architectu
 
 
 def _offers(architectures: Sequence[str]) -> tuple[list[Offer], list[str]]:
-    """What Debian has now, and why of some release that is not known."""
     cache = own_cache(CACHE)
-    found, faults = [], []
+    offers, faults = [], []
     with locked(cache):
-        for name in architectures:
-            for release in RELEASES:
-                try:
-                    found.append(offer(release, ARCHITECTURES[name], cache))
-                except HostNotReady as error:
-                    faults.append(f"Debian {release} for {name}: {error}")
-                    output.say(faults[-1])
-    return found, faults
+        for name, release in product(architectures, RELEASES):
+            try:
+                offers.append(offer(release, ARCHITECTURES[name], cache))
+            except HostNotReady as error:
+                faults.append(f"Debian {release} for {name}: {error}")
+                output.say(faults[-1])
+    return offers, faults
 
 
 def _show(jobs: Sequence[Job], runs: Sequence[MachineFile], options: MeasureOptions) -> None:
     """What will be counted with what, and how long that takes."""
-    blocks = options["blocks"] or default_blocks(options)
-    times = {job: duration_s(job, runs, ARCHITECTURES[job.offer.architecture].machine, blocks) for job in jobs}
+    machine = {name: one.machine for name, one in ARCHITECTURES.items()}
+    times = {job: duration_s(job, runs, machine[job.offer.architecture], blocks_of(options)) for job in jobs}
     aside = not options["dry_run"]
     for one, its in groupby(jobs, lambda job: job.offer):
         title = f"{one.kernel}, {one.release}: {'counted before' if counted(one.kernel, runs) else 'new'}"
@@ -274,20 +249,17 @@ def _show(jobs: Sequence[Job], runs: Sequence[MachineFile], options: MeasureOpti
     if jobs:
         known = [seconds for seconds in times.values() if seconds is not None]
         rest = len(jobs) - len(known)
-        more = f", and {rest} of which it is not known" if rest else ""
+        takes = _about(sum(known)) if known else "unknown"
+        takes += f", and {rest} of which it is not known" if known and rest else ""
         title = f"{len(jobs)} counts of a suite on a kernel, one after the other"
-        show_section(
-            title, [("time", f"{_about(sum(known)) if known else 'unknown'}{more if known else ''}")], aside=aside
-        )
+        show_section(title, [("time", takes)], aside=aside)
 
 
 def _about(seconds: float | None) -> str:
     if seconds is None:
         return "time unknown"
     minutes = max(1, round(seconds / 60))
-    return (
-        f"about {minutes // HOUR_MIN} h {minutes % HOUR_MIN:02} min" if minutes > HOUR_MIN else f"about {minutes} min"
-    )
+    return f"about {minutes // 60} h {minutes % 60:02} min" if minutes > 60 else f"about {minutes} min"
 
 
 COLUMNS = 88
@@ -301,35 +273,31 @@ def run_lab(data: DataFolder, laboratory: Laboratory, blocks: int, seed: int | N
     work = resolve(folder, suite, ready, laboratory.cases)
     show_leftovers()
     show_skipped(work)
+    seed = secrets.randbits(32) if seed is None else seed
+    # A submission records the `measure` command that does the same.
+    words = ["probe-effect", "measure", laboratory.suite]
+    words += [word for name in laboratory.tracers for word in ("--tracer", name)]
+    words += [word for case in laboratory.cases for word in ("--case", case)]
+    words += ["--quick", "--blocks", str(blocks), "--seed", str(seed)]
     with TemporaryDirectory(prefix="probe-effect-lab-") as passing:
-        settings = _lab_settings(
-            laboratory, out or Path(passing), blocks, secrets.randbits(32) if seed is None else seed
-        )
+        results = out or Path(passing)
+        settings = Settings(results=results, blocks=blocks, seed=seed, command=tuple(words), lengths=QUICK)
         try:
-            with display(progress) as tell, interruptible():
-                place = measure_suite(work, settings, Testbed(), tell)
+            with display(progress) as show, interruptible():
+                measured = measure_suite(work, settings, Testbed(), show)
         except Interrupted as stop:
             if out is not None:
                 raise
             raise Interrupted("stopped; no rows are kept without --out") from stop
         problems: list[Problem] = []
-        submissions = read_submissions([place], data, problems)
+        submissions = read_submissions([measured], data, problems)
         if problems:
             raise BadData(problems)
         for line in _report(data, laboratory, suite, submissions[0]):
             output.product(line)
         if out is not None:
-            hand_to_sudo_user(place.folder)
-            output.product(f"\nThe rows are in {place.folder}")
-
-
-def _lab_settings(laboratory: Laboratory, results: Path, blocks: int, seed: int) -> Settings:
-    """The settings of a laboratory, whose submission records the `measure` command that does the same."""
-    words = ["probe-effect", "measure", laboratory.suite]
-    words += [word for name in laboratory.tracers for word in ("--tracer", name)]
-    words += [word for case in laboratory.cases for word in ("--case", case)]
-    words += ["--quick", "--blocks", str(blocks), "--seed", str(seed)]
-    return Settings(results=results, blocks=blocks, seed=seed, command=tuple(words), lengths=QUICK)
+            hand_to_sudo_user(measured.folder)
+            output.product(f"\nThe rows are in {measured.folder}")
 
 
 def _report(data: DataFolder, laboratory: Laboratory, suite: Suite, submission: Submission) -> Iterator[str]:
@@ -340,28 +308,22 @@ def _report(data: DataFolder, laboratory: Laboratory, suite: Suite, submission: 
     titles = {case.id: case.title for case in suite.cases}
     for one in submission.numbers:
         yield f"\n{titles.get(one.case, one.case)}"
-        yield from _wrapped(f"  here: {_said(one)}")
-        for line in _printed(data, laboratory.printed.get(one.case, ())):
-            yield from _wrapped(f"  then: {line}")
+        printed = _printed(data, laboratory.printed.get(one.case, ()))
+        for line in (f"  here: {_measured_words(one)}", *(f"  then: {line}" for line in printed)):
+            # A value and its unit are on one line.
+            yield from wrap(line, COLUMNS, subsequent_indent="        ", break_long_words=False, break_on_hyphens=False)
     yield "\nTo try next"
     for sentence, command in laboratory.next:
         yield from (f"  {sentence}:", f"    {command}")
 
 
-def _wrapped(text: str) -> list[str]:
-    """The text in lines that any terminal has room for, a value and its unit on one."""
-    return wrap(text, COLUMNS, subsequent_indent="        ", break_long_words=False, break_on_hyphens=False)
-
-
-def _said(one: Number) -> str:
-    """What was measured, in words."""
+def _measured_words(one: Number) -> str:
     if one.cost is None:
         return f"{one.status}: {one.note}"
     if not one.is_clear:
         return f"{names.tool_with_version(one)}: {parts.cost(one)}"
-    rates = ", ".join(
-        f"{percent} % at {units.rate(rate.value)}" for percent in (1, 5, 30) if (rate := one.threshold(percent))
-    )
+    thresholds = [(percent, rate) for percent in (1, 5, 30) if (rate := one.threshold(percent))]
+    rates = ", ".join(f"{percent} % at {units.rate(rate.value)}" for percent, rate in thresholds)
     costs = f"{names.tool_with_version(one)}: each event costs {parts.cost(one)}"
     return f"{costs}; a busy thread is slowed by {rates}" if rates else costs
 
@@ -370,11 +332,9 @@ def _printed(data: DataFolder, keys: Sequence[str]) -> Iterator[str]:
     """What others printed, with who, when and on what; nothing of a source that these data have not."""
     for key in keys:
         name, _, figure_id = key.partition(".")
-        problems: list[Problem] = []
         folders = [folder for folder in data.sources() if folder.name == name]
-        for source in filter(None, (read_published(folder, data, problems) for folder in folders)):
-            for figure in source.figures:
-                if figure.figure == figure_id:
-                    by = parts.source_label(source.document)
-                    ours = "" if figure.printed else "; worked out here from what they printed"
-                    yield f"{with_unit(float(figure.value), figure.unit)}: {figure.what} ({by}{ours})"
+        for source in filter(None, (read_published(folder, data, []) for folder in folders)):
+            for figure in (one for one in source.figures if one.figure == figure_id):
+                by = parts.source_label(source.document)
+                ours = "" if figure.printed else "; worked out here from what they printed"
+                yield f"{with_unit(float(figure.value), figure.unit)}: {figure.what} ({by}{ours})"

@@ -89,18 +89,15 @@ def counts(options: MeasureOptions) -> bool:
     return options["vm"] is not None and options["accelerator"] == "tcg"
 
 
-def default_blocks(options: MeasureOptions) -> int:
-    """How many rounds, where nobody says."""
-    if counts(options):
-        return VM_QUICK_BLOCKS if options["quick"] else VM_BLOCKS
-    return QUICK_BLOCKS if options["quick"] else BLOCKS
+def blocks_of(options: MeasureOptions) -> int:
+    """How many rounds; where nobody says, by what is measured."""
+    usual = (VM_BLOCKS, VM_QUICK_BLOCKS) if counts(options) else (BLOCKS, QUICK_BLOCKS)
+    return options["blocks"] or usual[options["quick"]]
 
 
 def lengths(*, quick: bool, counted: bool) -> Lengths:
     """How long runs are."""
-    if counted:
-        return COUNTED_QUICK if quick else COUNTED
-    return QUICK if quick else THOROUGH
+    return ((THOROUGH, QUICK), (COUNTED, COUNTED_QUICK))[counted][quick]
 
 
 def command_words(suite: str, options: MeasureOptions, seed: int) -> tuple[str, ...]:
@@ -108,9 +105,10 @@ def command_words(suite: str, options: MeasureOptions, seed: int) -> tuple[str, 
     vm, blocks = options["vm"], options["blocks"]
     words = ["probe-effect", "measure", suite]
     words += ["--source", "DIR"] if options["source"] else []
-    words += machine_words(kernel_word(vm), options) if vm else []
+    words += machine_words(Path(vm).name, options) if vm else []
     for tracer in options["tracers"]:
-        words += ["--tracer", tracer if vm else _without_folder(tracer)]
+        name, has_path, path = tracer.partition("=")
+        words += ["--tracer", f"{name}={Path(path).name}" if has_path and not vm else tracer]
     words += [word for case in options["cases"] for word in ("--case", case)]
     words += [] if options["calibrate"] else ["--no-calibrate"]
     words += ["--anyway"] if options["anyway"] else []
@@ -120,22 +118,12 @@ def command_words(suite: str, options: MeasureOptions, seed: int) -> tuple[str, 
 
 
 def machine_words(kernel: str, options: MeasureOptions) -> list[str]:
-    """The words that ask for an emulated machine."""
+    """The words that ask for an emulated machine; in a record an image is without its folder."""
     architecture, accelerator = options["architecture"], options["accelerator"]
-    words = ["--vm", kernel, *([] if architecture == DEFAULT.debian else ["--arch", architecture])]
+    words = ["--vm", kernel]
+    words += [] if architecture == DEFAULT.debian else ["--arch", architecture]
     words += [] if accelerator == "tcg" else ["--vm-accel", accelerator]
     return words + (["--paths"] if options["paths"] else [])
-
-
-def kernel_word(vm: str) -> str:
-    """How a record names the kernel that was asked for: an image without its folder, which can hold a user's name."""
-    return Path(vm).name
-
-
-def _without_folder(tracer: str) -> str:
-    """`bpftrace=bpftrace` for `bpftrace=/home/me/bin/bpftrace`."""
-    name, has_path, path = tracer.partition("=")
-    return f"{name}={Path(path).name}" if has_path else name
 
 
 CACHE = "emulated"
@@ -168,7 +156,7 @@ def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: Measure
         raise UsageError(msg)
     if accelerator == "kvm" and (why := trouble()):
         raise KvmUnusable(why)
-    named = machine_words(kernel_word(kernel_words), options)
+    named = machine_words(Path(kernel_words).name, options)
     words = _words_of_unfinished(named, results) if options["resume"] else tracer_words
     tracers = wanted(words) or offered([folder for folder, _ in suites], quick=options["quick"])
     if not tracers:
@@ -204,30 +192,24 @@ def emulable(
         needs = dict.fromkeys([*suite.workload.libraries, *chain(*suite.workload.commands.values()), *builders])
         if suite.result_type.of_tracer and are_counted:
             needs = {"the time that a tool takes": None}
+        reason = f"suite {suite.id} cannot run in an emulated machine: it needs {', '.join(needs)}"
         if not needs:
             able.append((folder, suite))
-            continue
-        reason = f"suite {suite.id} cannot run in an emulated machine: it needs {', '.join(needs)}"
-        if are_named:
+        elif are_named:
             raise HostNotReady(reason)
-        output.say(f"left out: {reason}")
+        else:
+            output.say(f"left out: {reason}")
     return able
 
 
 def _words_of_unfinished(machine: Sequence[str], results: Path) -> list[str]:
     """The tracers of the runs cut short on the machine that these words name. Raises: UsageError when there is none."""
-    commands = [read_unfinished(place).document.run.command for place in cut_short(results)]
-    ours = [command for command in commands if _is_on(command, machine)]
+    options = {"--vm", "--arch", "--vm-accel"}
+    pairs = [list(pairwise(read_unfinished(place).document.run.command)) for place in cut_short(results)]
+    ours = [own for own in pairs if [word for pair in own if pair[0] in options for word in pair] == list(machine)]
     if not ours:
         raise UsageError(f"{results}: no run with {' '.join(machine)} was cut short; start one without --resume")
-    pairs = (pair for command in ours for pair in pairwise(command))
-    return list(dict.fromkeys(word for option, word in pairs if option == "--tracer"))
-
-
-def _is_on(command: Sequence[str], machine: Sequence[str]) -> bool:
-    """Whether a command names the machine by these words, and by no further ones."""
-    named = [word for pair in pairwise(command) if pair[0] in {"--vm", "--arch", "--vm-accel"} for word in pair]
-    return named == list(machine)
+    return list(dict.fromkeys(word for own in ours for option, word in own if option == "--tracer"))
 
 
 def without_builds(suites: Sequence[tuple[Path, Suite]]) -> list[tuple[Path, Suite]]:

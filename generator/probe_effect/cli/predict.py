@@ -86,11 +86,10 @@ def _question(words: dict[str, Any]) -> Question:
         raise UsageError(f"{probe} with {action}: expected a rate, found none; give --rate 50k")
     if words["mechanism"] is not None and probe is None:
         raise UsageError("--mechanism says how --probe is made: give --probe and --action with it; a case has its own")
+    asked = None if probe is None or rate_hz is None else Combination(probe, action, rate_hz, words["mechanism"])
     return Question(
         probes=tuple(asked_from(case, rate_hz) for case in cases),
-        combination=None
-        if probe is None or rate_hz is None
-        else Combination(probe, action, rate_hz, words["mechanism"]),
+        combination=asked,
         tracer=words["tracer"],
         machine=words["machine"],
         threads=words["threads"],

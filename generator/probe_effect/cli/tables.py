@@ -16,7 +16,6 @@ MAX_SECTION_WIDTH = 120
 MIN_NAME_WIDTH = 30
 """A name is cut to no less, so that names of one library differ."""
 GAP = 2
-MORE = "…"
 
 # rich honours NO_COLOR, FORCE_COLOR and a missing terminal by itself.
 progress = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -27,12 +26,20 @@ def tell(text: str) -> None:
     progress.print(plain(text), markup=False)
 
 
+def show_quota() -> None:
+    """Say on stderr of a CPU quota that it disturbs the times of what is run here."""
+    from probe_effect.host.noise import quotas
+
+    for warning in quotas():
+        tell(f"disturbs the times: {warning}")
+
+
 def console() -> Console:
     """Stdout, as wide as the terminal; a pipe gets the rows of tables whole."""
-    found = Console(highlight=False)
-    if not found.is_terminal:
-        found.width = MIN_TABLE_WIDTH
-    return found
+    stdout = Console(highlight=False)
+    if not stdout.is_terminal:
+        stdout.width = MIN_TABLE_WIDTH
+    return stdout
 
 
 def show_text(text: str) -> None:
@@ -93,10 +100,8 @@ def _line(cells: Sequence[str], wide: Sequence[int]) -> Text:
 
 def _cut(name: str, room: int) -> str:
     """A name of at most so many columns: its middle is missing, and more of its end is kept, where names differ."""
-    if cell_len(name) <= room:
-        return name
     end = 2 * room // 3
-    return f"{name[: room - end - 1]}{MORE}{name[-end:]}"
+    return name if cell_len(name) <= room else f"{name[: room - end - 1]}…{name[-end:]}"
 
 
 def show_section(title: str, rows: Iterable[Sequence[str]], *, aside: bool = False) -> None:
@@ -124,7 +129,6 @@ def show_commands(title: str, rows: Iterable[tuple[str, str]]) -> None:
 
 
 def _narrow(*, aside: bool = False) -> Console:
-    """A console whose lines are folded to the terminal."""
     narrow = Console(stderr=aside, highlight=False)
     narrow.width = min(narrow.width, MAX_SECTION_WIDTH)
     return narrow

@@ -24,26 +24,11 @@ from probe_effect.intake.bundle import FORMS, marks_of_host
 from probe_effect.model import BadData, HostNotReady, UsageError
 from probe_effect.numbers.index import grouped_by
 from probe_effect.scripts.script import read_script
+from probe_effect.store import transcripts
 from probe_effect.store.documents import write_document
 from probe_effect.store.kept import PACKAGE
 from probe_effect.store.places import DataFolder, walk
 from probe_effect.store.tables import FORBIDDEN_TEXT
-from probe_effect.store.transcripts import (
-    MOST_COLUMNS,
-    MOST_LINES,
-    NO_COMMANDS,
-    ROOT_NEED,
-    TRACEFS_NEED,
-    Recorded,
-    ToolPackage,
-    ToolProbes,
-    Transcript,
-    read_tools,
-    read_transcripts,
-    recorded_file,
-    tool_files,
-    written,
-)
 from probe_effect.tracers.proc import may_trace
 
 WORK_PREFIX = "transcript-"
@@ -74,12 +59,20 @@ class CommandOutput:
     exit_status: int | None
 
 
-def unmet(transcript: Transcript) -> list[str]:
+def unmet(transcript: transcripts.Transcript) -> list[str]:
     """The needs of the command that this machine does not meet."""
     return [need for need in transcript.needs if not _is_met(need)]
 
 
-def run(transcript: Transcript) -> CommandOutput:
+def _is_met(need: str) -> bool:
+    if need == transcripts.ROOT_NEED:  # that may trace: root of a container is root of little
+        return os.geteuid() == 0 and may_trace(ROOT) and tracefs_missing(ROOT) is None
+    if need == transcripts.TRACEFS_NEED:
+        return tracefs_missing(ROOT) is None
+    return need == OWN or shutil.which(need) is not None
+
+
+def run(transcript: transcripts.Transcript) -> CommandOutput:
     """Run it in a folder of its own, with what it wants beside it; all that was started is ended."""
     with _folder() as folder, _beside(transcript, folder) as pid, (folder / "output").open("w+b") as file:
         child = _start(transcript.run, folder, pid, file.fileno())
@@ -87,57 +80,45 @@ def run(transcript: Transcript) -> CommandOutput:
             ended = child.wait(LIMIT_S)
         finally:
             child.end()
-            _end_strays(folder)
+            # End what is left in other groups of processes: `timeout` and the jobs of a shell have their own.
+            for work in ROOT.glob("proc/[0-9]*/cwd"):
+                with suppress(OSError):  # another user's, or gone
+                    if work.readlink().is_relative_to(folder):
+                        end_process(int(work.parent.name))
         file.seek(0)
         text = file.read().decode("utf-8", errors="replace")
     lines = [line.expandtabs().rstrip() for line in text.splitlines() if SAYS_NOTHING not in line]
     return CommandOutput(tuple("\n".join(lines).strip("\n").split("\n")), ended.exit_status if ended else None)
 
 
-def _end_strays(folder: Path) -> None:
-    """End what is left of a command in other groups of processes: `timeout` and the jobs of a shell have their own."""
-    for work in ROOT.glob("proc/[0-9]*/cwd"):
-        with suppress(OSError):  # another user's, or gone
-            if work.readlink().is_relative_to(folder):
-                end_process(int(work.parent.name))
-
-
-def version(command: str) -> str | None:
+def _version(command: str) -> str | None:
     """The first line with a digit of what a command says of its version; None where it says none."""
     for option in ("--version", "-V", "-v"):
         with suppress(OSError, subprocess.TimeoutExpired):
             done = run_program([command, option], 10)
             lines = [line.strip() for line in (done.stdout + done.stderr).splitlines()]
-            found = next((line for line in lines if any(map(str.isdigit, line))), None)
-            if done.returncode == 0 and found:
-                return found
+            version = next((line for line in lines if any(map(str.isdigit, line))), None)
+            if done.returncode == 0 and version:
+                return version
     return None
 
 
-def faults(transcript: Transcript, printed: CommandOutput) -> list[str]:
+def faults(transcript: transcripts.Transcript, printed: CommandOutput) -> list[str]:
     """Why an output cannot be shown, in words; empty where it can."""
-    found = [f"does not show {pattern}" for pattern in transcript.missing_from(printed.output)]
-    if printed.exit_status is None:
-        found.append(f"did not end within {LIMIT_S:.0f} s")
-    if printed.exit_status in CALLED_WRONGLY:
-        found.append(f"ended with exit status {printed.exit_status}, as a command does that was called wrongly")
-    if len(printed.output) > MOST_LINES:
-        found.append(f"prints {len(printed.output)} lines; expected at most {MOST_LINES}")
-    if (widest := max(map(len, printed.output))) > MOST_COLUMNS:
-        found.append(f"prints a line of {widest} columns; expected at most {MOST_COLUMNS}")
-    if any(map(FORBIDDEN_TEXT.search, printed.output)):
-        found.append("prints control characters")
-    for place in (str(PACKAGE.parents[1]), sys.prefix, WORK_PREFIX):
-        found += [f"prints `{place}`, a path of this machine"] * any(place in line for line in printed.output)
-    return found
-
-
-def _is_met(need: str) -> bool:
-    if need == ROOT_NEED:  # that may trace: root of a container is root of little
-        return os.geteuid() == 0 and may_trace(ROOT) and tracefs_missing(ROOT) is None
-    if need == TRACEFS_NEED:
-        return tracefs_missing(ROOT) is None
-    return need == OWN or shutil.which(need) is not None
+    lines, status, widest = printed.output, printed.exit_status, max(map(len, printed.output))
+    paths = (str(PACKAGE.parents[1]), sys.prefix, WORK_PREFIX)
+    by_rule = {
+        f"did not end within {LIMIT_S:.0f} s": status is None,
+        f"ended with exit status {status}, as a command does that was called wrongly": status in CALLED_WRONGLY,
+        f"prints {len(lines)} lines; expected at most {transcripts.MOST_LINES}": len(lines) > transcripts.MOST_LINES,
+        f"prints a line of {widest} columns; expected at most {transcripts.MOST_COLUMNS}": (
+            widest > transcripts.MOST_COLUMNS
+        ),
+        "prints control characters": any(map(FORBIDDEN_TEXT.search, lines)),
+        **{f"prints `{path}`, a path of this machine": any(path in line for line in lines) for path in paths},
+    }
+    not_shown = [f"does not show {pattern}" for pattern in transcript.missing_from(lines)]
+    return [*not_shown, *(fault for fault, is_broken in by_rule.items() if is_broken)]
 
 
 @contextmanager
@@ -154,7 +135,7 @@ def _folder() -> Iterator[Path]:
 
 
 @contextmanager
-def _beside(transcript: Transcript, folder: Path) -> Iterator[int | None]:
+def _beside(transcript: transcripts.Transcript, folder: Path) -> Iterator[int | None]:
     """The process id of what runs meanwhile; None where nothing does."""
     if transcript.beside is None:
         yield None
@@ -187,8 +168,6 @@ def _start(command: str, folder: Path, pid: int | None, output: int) -> Child:
     )
 
 
-SUFFIX = ".bt"
-
 ONCE = frozenset({"begin", "end"})
 """Kinds that fire at the start or the end of the tool, and never for an event."""
 
@@ -198,37 +177,34 @@ def renewed(data: DataFolder, scripts: Path | None, version: str | None) -> Iter
 
     Raises: BadData; HostNotReady where a package is not installed; UsageError where the folder has other tools.
     """
-    for path in tool_files(data):
-        package, problems = read_tools(path, data.relative(path))
+    for path in transcripts.tool_files(data):
+        package, problems = transcripts.read_tools(path, data.relative(path))
         if package is None:
             raise BadData(problems)
         if package.scripts is not None:
             package = with_scripts(package, scripts or Path(package.scripts), version or installed_version(package))
-        yield path, written(package)
+        yield path, transcripts.written(package)
 
 
-def with_scripts(package: ToolPackage, folder: Path, version: str) -> ToolPackage:
+def with_scripts(package: transcripts.ToolPackage, folder: Path, version: str) -> transcripts.ToolPackage:
     """The document with the probes of the scripts in `folder`. Raises: UsageError."""
-    found = {path.name: path for path in sorted(folder.glob(f"*{SUFFIX}"))}
-    described = {tool.name for tool in package.tools}
-    if unlike := sorted(found.keys() ^ described):
+    scripts = {path.name for path in folder.glob("*.bt")}
+    if unlike := sorted(scripts ^ {tool.name for tool in package.tools}):
         raise UsageError(
             f"{folder} and the document of {package.package} differ in {', '.join(unlike)}. Expected the same tools: "
             "add a [[tools]] with name, answers and event for a new one, remove one that is gone."
         )
-    tools = tuple(
-        tool.model_copy(update={"probes": probes_of(found[tool.name].read_text(encoding="utf-8"))})
-        for tool in package.tools
-    )
+    texts = ((tool, (folder / tool.name).read_text(encoding="utf-8")) for tool in package.tools)
+    tools = tuple(tool.model_copy(update={"probes": _probes(text)}) for tool, text in texts)
     return package.model_copy(update={"tools": tools, "version": version})
 
 
-def probes_of(text: str) -> tuple[ToolProbes, ...]:
+def _probes(text: str) -> tuple[transcripts.ToolProbes, ...]:
     """The probes of a script, in groups that do the same, in its order. Raises: ScriptError."""
     fired = (probe for probe in read_script(text).probes if probe.kind not in ONCE)
     groups = grouped_by(fired, attrgetter("kind", "actions", "has_filter", "timing", "unknown"))
     return tuple(
-        ToolProbes(
+        transcripts.ToolProbes(
             attach=tuple(one.attach for one in probes),
             kind=kind,
             actions=actions,
@@ -240,17 +216,13 @@ def probes_of(text: str) -> tuple[ToolProbes, ...]:
     )
 
 
-def installed_version(package: ToolPackage) -> str:
+def installed_version(package: transcripts.ToolPackage) -> str:
     """The version of Debian's package here. Raises: HostNotReady where it is not installed."""
-    command = ["dpkg-query", "--show", "--showformat", "${Version}", package.package]
-    try:
-        done = run_program(command, None)
-    except FileNotFoundError:
-        done = None
-    if done is None or done.returncode or not done.stdout:
-        msg = f"{package.package}: not installed here. Install it, or give --scripts FOLDER and --version."
-        raise HostNotReady(msg)
-    return done.stdout
+    with suppress(FileNotFoundError):
+        done = run_program(["dpkg-query", "--show", "--showformat", "${Version}", package.package], None)
+        if done.returncode == 0 and done.stdout:
+            return done.stdout
+    raise HostNotReady(f"{package.package}: not installed here. Install it, or give --scripts FOLDER and --version.")
 
 
 def run_all(data: DataFolder, ids: Sequence[str], *, write: bool) -> int:
@@ -258,37 +230,34 @@ def run_all(data: DataFolder, ids: Sequence[str], *, write: bool) -> int:
     mount_for_our_time()
     folder = data.root / "transcripts"  # of commands of a shell
     demand([folder, *walk(folder)] if folder.is_dir() else (), MAKE_OURS, data.root)
-    shown, problems = read_transcripts(data)
+    shown, problems = transcripts.read_transcripts(data)
     if problems:
         raise BadData(problems)
-    found = {one.transcript.id: one.transcript for one in shown}
-    if unknown := [one for one in ids if one not in found]:
-        raise UsageError(f"{', '.join(unknown)}: no transcript. Expected some of {', '.join(found)}.")
-    wanted = [found[one] for one in ids] if ids else list(found.values())
-    failed = [one.id for place, one in enumerate(wanted, 1) if not _one(data, one, f"{place}/{len(wanted)}", write)]
-    output.say(f"{len(wanted) - len(failed)} of {len(wanted)} {'recorded' if write else 'as they should be'}")
-    return 1 if failed else 0
+    known = {one.transcript.id: one.transcript for one in shown}
+    if unknown := [one for one in ids if one not in known]:
+        raise UsageError(f"{', '.join(unknown)}: no transcript. Expected some of {', '.join(known)}.")
+    wanted = [known[one] for one in ids or known]
+    count = 0
+    for place, one in enumerate(wanted, 1):
+        if lacking := unmet(one):
+            output.say(f"{place}/{len(wanted)} {one.id}: cannot be run here, which lacks {', '.join(lacking)}")
+            continue
+        output.say(f"{place}/{len(wanted)} {one.id}")
+        printed = run(one)
+        wrong = [*faults(one, printed), *_private(printed)]
+        count += not wrong
+        if write and not wrong:
+            write_document(transcripts.recorded_file(data, one.id), _recorded(one, printed))
+            continue
+        output.product("\n".join((f"$ {one.run}", *printed.output)))
+        for fault in wrong:
+            output.say(f"{one.id}: {fault}")
+    output.say(f"{count} of {len(wanted)} {'recorded' if write else 'as they should be'}")
+    return 0 if count == len(wanted) else 1
 
 
-def _one(data: DataFolder, one: Transcript, place: str, write: bool) -> bool:  # noqa: FBT001
-    if lacking := unmet(one):
-        output.say(f"{place} {one.id}: cannot be run here, which lacks {', '.join(lacking)}")
-        return False
-    output.say(f"{place} {one.id}")
-    printed = run(one)
-    wrong = [*faults(one, printed), *_private(printed)]
-    if write and not wrong:
-        write_document(recorded_file(data, one.id), recorded(one, printed))
-        return True
-    output.product("\n".join((f"$ {one.run}", *printed.output)))
-    for fault in wrong:
-        output.say(f"{one.id}: {fault}")
-    return not wrong
-
-
-def recorded(one: Transcript, printed: CommandOutput) -> Recorded:
-    """The record of an output that was made here and now."""
-    return Recorded(
+def _recorded(one: transcripts.Transcript, printed: CommandOutput) -> transcripts.Recorded:
+    return transcripts.Recorded(
         id=one.id,
         run=one.run,
         beside=one.beside,
@@ -296,14 +265,15 @@ def recorded(one: Transcript, printed: CommandOutput) -> Recorded:
         exit_status=printed.exit_status or 0,
         machine=collect.collect_machine().id,
         kernel=collect.collect_system(None).kernel_release,
-        versions={need: found for need in one.needs if need not in NO_COMMANDS and (found := version(need))},
+        versions={
+            need: found for need in one.needs if need not in transcripts.NO_COMMANDS and (found := _version(need))
+        },
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
     )
 
 
 def _private(printed: CommandOutput) -> Iterator[str]:
-    """What would tell whose machine it is."""
     patterns = [*((f"this machine's {mark.kind}", mark.pattern()) for mark in marks_of_host()), *FORMS]
     for kind, pattern in patterns:
-        if found := next(filter(None, map(pattern.search, printed.output)), None):
-            yield f"prints `{found[0]}`, {kind}"
+        if match := next(filter(None, map(pattern.search, printed.output)), None):
+            yield f"prints `{match[0]}`, {kind}"

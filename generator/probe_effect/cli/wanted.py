@@ -1,10 +1,10 @@
-"""`probe-effect doctor`, `suites` and `wanted`: what this machine can measure, and what the site lacks.
+"""`probe-effect doctor`, `suites`, `wanted` and `lend`: what this machine can measure, and what the site lacks.
 
-The JSON has `machines`: `machine`, `cases`, `first` and `suite` of each kind that lacks cases; `kernels`; `uncounted`;
-and `here`: each suite that this machine can measure as `numbers/wanted.py` has it, the most wanted first.
+The JSON of `wanted` has `machines`: `machine`, `cases`, `first` and `suite` of each kind that lacks cases. It also has
+`kernels`, `uncounted`, and `here`: each suite that this machine can measure, the most wanted first.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from probe_effect.cli import output
-from probe_effect.cli.data_options import data_folder, data_option
+from probe_effect.cli.data_options import AUTHORS, PATH, credited, data_folder, data_option, results_folder
 from probe_effect.cli.tables import show_section, show_table
 from probe_effect.guests.debian import ARCHITECTURES, DEFAULT
 
 if TYPE_CHECKING:
-    from probe_effect.numbers.wanted import SuiteTurn
     from probe_effect.store.suite_file import Suite
 
 
@@ -36,9 +35,9 @@ def doctor(*, for_good: bool, vm: str | None, arch: str, data_path: Path | None,
     Exit status 3 when it can measure nothing.
     """
     if vm is not None:
-        from probe_effect.cli import doctor_vm
+        from probe_effect.cli.doctor_run import try_mechanisms
 
-        doctor_vm.run(vm, arch, output_format)
+        try_mechanisms(vm, arch, output_format)
         return
     data = data_folder(data_path, may_be_new=True)
 
@@ -84,12 +83,10 @@ def _rows(folder: Path, suite: "Suite", absent: Mapping[str, str | None]) -> lis
     from probe_effect.store.suite_file import script_paths
     from probe_effect.tracers.tool import known_tracers
 
-    here = architecture()
     rows: list[dict[str, Any]] = []
     for case in suite.cases:
-        elsewhere = (
-            None if case.is_of(here) else f"only {' and '.join(map(names.architecture, case.architectures))} has it"
-        )
+        its = " and ".join(map(names.architecture, case.architectures))
+        elsewhere = None if case.is_of(architecture()) else f"only {its} has it"
         for tracer in known_tracers().values():
             if scripts := script_paths(folder, suite, case.id, tracer.tool):
                 reasons = (elsewhere, absent[tracer.id], *(tracer.missing(need) for need in case.needs))
@@ -97,9 +94,6 @@ def _rows(folder: Path, suite: "Suite", absent: Mapping[str, str | None]) -> lis
                 named = {"suite": suite.id, "case": case.id, "tracer": tracer.id}
                 rows.append({**named, "levels": tuple(chain.from_iterable(scripts.values())), "missing": missing})
     return rows
-
-
-MINUTE_S = 60
 
 
 @click.command()
@@ -110,7 +104,7 @@ def wanted(*, minutes: int | None, data_path: Path | None, output_format: str) -
     """Say which machines, kernels and cases nobody has measured, and what to measure first here."""
     data = data_folder(data_path, only_asks=True)
 
-    from probe_effect.cli.doctor_run import known_numbers, turns_here, works_here
+    from probe_effect.cli.doctor_run import MINUTE_S, known_numbers, show_turns, turns_here, works_here
     from probe_effect.host.kernel import mount_for_our_time
     from probe_effect.numbers.wanted import fitted, lacking, uncounted, untimed_kernels
 
@@ -134,14 +128,40 @@ def wanted(*, minutes: int | None, data_path: Path | None, output_format: str) -
     show_turns("This machine, the most wanted first", turns)
 
 
-def show_turns(title: str, turns: "Iterable[SuiteTurn]", *, aside: bool = False) -> None:
-    """Each suite with how long it takes, and what is new in it."""
-    show_section(title, map(_row, turns), aside=aside)
+@click.command()
+@click.option("--minutes", type=click.IntRange(1, 10_000), default=60, show_default=True, help="How long, about.")
+@click.option("--yes", is_flag=True, help="Ask nothing.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@click.option("--quiet-machine", "is_quiet", is_flag=True, help="Set governor and turbo, and put them back at the end.")
+@click.option("--restore", is_flag=True, help="Only put back what a killed `lend --quiet-machine` has set.")
+@click.option("--out", type=PATH, help="Folder for results. [default: results/ of the data]")
+@click.option("--name", help="Name to credit in the submission.")
+@click.option("--url", help="Web address to credit, starting with https://.")
+@click.option("--provenance", type=click.Choice(AUTHORS), default="third-party", help="Who runs it.")
+@data_option
+def lend(
+    *,
+    minutes: int,
+    yes: bool,
+    dry_run: bool,
+    is_quiet: bool,
+    restore: bool,
+    out: Path | None,
+    data_path: Path | None,
+    **credit: str | None,
+) -> None:
+    """Lend this machine for MINUTES: measure what the site lacks most, check it, and say how to send it.
 
+    Continues what an earlier `lend` began. Sets nothing on the machine unless --quiet-machine is given.
+    """
+    data = data_folder(data_path, may_be_new=True)
+    results = results_folder(out, data_path, data)
+    credited(credit["name"], credit["url"])
 
-def _row(one: "SuiteTurn") -> tuple[str, ...]:
-    how = f"{one.blocks} blocks{', quick' if one.is_quick else ''}"
-    first = f", {len(one.first)} that no machine has" if one.first else ""
-    new = f"{len(one.own)} new on such a machine{first}" if one.own else "such a machine has all of them"
-    cases = f"{one.cases} case{'s' if one.cases > 1 else ''}"
-    return one.suite, f"{max(1, round(one.takes_s / MINUTE_S))} min, {how}", f"{cases}, {new}"
+    from probe_effect.cli.lend_run import run
+    from probe_effect.measure.interrupt import put_back
+
+    put_back(output.say)
+    if not restore:
+        words = [word for name, value in credit.items() if value for word in (f"--{name}", value)]
+        run(data, results, minutes, words, yes=yes, dry_run=dry_run, is_quiet=is_quiet)

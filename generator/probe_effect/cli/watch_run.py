@@ -22,9 +22,8 @@ from probe_effect.advising.result import TrialResult, predicted, trial_csv, tria
 from probe_effect.advising.runs import CommandTrial, TrialRun, TrialSettings
 from probe_effect.advising.watched import TracingCost, Watched, probe_costs, total, watch_json
 from probe_effect.cli import output
-from probe_effect.cli.advice_output import show_quota
 from probe_effect.cli.measure_display import show_leftovers, time_left
-from probe_effect.cli.tables import console, show_table, table_of
+from probe_effect.cli.tables import console, show_quota, show_table, table_of
 from probe_effect.host.compilers import own_cache
 from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.host.load import throttled_since, throttlings
@@ -33,14 +32,9 @@ from probe_effect.live.loaded import RunStatistics
 from probe_effect.live.places import Place
 from probe_effect.measure.interrupt import Interrupted, interruptible
 from probe_effect.measure.submission import hand_to_sudo_user
-from probe_effect.model import HostNotReady, ProbeEffectError
+from probe_effect.model import INTERRUPTED, HostNotReady, ProbeEffectError
 from probe_effect.store.places import DataFolder
 from probe_effect.store.tables import printable
-
-LABELS = ("What", "Type", "Held by", "Attached to")
-VALUES = ("Events", "Program", "Probe, each event", "Probe", "Together")
-MOST_PLACES = 1
-"""More are told by their number."""
 
 MOST_LETTERS = 44
 MOST_ROWS = 25
@@ -69,20 +63,16 @@ def run(
         elif is_once:
             console().print(_shown(next(looks), costs.machines))
         else:
-            with contextlib.suppress(KeyboardInterrupt):  # how one leaves it
-                _go_on((_shown(watched, costs.machines) for watched in looks), seconds)
-
-
-def _go_on(looks: Iterable[RenderableType], seconds: float) -> None:
-    """Show each look in place of the one before on a terminal, and below it in a pipe."""
-    own = console()
-    if not own.is_terminal:
-        for shown in looks:
-            own.print(shown, "")
-        return
-    with Live(Text(f"watching for {seconds:g} s"), console=own, auto_refresh=False) as live:
-        for shown in looks:
-            live.update(shown, refresh=True)
+            # On a terminal each look is in place of the one before, and in a pipe below it.
+            own = console()
+            wait = Text(f"watching for {seconds:g} s")
+            live = Live(wait, console=own, auto_refresh=False) if own.is_terminal else None
+            with contextlib.suppress(KeyboardInterrupt), live or contextlib.nullcontext():  # how one leaves it
+                for watched in looks:
+                    if live:
+                        live.update(_shown(watched, costs.machines), refresh=True)
+                    else:
+                        own.print(_shown(watched, costs.machines), "")
 
 
 def _shown(watched: Watched, machines: Sequence[str]) -> RenderableType:
@@ -90,11 +80,10 @@ def _shown(watched: Watched, machines: Sequence[str]) -> RenderableType:
         return Text(
             "Nothing traces here: no BPF program is loaded, ftrace is off, nobody holds perf events or ptraces."
         )
-    return Group(
-        table_of(LABELS, VALUES, map(_row, watched.costs[:MOST_ROWS]), ["Remarks"]),
-        Text(""),
-        *(Text(line) for line in summary(watched, machines)),
-    )
+    labels = ("What", "Type", "Held by", "Attached to")
+    values = ("Events", "Program", "Probe, each event", "Probe", "Together")
+    table = table_of(labels, values, map(_row, watched.costs[:MOST_ROWS]), ["Remarks"])
+    return Group(table, Text(""), *(Text(line) for line in summary(watched, machines)))
 
 
 def summary(watched: Watched, machines: Sequence[str]) -> list[str]:
@@ -104,32 +93,34 @@ def summary(watched: Watched, machines: Sequence[str]) -> list[str]:
     taken_from = list(dict.fromkeys(one.machine for one in costs if one.machine))
     rest_cpu = _percent(total(one.cpu_s_per_s for one in rest))
     added = watched.statistics_s_per_s
+    statistics = "The statistics had been switched on before, and stay on."
+    if added is not None:
+        statistics = f"The statistics themselves cost {units.percent(added)} of a CPU while this looks."
+    why_none = "no measured machine may be compared with this one; name one with --machine"
+    origin = f"No costs of probes: {'none is attached that was measured' if machines else why_none}."
+    if taken_from:
+        origin = f"Costs of probes are those of {', '.join(taken_from)}."
     return [
         *([f"Not shown: {len(rest)} more, which take {rest_cpu} of a CPU."] if rest else []),
         f"Together {_percent(watched.cpu_s_per_s)} of a CPU.",
         f"In programs, as the kernel's statistics see it: {units.percent(watched.program_s_per_s or 0.0)}.",
         f"In the probes themselves, which they cannot see: {_percent(watched.probe_s_per_s)}.",
         *([f"Not in it: {unknown_ones} of {len(costs)}, for the reason beside each."] if unknown_ones else []),
-        f"The statistics themselves cost {units.percent(added)} of a CPU while this looks."
-        if added is not None
-        else "The statistics had been switched on before, and stay on.",
-        f"Costs of probes are those of {', '.join(taken_from)}."
-        if taken_from
-        else "No costs of probes: " + ("none is attached that was measured." if machines else NO_MACHINE),
+        statistics,
+        origin,
     ]
 
 
-NO_MACHINE = "no measured machine may be compared with this one; name one with --machine."
-
-
 def _row(one: TracingCost) -> tuple[str, ...]:
-    active = one.active
-    loaded = active.loaded
+    active, loaded = one.active, one.active.loaded
+    # The first attach point, and how many more there are.
+    attached = [_attach_point(place) for place in loaded.places[:1]]
+    more = len(loaded.places) - len(attached) + loaded.others
     cells = (
         f"{loaded.name} #{loaded.id}" if loaded.id is not None else loaded.name,
         f"{loaded.sort} {loaded.kind}" if loaded.kind != loaded.sort else loaded.kind,
         ", ".join(f"{owner.comm} ({owner.pid})" for owner in loaded.owners) or units.MISSING,
-        where(loaded.places, loaded.others),
+        ", ".join([*attached, *([f"{more} more"] if more else [])]) or units.MISSING,
     )
     return (
         *(printable(cell, MOST_LETTERS - 1) for cell in cells),
@@ -142,22 +133,10 @@ def _row(one: TracingCost) -> tuple[str, ...]:
     )
 
 
-def where(places: Sequence[Place], others: int) -> str:
-    """The first places, and how many more there are."""
-    named = [_place(place) for place in places[:MOST_PLACES]]
-    more = len(places) - len(named) + others
-    return ", ".join([*named, *([f"{more} more"] if more else [])]) or units.MISSING
-
-
-def _place(place: Place) -> str:
+def _attach_point(place: Place) -> str:
     if place.offset is None or place.path is None:
         return f"{place.kind} {place.name}" if place.kind != place.name else place.name
     return f"{place.kind} {place.path.name}+{place.offset:#x}"
-
-
-WIDTH = 79
-INTERRUPTED = 130
-HEADS = ("CPU time", "wall time", "tracer's CPU", "events", "lost")
 
 
 def run_trial(settings: TrialSettings, data: DataFolder, output_format: str, plot: Path | None) -> int:
@@ -225,6 +204,6 @@ def _show(result: TrialResult, journal: Path, output_format: str) -> None:
     else:
         warnings = (f"Warning: {warning}" for warning in result.warnings())
         for sentence in (*result.sentences(), *warnings):
-            output.product(textwrap.fill(sentence, WIDTH, subsequent_indent="  ", break_on_hyphens=False))
-        show_table(("median",), HEADS, result.rows())
+            output.product(textwrap.fill(sentence, 79, subsequent_indent="  ", break_on_hyphens=False))
+        show_table(("median",), ("CPU time", "wall time", "tracer's CPU", "events", "lost"), result.rows())
         output.product(f"CPU time is that of all processes, by {result.way}. Every run is in\n{journal}")
