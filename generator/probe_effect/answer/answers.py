@@ -72,7 +72,7 @@ def _of_case(found: Evidence, case: str, tracer: str, machine: str | None) -> st
     question = Question(probes=(ProbeQuestion(case, 0.0),))
     told = _by_tracer(
         (tracer, machine)
-        for machine in (found.machines if found.counts.get(case) else ())
+        for machine in (found.machines if found.counts_of(case) else ())
         for tracer in found.by_tracer(machine)
         if any(row.basis == "estimated" for row in rows_of(of_machine(found, machine, tracer), question))
     )

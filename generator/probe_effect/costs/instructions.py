@@ -153,7 +153,7 @@ def exceptions_of(case: Case, number: Number, mechanism: str | None = None) -> t
 
 def recorded(found: Evidence) -> Iterator[RecordedClasses]:
     """Everything that was recorded of counts on the architectures of machines with costs."""
-    for one in (one for counts in found.counts.values() for one in counts):
+    for one in (one for case in found.case_of for one in found.counts_of(case)):
         case, own = found.case_of[one.case], one.submission
         path = paths_of(own).get(Key(one.case, one.tracer, None))
         if path is not None and path.total.instructions > 0:
