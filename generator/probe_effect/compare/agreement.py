@@ -31,8 +31,7 @@ class Pairing(NamedTuple):
 class Order(NamedTuple):
     """Whether a machine with a tracer orders the cases as a source does on one of its platforms.
 
-    `published`: how many costs above 0 the source prints there; `pairings`: those that were measured, one a case;
-    `correlation` is None where they are too few, or all alike.
+    `published`: how many costs above 0 the source prints there; `pairings`: those that were measured, one a case.
     """
 
     platform: str
@@ -44,8 +43,7 @@ class Order(NamedTuple):
 class CountedOrder(NamedTuple):
     """The order of the counts of a column against that of a source on one of its platforms.
 
-    `pairings`: published ns per event and counted instructions per event, one a case; `correlation` is None where they
-    are too few, or all alike.
+    `pairings`: published ns per event and counted instructions per event, one a case.
     """
 
     source: PublishedSource

@@ -159,8 +159,8 @@ class Half(NamedTuple):
 class Compared:
     """Two sides by name, `second_words` as a sentence has the second (`on B`), and what was found.
 
-    `absences`: what only the first side has a number of, and why the second has none. `of`: whose two tracers are the
-    sides; None where the sides are submissions or machines.
+    `absences`: what only the first side has a number of, and why the second has none. `of`: whose two tracers the sides
+    are; None where they are submissions or machines.
     """
 
     first: str

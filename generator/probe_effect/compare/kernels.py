@@ -120,10 +120,7 @@ def matrix(
     *,
     of: Mapping[str, Sequence[str]] | None = None,
 ) -> Matrix:
-    """The matrix of a suite, of one of its cases, or `of` some cases of tracers; a cell is the current number there.
-
-    Two machines can have one kernel release, and two ids one version of a tool: its release's own, and one beside it.
-    """
+    """The matrix of a suite, of one of its cases, or `of` some cases of tracers; a cell is the current number there."""
     numbers = (
         one
         for submission in counted(catalogue, narrow=of is not None)
@@ -285,10 +282,7 @@ def share(one: Number) -> float:
 
 
 def beside(found: Sequence[Matrix]) -> list[ArchitecturePair]:
-    """Each two architectures in each suite that both have counts of: where they have most cases in common.
-
-    Of places with as many, the newest kernel and then the first tracer.
-    """
+    """Each two architectures in each suite, on the newest kernel and with the tracer that have most cases in common."""
     made = []
     for pair in combinations(found, 2):
         if pair[0].suite is pair[1].suite:

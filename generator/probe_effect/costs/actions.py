@@ -107,10 +107,7 @@ class Differences:
         self._known: dict[tuple[str, str], Sum | None] = {}
 
     def of(self, action: str, other: str) -> Sum | None:
-        """The narrowest measured difference of two actions, ns an event; None where nothing tells it.
-
-        Over a third action where no place has both.
-        """
+        """The narrowest measured difference of two actions, ns an event, over a third one where no place has both."""
         if action == other:
             return Sum()
         known = self._measured.get(action, {})

@@ -291,10 +291,7 @@ class Evidence:
 
 
 def evidence(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSource]] | None = None) -> Evidence:
-    """The costs of a catalogue that guidance may use, gathered once of each catalogue.
-
-    `sources`: what reads the published ones, where the catalogue was read without them.
-    """
+    """The costs of a catalogue that guidance may use, gathered once; `sources` reads the published ones it lacks."""
     if evidence not in catalogue.worked_out:
         catalogue.worked_out[evidence] = Evidence(
             tuple(folder.suite for folder in catalogue.suites),

@@ -47,7 +47,7 @@ cycles (https://en.wikipedia.org/wiki/Branch_predictor), in which a kernel execu
 """
 
 UNTIMED_PROBES, UNTIMED_ACTIONS = {SAMPLED, "audit"}, {"print"}
-"""Counts of which no time is made: a sample is an interrupt above all, no machine has timed auditing, and of an event
+"""Counts of which no time is made: a sample is an interrupt above all, and no machine has timed auditing. Of an event
 that is printed the tracer's reader is counted too, which on hardware runs beside it on another CPU.
 """
 
@@ -179,10 +179,7 @@ def _reaching(ratio: Estimate) -> Estimate:
 
 @once
 def models(found: Evidence) -> Models:
-    """The models of all machines with enough cases that have a count and a time, kept from run to run.
-
-    The interval of any estimate is from the models of all machines.
-    """
+    """The models of all machines with enough cases that have a count and a time, kept from run to run."""
     by_machine = {}
     for machine, (instruction_ns, breakpoint_ns, step_ns), fitted in _kept(found)[1]:
         calibrations = tuple(map(Calibration._make, fitted))

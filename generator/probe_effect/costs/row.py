@@ -101,10 +101,7 @@ class Contention(NamedTuple):
 
 
 class RatePoint(NamedTuple):
-    """The slowdown measured at a rate of untraced running time, events/s, beside rate x cost; both as ratios.
-
-    `holds`: whether their intervals overlap.
-    """
+    """The slowdown measured at a rate of untraced running time beside rate x cost, and whether they overlap."""
 
     rate_hz: float
     measured: Estimate
@@ -132,10 +129,7 @@ def contention(found: Evidence, machine: str, tracer: str, case: str) -> list[Co
 
 
 def nearest(factors: list[Contention], threads: int) -> Contention | None:
-    """The factor for the fewest measured threads that are no fewer than `threads`, or else for the most measured.
-
-    None for one thread, and where nothing was measured.
-    """
+    """The factor for the fewest measured threads that are no fewer than asked, else for the most; None for one."""
     if threads == 1 or not factors:
         return None
     return next((one for one in factors if one.threads >= threads), factors[-1])
@@ -224,8 +218,8 @@ class CostRow:
 
     `name`: its case, or its probe and action in words; `title` is what the case is called. `cost`: ns an event, with
     contention in it and with what the system calls pay that one event comes with; `path` tells how many those are. It
-    is that of the measurements `added`, less those of `less`; where it is `estimated`, the estimate from instructions
-    of `counted` is added, by the model of the cases `calibrated`; where it is `published`, it is what others `printed`.
+    is that of the measurements `added`, less those of `less`. Where it is `estimated`, the estimate from instructions of
+    `counted` is added, by the model of the cases `calibrated`. Where it is `published`, it is what others `printed`.
     `hardware`: what others measured without the hypervisor that the cost includes. `note`: what was assumed, in
     sentences. `machines`: those whose range the cost is, the median one first, whose row it is otherwise. `stops`:
     whether the tool stops the program by its own clock. `mechanism`: what the kernel does at the probe. `order`: of how
@@ -347,10 +341,7 @@ def of_any(rows: Sequence[CostRow]) -> CostRow | None:
 
 
 def for_next_run(row: CostRow, share: float | None) -> CostRow:
-    """A row of measurements with the interval of the next run, from that of the runs that it is of.
-
-    `share`: the standard deviation between runs (`numbers.index`); None where that is not known.
-    """
+    """A row of measurements with the interval of the next run; `share` is the standard deviation between runs."""
     is_lent = any(is_hosted(one.submission.machine) for one in row.sources)
     if share is None or is_lent or not row.is_measured:
         return row

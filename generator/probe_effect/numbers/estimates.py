@@ -73,10 +73,7 @@ def estimate(differences: Floats) -> Estimate:
 
 
 def noise_floor(differences: Floats) -> float | None:
-    """The largest difference that baseline against baseline leaves possible; None below `MIN_BLOCKS`.
-
-    The differences are (n,) float64, ns per event: first baseline minus second, one per block.
-    """
+    """The largest difference that baseline minus baseline, (n,) float64, leaves possible; None below `MIN_BLOCKS`."""
     if len(differences) == 0:
         return None
     _, low, high = estimate(differences)
@@ -84,10 +81,7 @@ def noise_floor(differences: Floats) -> float | None:
 
 
 def equal_runs(differences: Floats) -> float | None:
-    """How far two single equal runs are apart, in 95 % of such pairs or more; None below `MIN_BLOCKS`.
-
-    The differences are those of `noise_floor`; of few pairs it is the largest.
-    """
+    """How far two single equal runs are apart in 95 % of such pairs, as of `noise_floor`; None below `MIN_BLOCKS`."""
     if len(differences) < MIN_BLOCKS:
         return None
     return float(np.quantile(np.abs(differences), 0.95, method="higher"))
@@ -336,7 +330,7 @@ def next_ratio(ratios: Sequence[MeasuredRatio], share: float) -> Estimate:
     """The median of the next true ratio, with ends between which it is with a probability of `share`.
 
     The random-effects model of meta-analysis (DerSimonian and Laird, Controlled Clinical Trials 7 (1986), 177-188) for
-    ratios that errors may make 0 or negative: logarithms of true ratios are normal, and each measured ratio is normal
+    ratios that errors may make 0 or negative. Logarithms of true ratios are normal, and each measured ratio is normal
     around its true one. All medians and widths of the grid are equally likely beforehand, and the result is the
     predictive distribution over them (Higgins, Thompson and Spiegelhalter, Journal of the Royal Statistical Society A
     172 (2009), 137-159). So nothing is selected by its outcome. Of no ratios it is as wide as the grid.

@@ -119,7 +119,6 @@ def likeness(given: Facts, other: Facts) -> Likeness:
 
 
 def _apart(given: Facts, other: Facts) -> tuple[str, ...]:
-    """Why the times of two machines may not be compared."""
     pairs = ((other.tier, given.tier), (architecture(other.architecture), architecture(given.architecture)))
     return tuple(f"{its}, not {own}" for its, own in pairs if its != own)
 
@@ -209,10 +208,7 @@ def home_machine(numbers: Numbers) -> str | None:
 
 
 def representative(submissions: Sequence[Submission]) -> Submission:
-    """Of submissions, newest first, the least disturbed; of equals the one with the lowest noise floor, in ns.
-
-    Of these it is the one with most blocks.
-    """
+    """Of submissions, newest first, the least disturbed; of equals that of the lowest noise floor, then most blocks."""
 
     def noise(one: Submission) -> tuple[tuple[bool, bool, bool, bool], float]:
         return _disturbed(one), math.inf if one.noise_floor_ns is None else one.noise_floor_ns
@@ -270,10 +266,7 @@ def shown(of_case: Sequence[Number], numbers: Numbers, most: int = MOST_MACHINES
 
 
 def select(machines: Mapping[str, Iterable[Submission]], home: str | None, most: int = MOST_MACHINES) -> list[str]:
-    """Up to `most` machines: `home`, then the best graded of each kind, then of the rest the best graded.
-
-    Of equals the one that ran last comes first.
-    """
+    """Up to `most` machines: `home`, the best graded of each kind, and of the rest; of equals the one that ran last."""
     if len(machines) <= most:
         return sorted(machines, key=lambda machine: machine != home)
     newest_first = {

@@ -97,7 +97,7 @@ def slowdown_at(cost: Estimate, rate_hz: float) -> Estimate:
 def threshold(cost: Estimate, percent: float, *, stops: bool = False) -> Estimate | None:
     """The rate in events/s at which slowdown reaches `percent`; None for a cost that is not above 0.
 
-    A cost whose interval touches 0 has no upper end: no rate would be too high. `stops`: as `ThreadLoad` has it.
+    A cost whose interval touches 0 has no upper end. `stops`: as `ThreadLoad` has it.
     """
     if cost.value <= 0:
         return None

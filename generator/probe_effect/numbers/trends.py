@@ -178,8 +178,9 @@ def within_blocks(first: Floats, second: Floats) -> Estimate | None:
 
 
 LEAST_BLOCKS, LEAST_VALUES, LEAST_IN_ROW = 4, 20, 12
-"""The blocks that a row needs, the values that two tables must share, and the values that a row needs to be compared
-alone: of 8 ranks, one pair in 40 320 agrees fully by chance."""
+"""The blocks that a row needs, the values that two tables must share, and those that a row needs to be compared alone.
+Of 8 ranks, one pair in 40 320 agrees fully by chance.
+"""
 
 MOST_CELLS = 1_000_000
 """No honest run has a larger table; a larger one is taken as empty."""
