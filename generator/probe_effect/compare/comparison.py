@@ -6,7 +6,7 @@ the difference and inverts the ratio; nothing else changes.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal, get_args
@@ -181,7 +181,15 @@ def grown(found: Iterable[Comparison], limit_ratio: float) -> list[Comparison]:
 
 def faults(one: Number) -> list[str]:
     """The reasons why a number does not compare, each after its submission and tracer."""
-    return [f"{one.submission.id}, {one.tracer}: {fault}" for fault in _faults(one)]
+    reasons = list(one.faults)
+    if one.is_time:
+        if one.cost is None or one.cost.low is None or one.cost.high is None:
+            reasons.append("too few blocks for an interval")
+        elif one.time.noise_floor_ns is None:
+            reasons.append("no noise floor")
+        if one.has_losses:
+            reasons.append(f"events were lost with {one.tracer}, and a lost event costs less")
+    return [f"{one.submission.id}, {one.tracer}: {reason}" for reason in reasons]
 
 
 def _compare_times(first: Number, second: Number, spread: float | None) -> Comparison:
@@ -274,15 +282,3 @@ def _obstacle(first: Number, second: Number) -> str | None:
     if not first.is_time and first.submission.architecture != second.submission.architecture:
         reasons.add(ANOTHER_ARCHITECTURE)
     return "; ".join(sorted(reasons)) or None
-
-
-def _faults(one: Number) -> Iterator[str]:
-    yield from one.faults
-    if not one.is_time:
-        return
-    if one.cost is None or one.cost.low is None or one.cost.high is None:
-        yield "too few blocks for an interval"
-    elif one.time.noise_floor_ns is None:
-        yield "no noise floor"
-    if one.has_losses:
-        yield f"events were lost with {one.tracer}, and a lost event costs less"

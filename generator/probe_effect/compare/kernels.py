@@ -132,7 +132,12 @@ def matrix(
     places = grouped_by(numbers, lambda one: (row_of(one), column_of(one)))
     cells = {place: best(own) for place, own in places.items()}
     kernels = sorted({column.kernel for _, column in cells}, key=release_order)
-    return Matrix(suite, architecture, _rows(suite, cells), tuple(kernels), _tracers(cells), cells)
+    order = {case.id: place for place, case in enumerate(suite.cases)}
+    rows = sorted(
+        {row for row, _ in cells},
+        key=lambda row: (order.get(row.case, len(order)), row.case, level_order(row.level)),
+    )
+    return Matrix(suite, architecture, tuple(rows), tuple(kernels), _tracers(cells), cells)
 
 
 def matrices_of_case(catalogue: Catalogue, suite: Suite, case_id: str) -> list[Matrix]:
@@ -240,19 +245,11 @@ def threads_of(one: Number) -> int:
     return one.submission.document.machine.threads
 
 
-def _rows(suite: Suite, cells: Iterable[tuple[CountedCase, KernelColumn]]) -> tuple[CountedCase, ...]:
-    rows = {row for row, _ in cells}
-    order = {case.id: place for place, case in enumerate(suite.cases)}
-    return tuple(sorted(rows, key=lambda row: (order.get(row.case, len(order)), row.case, level_order(row.level))))
-
-
 def _tracers(cells: Mapping[tuple[CountedCase, KernelColumn], Number]) -> tuple[str, ...]:
     """The tool with most rows first, and its versions in the order of their numbers."""
     tools = {column.tracer: tool_of(one.tracer) for (_, column), one in cells.items()}
-    rows: dict[str, set[CountedCase]] = {}
-    for row, column in cells:
-        rows.setdefault(tools[column.tracer], set()).add(row)
-    return tuple(sorted(tools, key=lambda one: (-len(rows[tools[one]]), tools[one], release_order(one))))
+    rows = Counter(tool for tool, _ in {(tools[column.tracer], row) for row, column in cells})
+    return tuple(sorted(tools, key=lambda one: (-rows[tools[one]], tools[one], release_order(one))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -218,7 +218,7 @@ class CostRow:
 
     `name`: its case, or its probe and action in words; `title` is what the case is called. `cost`: ns an event, with
     contention in it and with what the system calls pay that one event comes with; `path` tells how many those are. It
-    is that of the measurements `added`, less those of `less`. Where it is `estimated`, the estimate from instructions of
+    is that of the measurements `added`, less those of `less`. Where it is `estimated`, the estimate by instructions of
     `counted` is added, by the model of the cases `calibrated`. Where it is `published`, it is what others `printed`.
     `hardware`: what others measured without the hypervisor that the cost includes. `note`: what was assumed, in
     sentences. `machines`: those whose range the cost is, the median one first, whose row it is otherwise. `stops`:

@@ -15,21 +15,7 @@ from probe_effect.numbers.names import UNKNOWN_EDITION, Edition
 from probe_effect.numbers.published import Recomputed, figure_values, fill, recompute
 from probe_effect.numbers.reading import read_submissions
 from probe_effect.numbers.submission import Submission
-from probe_effect.store.beside_files import (
-    Change,
-    Claim,
-    Explanation,
-    Figure,
-    Reference,
-    SourceFile,
-    changed_ids,
-    read_changes,
-    read_claims,
-    read_explanations,
-    read_figures,
-    read_references,
-    read_source,
-)
+from probe_effect.store import beside_files
 from probe_effect.store.kept import NOWHERE, Kept
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.release_file import Release, data_version, folders_digest, read_releases
@@ -53,12 +39,12 @@ class PublishedSource:
     """A source, and its figures in the order given. Two are the same only if they are one object."""
 
     folder: Path
-    document: SourceFile
-    figures: tuple[Figure, ...]
+    document: beside_files.SourceFile
+    figures: tuple[beside_files.Figure, ...]
 
     @cached_property
     def recomputed(self) -> dict[str, Recomputed]:
-        """Figure id to what its formula gives, where it has one."""
+        """beside_files.Figure id to what its formula gives, where it has one."""
         values = figure_values(self.figures)
         return {one.figure: made for one in self.figures if (made := recompute(one, values))}
 
@@ -114,13 +100,13 @@ class Catalogue:
     withdrawn: tuple[Submission, ...] = ()
     sources: tuple[PublishedSource, ...] = ()
     edition: Edition = UNKNOWN_EDITION
-    changes: tuple[Change, ...] = ()
+    changes: tuple[beside_files.Change, ...] = ()
     releases: tuple[Release, ...] = ()
     tools: tuple[ToolPackage, ...] = ()
     transcripts: tuple[Shown, ...] = ()
-    references: tuple[Reference, ...] = ()
-    explanations: tuple[Explanation, ...] = ()
-    claims: tuple[Claim, ...] = ()
+    references: tuple[beside_files.Reference, ...] = ()
+    explanations: tuple[beside_files.Explanation, ...] = ()
+    claims: tuple[beside_files.Claim, ...] = ()
     mechanisms: tuple[KernelMechanisms, ...] = ()
     kept: Kept = NOWHERE
     worked_out: dict[object, Any] = field(default_factory=dict, init=False, repr=False)
@@ -174,7 +160,9 @@ class Catalogue:
         """Suite id to the suite."""
         return {one.suite.id: one for one in self.suites}
 
-    def published(self, case_id: str, *, are_costs: bool = True) -> Iterator[tuple[PublishedSource, Figure]]:
+    def published(
+        self, case_id: str, *, are_costs: bool = True
+    ) -> Iterator[tuple[PublishedSource, beside_files.Figure]]:
         """Published costs that are mapped to a case; or the figures that are no cost, such as a time to start."""
         for source in self.sources:
             for figure in source.figures:
@@ -201,9 +189,9 @@ def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
             sources=sources,
             tools=tools,
             transcripts=tuple(_sound(read_transcripts(data), problems)),
-            references=_sound(read_references(data), problems),
-            explanations=_sound(read_explanations(data), problems),
-            claims=_sound(read_claims(data), problems),
+            references=_sound(beside_files.read_references(data), problems),
+            explanations=_sound(beside_files.read_explanations(data), problems),
+            claims=_sound(beside_files.read_claims(data), problems),
             mechanisms=_sound(read_mechanisms(data), problems),
             edition=Edition(data_version(data), site),
             releases=tuple(_sound(read_releases(data), problems)),
@@ -227,7 +215,12 @@ def read_packages(data: DataFolder) -> tuple[ToolPackage, ...]:
 
 
 def _read_packages(data: DataFolder, problems: list[Problem]) -> tuple[ToolPackage, ...]:
-    return tuple(filter(None, [_sound(read_tools(path, data.relative(path)), problems) for path in tool_files(data)]))
+    return tuple(
+        filter(
+            None,
+            [_sound(read_tools(path, data.relative(path)), problems) for path in tool_files(data)],
+        )
+    )
 
 
 def read_numbers(data: DataFolder, folders: Sequence[SubmissionFolder] | None = None) -> Catalogue:
@@ -253,9 +246,9 @@ def _read_numbers(
         )
         for one in read
     ]
-    document = _sound(read_changes(data), problems)
+    document = _sound(beside_files.read_changes(data), problems)
     changes = document.changes if document else ()
-    gone = changed_ids(changes, "withdrawn")
+    gone = beside_files.changed_ids(changes, "withdrawn")
     return Catalogue(
         suites=tuple(SuiteFolder(folder, suite) for folder, suite in suites.items() if suite),
         active=tuple(one for one in submissions if one.id not in gone),
@@ -273,8 +266,8 @@ def _sound(read: tuple[T, list[Problem]], problems: list[Problem]) -> T:
 
 def read_published(folder: Path, data: DataFolder, problems: list[Problem]) -> PublishedSource | None:
     """One published source; None, with its problems added to `problems`, when its files are unsound."""
-    document, faults = read_source(folder / "source.toml", data.relative(folder / "source.toml"))
-    figures, more = read_figures(folder / "figures.csv", data.relative(folder / "figures.csv"))
+    document, faults = beside_files.read_source(folder / "source.toml", data.relative(folder / "source.toml"))
+    figures, more = beside_files.read_figures(folder / "figures.csv", data.relative(folder / "figures.csv"))
     problems += [*faults, *more]
     if document is None or more:
         return None

@@ -11,17 +11,7 @@ import numpy as np
 
 from probe_effect import conditions, units
 from probe_effect.model import Estimate, Key, Sample, Status
-from probe_effect.numbers.estimates import (
-    MIN_BLOCKS,
-    equal_runs,
-    estimate,
-    excludes_0,
-    fastest,
-    noise_floor,
-    outliers,
-    paired_estimate,
-    ragged,
-)
+from probe_effect.numbers import estimates
 from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.rows import (
     ADD_UP,
@@ -103,7 +93,7 @@ def reduce(files: SubmissionFolder, document: MachineFile, samples: Sequence[Sam
         grade=judged[0],
         grade_reasons=judged[1],
         noise_floor_ns=_floor_ns(first) if is_time else None,
-        equal_runs_ns=equal_runs(np.subtract(*first.pairs())) if is_time else None,
+        equal_runs_ns=estimates.equal_runs(np.subtract(*first.pairs())) if is_time else None,
         baseline=untraced,
         sound=sound,
         tails=tails(samples) if is_time else {},
@@ -114,7 +104,7 @@ def reduce(files: SubmissionFolder, document: MachineFile, samples: Sequence[Sam
 
 
 def _floor_ns(baseline: Baseline) -> float | None:
-    return noise_floor(np.subtract(*baseline.pairs()))
+    return estimates.noise_floor(np.subtract(*baseline.pairs()))
 
 
 def _measured(
@@ -138,7 +128,7 @@ def _time_result(rows: Sequence[Sample], table: BlockTable, baseline: Baseline) 
     """From traced and check rows, of whose blocks one at least is usable, and every untraced run of their level."""
     usable = table.usable()
     traced_event_ns = np.array([block.traced for block in usable], dtype=np.float64) / table.events
-    baseline_event_ns = ragged(block.untraced for block in usable) / table.events
+    baseline_event_ns = estimates.ragged(block.untraced for block in usable) / table.events
     floor_ns = _floor_ns(baseline)
     timed = [row for row in rows if row.arm == "traced"]
     reconciled, loss_ratio = reconcile_events(rows)
@@ -146,9 +136,9 @@ def _time_result(rows: Sequence[Sample], table: BlockTable, baseline: Baseline) 
     result = TimeResult(
         baseline=Estimate(float(np.median(baseline.all)) / table.events),
         noise_floor_ns=None if floor_ns is None else floor_ns / table.events,
-        cost=paired_estimate(traced_event_ns[:, np.newaxis] - baseline_event_ns),
-        fastest_ns=fastest(traced_event_ns, np.array(baseline.all) / table.events),
-        slowdown=paired_estimate(traced_event_ns[:, np.newaxis] / baseline_event_ns - 1),
+        cost=estimates.paired_estimate(traced_event_ns[:, np.newaxis] - baseline_event_ns),
+        fastest_ns=estimates.fastest(traced_event_ns, np.array(baseline.all) / table.events),
+        slowdown=estimates.paired_estimate(traced_event_ns[:, np.newaxis] / baseline_event_ns - 1),
         attach=over_runs(row.attach_ns for row in timed),
         detach=over_runs(row.detach_ns for row in timed),
         cpu=over_runs(row.tracer_cpu_ns for row in timed),
@@ -159,10 +149,10 @@ def _time_result(rows: Sequence[Sample], table: BlockTable, baseline: Baseline) 
         loss_ratio=loss_ratio,
         reconciled=reconciled,
     )
-    far = tuple(usable[place].number for place in outliers(traced_event_ns - middle_ns))
+    far = tuple(usable[place].number for place in estimates.outliers(traced_event_ns - middle_ns))
     notes = (
-        f"no noise floor: it needs {MIN_BLOCKS} blocks with two baselines"
-        if len(usable) >= MIN_BLOCKS and floor_ns is None
+        f"no noise floor: it needs {estimates.MIN_BLOCKS} blocks with two baselines"
+        if len(usable) >= estimates.MIN_BLOCKS and floor_ns is None
         else None,
         "events do not add up: excluded from guidance" if reconciled is False else None,
     )
@@ -211,14 +201,14 @@ def _own_use(rows: Sequence[Sample], table: BlockTable) -> Measured:
     """What the tracer itself takes for an operation, from rows of whose blocks one at least says that."""
     own = table.own()
     own_ns = np.array(list(own.values()), dtype=np.float64)
-    blocks, cpu = list(own), estimate(own_ns)
+    blocks, cpu = list(own), estimates.estimate(own_ns)
     counted = [(row.seen, row.operations) for row in rows if row.status == "ok" and row.seen and row.operations]
     calls = sum(seen for seen, _ in counted) / sum(operations for _, operations in counted) if counted else None
     memory = over_runs(row.tracer_rss_bytes or None for row in rows if tracer_cpu_ns(row) is not None)
     return Measured(
         OwnUse(cpu=cpu, memory=memory, calls=calls),
         len(own),
-        outlier_blocks=tuple(blocks[place] for place in outliers(own_ns)),
+        outlier_blocks=tuple(blocks[place] for place in estimates.outliers(own_ns)),
         # There is no baseline, so there is no noise floor and no loss.
         facts={"uncounted": float(calls is None), "width_ratio": ratio(half_width(cpu), cpu.value)},
         notes=("its system calls were not counted",) if calls is None else (),
@@ -253,7 +243,7 @@ def _draft(
     bad_ratio = sum(row.status != "ok" for row in rows) / len(rows)
     letter, reasons = grade(OF_CASE, {"blocks": blocks, "bad_ratio": bad_ratio} | facts)
     remarks = [
-        f"too few blocks: an interval needs {MIN_BLOCKS}" if blocks < MIN_BLOCKS else None,
+        f"too few blocks: an interval needs {estimates.MIN_BLOCKS}" if blocks < estimates.MIN_BLOCKS else None,
         *notes,
         *(f"{why}: excluded from guidance" for why in disturbed),
         bad_runs(rows),
@@ -276,7 +266,7 @@ def _submission_facts(document: MachineFile, first: Baseline, measured: Iterable
         "blocks": len(first.by_block),
         "unreconciled_ratio": counted.count(False) / len(counted) if counted else None,
         # How far the speed drifted, up or down; 0 where it may not have at all.
-        "drift_within_ratio": None if drift is None else abs(drift.value) if excludes_0(drift) else 0.0,
+        "drift_within_ratio": None if drift is None else abs(drift.value) if estimates.excludes_0(drift) else 0.0,
         "steal_ratio": run.steal_ratio,
         "disturbed": float(bool(conditions.faults(run.warnings))),
         "load_ratio": None if run.load_before is None or not machine.threads else run.load_before / machine.threads,
