@@ -89,12 +89,6 @@ class Side:
         """The current numbers that have a cost."""
         return {key: one for key, one in self.current.items() if one.cost is not None}
 
-    @cached_property
-    def apart(self) -> list[dict[Key, Number]]:
-        """The numbers of each submission by itself, newest first; then of all together."""
-        own = [Side(self.name, (one,)).numbers for one in newest_first(self.submissions)]
-        return [*own, self.numbers] if len(own) > 1 else own
-
 
 def compare(
     first: Number, second: Number, limit_ratio: float = REPEATABILITY_LIMIT_RATIO, spread: float | None = None
@@ -125,7 +119,8 @@ def between_tracers(
 ) -> list[Comparison]:
     """Every case and level that `side` has with both tracers; from one submission where one has both."""
     pairs: dict[tuple[str, str | None], tuple[Number, Number]] = {}
-    for known in side.apart:
+    each = [Side(side.name, (one,)).numbers for one in newest_first(side.submissions)]
+    for known in (*each, side.numbers):
         for key, one in known.items():
             other = known.get(key._replace(tracer=second))
             if key.tracer == first and other is not None:

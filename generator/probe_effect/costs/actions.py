@@ -53,11 +53,6 @@ class Fired:
         """The action, in the word by which questions name it."""
         return SAME_ACTION.get(self.case.action, self.case.action)
 
-    @property
-    def place(self) -> tuple[object, ...]:
-        """Cases on one place differ in their action alone."""
-        return self.suite, self.case.probe, self.case.functions
-
 
 class Sum(NamedTuple):
     """Costs added, costs taken away, and what that comes to in ns an event; `suites` are those that they are of."""
@@ -93,10 +88,13 @@ class Differences:
     """What each action costs more than each other on one probe, with one tracer on one machine."""
 
     def __init__(self, fired: Sequence[Fired]) -> None:
-        places = grouped_by(fired, lambda one: one.place)
+        def place(one: Fired) -> tuple[object, ...]:  # cases on one place differ in their action alone
+            return one.suite, one.case.probe, one.case.functions
+
+        places = grouped_by(fired, place)
         measured: dict[str, dict[str, list[Sum]]] = defaultdict(lambda: defaultdict(list))
         for one in fired:
-            for other in places[one.place]:
+            for other in places[place(one)]:
                 if one.action != other.action:
                     cost = estimates.difference(one.number.known_cost, other.number.known_cost)
                     made = Sum((one.number,), (other.number,), cost, frozenset({one.suite}))

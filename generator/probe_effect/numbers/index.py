@@ -25,23 +25,20 @@ from probe_effect.store.machine_file import is_hosted
 FEWEST_PAIRS = 30
 """Pairs from which a spread is estimated: of 30 one or two are beyond an interval of 95 %."""
 
-Repeatable = tuple[str, str, int, Key, str | None]
-"""What repetitions have in common: machine, suite and its version, the key, the version of the tool."""
 
+def repeated(submissions: Iterable[Submission]) -> dict[tuple[object, ...], list[Number]]:
+    """The costs that were measured more than once on a machine of their own, with their intervals.
 
-def place(number: Number) -> Repeatable:
-    """What a repetition of a number has in common with it."""
-    own = number.submission
-    return own.machine, own.suite, own.document.run.suite_version, number.key, number.tool_version
-
-
-def repeated(submissions: Iterable[Submission]) -> dict[Repeatable, list[Number]]:
-    """The costs that were measured more than once on a machine of their own, with their intervals."""
+    By what repetitions have in common: machine, suite and its version, the key, the version of the tool.
+    """
     timed = (one for one in submissions if one.metric == "time" and not is_hosted(one.machine))
     suites = grouped_by(timed, lambda one: (one.machine, one.suite, one.document.run.suite_version))
-    runs = (run for same in suites.values() if len(same) > 1 for run in same)
-    costs = (one for run in runs for one in run.numbers if one.leads and _error(one) is not None)
-    return {where: numbers for where, numbers in grouped_by(costs, place).items() if len(numbers) > 1}
+    costs: dict[tuple[object, ...], list[Number]] = {}
+    for suite, runs in suites.items():
+        for number in (one for run in runs if len(runs) > 1 for one in run.numbers):
+            if number.leads and _error(number) is not None:
+                costs.setdefault((*suite, number.key, number.tool_version), []).append(number)
+    return {place: numbers for place, numbers in costs.items() if len(numbers) > 1}
 
 
 def spread_between_runs(groups: Iterable[Sequence[Number]]) -> float | None:

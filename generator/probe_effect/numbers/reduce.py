@@ -42,8 +42,6 @@ from probe_effect.numbers.submission import (
     Submission,
     TimeResult,
     grade,
-    half_width,
-    ratio,
     worst,
 )
 from probe_effect.store.machine_file import MachineFile, canonical_architecture
@@ -101,6 +99,16 @@ def reduce(files: SubmissionFolder, document: MachineFile, samples: Sequence[Sam
         read_document=lambda _: document,
         read_blocks=lambda: tables,
     )
+
+
+def _ratio(part: float | None, whole: float | None) -> float | None:
+    return None if part is None or not whole else part / whole
+
+
+def _half_width(estimate: Estimate | None) -> float | None:
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return None
+    return (estimate.high - estimate.low) / 2
 
 
 def _floor_ns(baseline: Baseline) -> float | None:
@@ -163,8 +171,8 @@ def _time_result(rows: Sequence[Sample], table: BlockTable, baseline: Baseline) 
         "unreconciled": float(reconciled is False),
         "uncounted": float(reconciled is None and bool(result.distinguishable)),
         "loss_ratio": loss_ratio,
-        "width_ratio": ratio(half_width(result.cost), cost_ns),
-        "floor_to_cost_ratio": ratio(result.noise_floor_ns, cost_ns),
+        "width_ratio": _ratio(_half_width(result.cost), cost_ns),
+        "floor_to_cost_ratio": _ratio(result.noise_floor_ns, cost_ns),
     }
     return Measured(result, len(usable), faults, far, facts, tuple(filter(None, notes)))
 
@@ -210,7 +218,7 @@ def _own_use(rows: Sequence[Sample], table: BlockTable) -> Measured:
         len(own),
         outlier_blocks=tuple(blocks[place] for place in estimates.outliers(own_ns)),
         # There is no baseline, so there is no noise floor and no loss.
-        facts={"uncounted": float(calls is None), "width_ratio": ratio(half_width(cpu), cpu.value)},
+        facts={"uncounted": float(calls is None), "width_ratio": _ratio(_half_width(cpu), cpu.value)},
         notes=("its system calls were not counted",) if calls is None else (),
     )
 

@@ -62,18 +62,6 @@ def grade(rules: Sequence[GradeRule], facts: Mapping[str, float | None]) -> tupl
     return worst(rule.cap for rule in applying.values()), tuple(rule.words for rule in applying.values())
 
 
-def ratio(part: float | None, whole: float | None) -> float | None:
-    """`part` over `whole`; None where either is not known."""
-    return None if part is None or not whole else part / whole
-
-
-def half_width(estimate: Estimate | None) -> float | None:
-    """How far an interval reaches to each side; None without one."""
-    if estimate is None or estimate.low is None or estimate.high is None:
-        return None
-    return (estimate.high - estimate.low) / 2
-
-
 def worst(grades: Iterable[str]) -> str:
     """The worst of some grades; A without any."""
     return max(grades, default=BEST)
