@@ -76,7 +76,7 @@ def test_another_machine_offers_nothing() -> None:
 def test_a_cost_that_may_be_none_has_no_alternative() -> None:
     found = known(cost("02-other", 100))
     unclear = measured("01-asked", Estimate(1000, 990, 1010), noise_floor_ns=2000.0)
-    found.costs[ASKED] = unclear
+    found.add(unclear)
     assert alternatives(found, ASKED) == []
 
 

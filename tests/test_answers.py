@@ -235,8 +235,8 @@ def test_a_probe_of_the_actions_own_suite_is_preferred() -> None:
 
 
 def test_without_guidance_the_reason_and_what_has_some_are_said() -> None:
-    found = known(measured("probe", COST, tracer="libbpf"), measured("plain", COST))
-    found.refused[MACHINE, TRACER, "probe"] = "its events do not add up"
+    unsound = measured("probe", COST, faults=("its events do not add up",))
+    found = known(measured("probe", COST, tracer="libbpf"), measured("plain", COST), unsound)
     message = (
         rf"probe with {TRACER}: no guidance: its events do not add up\. It has guidance with: libbpf on {MACHINE}\."
     )

@@ -10,9 +10,10 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evidence.coverage_estimators import trend
 from probe_effect.model import Estimate
 from probe_effect.numbers.estimates import excludes_0
-from probe_effect.numbers.trends import trend, within_blocks
+from probe_effect.numbers.trends import within_blocks
 
 TIMES = st.lists(st.integers(100, 10_000).map(float), min_size=2, max_size=20)
 

@@ -82,12 +82,11 @@ def test_what_was_asked_for_case_by_case_is_the_same_as_all_at_once(real_data: D
     known = evidence(numbers)
     for machine, tracer, case in reversed(known.keys):
         assert known.costs[machine, tracer, case].is_sound
-        known.counts.get(case)
+        known.counts_of(case)
         known.levels_of(case)
     assert str(everything(known)) == str(everything(evidence(at_once)))
-    assert {case: len(some) for case, some in known.counts.items()} == {
-        case: len(some) for case, some in evidence(at_once).counts.items()
-    }
+    counts = {case: len(evidence(at_once).counts_of(case)) for case in known.counts}
+    assert {case: len(some) for case, some in known.counts.items()} == counts
     assert sorted(known.keys) == sorted(known.costs)
 
 
@@ -131,7 +130,7 @@ def test_models_are_fitted_once_and_again_where_a_submission_is_withdrawn(
 def test_tracers_with_most_cases_come_first() -> None:
     known = Evidence(())
     for case, tracer in (("a", "strace"), ("a", "perf"), ("b", "perf")):
-        known.costs[MACHINE, tracer, case] = measured(case, Estimate(5.0), tracer=tracer)
+        known.add(measured(case, Estimate(5.0), tracer=tracer))
     assert known.tracers == ["perf", "strace"]
     assert known.machines == [MACHINE]
 

@@ -185,7 +185,7 @@ def test_a_count_on_the_first_cpu_says_nothing_of_what_bpftrace_does_at_a_tracep
 def test_too_few_cases_make_no_model() -> None:
     found = known()
     for name, _ in (*KERNEL, *USER[4:]):
-        del found.costs[MACHINE, TRACER, name]
+        del found.known(MACHINE, name).costs[TRACER]
     assert models(found).by_machine == {}
     assert models(found).cost(MACHINE, counted_as(found, found.case_of["kprobe"], count_of("kprobe"))) is None
     assert cost_of(found, MACHINE, TRACER, kind="kprobe") is None
@@ -211,9 +211,9 @@ def test_an_estimate_of_this_machine_comes_before_what_others_measured_and_never
     found = known()
     for name, _ in (*USER, *KERNEL):
         own = measured(name, found.costs[MACHINE, TRACER, name].known_cost, machine="here", document=DOCUMENT)
-        found.costs["here", TRACER, name] = own
+        found.add(own)
     far = measured("kprobe", Estimate(90.0, 80.0, 100.0), document={"machine__cpu_model": "Another CPU"}, machine="far")
-    found.costs["far", TRACER, "kprobe"] = far
+    found.add(far)
     said = answered(found, "kprobe")
     assert {one.forecast.parts[0].basis for one in said.comparable} == {"measured"}
     alike = facts_of(machine_document(machine__id="another").machine, "6.12.1-amd64")
@@ -246,7 +246,7 @@ def test_no_count_of_a_sample_of_auditing_or_of_an_event_that_is_printed_becomes
 def test_a_cost_without_an_interval_says_nothing_of_the_machine() -> None:
     found = known()
     own = [one.counted.number.case for one in calibrations(found, MACHINE)]
-    found.costs[MACHINE, TRACER, "raw-1"] = measured("raw-1", Estimate(5.0), document=DOCUMENT)
+    found.add(measured("raw-1", Estimate(5.0), document=DOCUMENT))
     found.worked_out.clear()
     assert sorted({*own} - {one.counted.number.case for one in calibrations(found, MACHINE)}) == ["raw-1"]
 
@@ -266,7 +266,7 @@ def test_where_probes_differ_in_their_returns_their_recorded_paths_make_the_esti
     returns = {"entry": 2, "return": 5, "raw": 10}  # of 100 instructions
     found = known({name: 1 + CALL_INSTRUCTIONS * returns[kind] / 100 for name, kind in KERNEL})
     for name, _ in USER:
-        del found.costs[MACHINE, TRACER, name]
+        del found.known(MACHINE, name).costs[TRACER]
     unaware = models(found).left_out[False]
     paths = [
         RecordedClasses("x86_64", "6.12.1", TRACER, kind, "nothing", Classes(100, returns=of))

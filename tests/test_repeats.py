@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from number_builder import altered, number, submission
+from number_builder import number, submission
 from probe_effect.model import Estimate
 from probe_effect.numbers import index
 from probe_effect.numbers.index import Numbers
@@ -63,9 +63,13 @@ def test_the_next_run_is_inside_the_interval_of_a_current_cost_as_often_as_is_sa
     assert sum(own) / len(own) < 0.5
 
 
-def test_a_current_cost_keeps_the_value_that_its_page_has_and_widens_its_slowdown_alike() -> None:
-    first = altered(number(submission(), Estimate(1000.0, 990.0, 1010.0)), slowdown=Estimate(2.0, 1.98, 2.02))
-    wide = index.of_next_run(first, 0.1)
+def test_a_current_cost_keeps_the_value_that_its_page_has_and_widens_its_slowdown_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Numbers, "spread", 0.1)
+    own = submission()
+    first = number(own, Estimate(1000.0, 990.0, 1010.0), slowdown=Estimate(2.0, 1.98, 2.02))
+    (wide,) = Numbers([own]).current()
     assert (wide.known_cost.value, wide.id) == (1000.0, first.id)
     reach = 1.96 * 0.1 * 2**0.5
     assert wide.known_cost.high == pytest.approx(1000 * (1 + reach), rel=0.01)

@@ -122,9 +122,7 @@ def test_at_the_usual_rate_a_thread_slows_by_rate_times_cost() -> None:
 def test_a_program_in_which_the_tool_was_measured_stands_beside_what_is_predicted_of_it() -> None:
     found = costs_known()
     values: dict[str, Any] = {"level": "tar", "baseline": Estimate(1e4, 1e4, 1e4), "slowdown": Estimate(0.5, 0.4, 0.6)}
-    found.by_level[MACHINE, "bpftrace", "real-opens"] = {
-        "tar": measured("real-opens", Estimate(5000.0, 4000.0, 6000.0), **values)
-    }
+    found.add(measured("real-opens", Estimate(5000.0, 4000.0, 6000.0), **values))
     ((number, point),) = cost(probes("tracepoint-entry", "print"), found=found, case="real-opens").points
     assert (number.level, point.rate_hz) == ("tar", 1e5)
     assert point.predicted.value == pytest.approx(0.5)
@@ -133,7 +131,8 @@ def test_a_program_in_which_the_tool_was_measured_stands_beside_what_is_predicte
 def test_the_machine_that_tells_most_tools_is_shown_and_of_equals_the_first() -> None:
     wanted = [package(probes("tracepoint-return"))]
     found = costs_known(without=("return",))
-    found.costs.update(costs_known(machine="other").costs)
+    for number in costs_known(machine="other").costs.values():
+        found.add(number)
     assert best_machine(found, wanted, [MACHINE, "other"]) == "other"
     assert best_machine(costs_known(), wanted, [MACHINE, MACHINE]) == MACHINE
     assert best_machine(found, wanted, []) is None

@@ -20,7 +20,7 @@ import click
 import numpy as np
 
 from evidence.coverage_combined import NOISES, PAIRS, combined, correlations, ranking
-from evidence.coverage_estimators import IN_BLOCKS, OF_ARMS
+from evidence.coverage_estimators import IN_BLOCKS, OF_ARMS, trend
 from evidence.coverage_noise import (
     BASELINE_NS,
     COST_NS,
@@ -33,7 +33,7 @@ from evidence.coverage_noise import (
 )
 from evidence.coverage_tables import combined_tables, model_table
 from probe_effect.numbers.estimates import excludes_0
-from probe_effect.numbers.trends import trend, within_blocks
+from probe_effect.numbers.trends import within_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

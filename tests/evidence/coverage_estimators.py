@@ -7,12 +7,15 @@ them against it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import bdtr, ndtri, stdtrit
 
-from probe_effect.numbers.estimates import critical_rank
+from probe_effect.model import Estimate
+from probe_effect.numbers.estimates import CONFIDENCE, critical_rank
+from probe_effect.numbers.trends import discordance_distribution
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -103,3 +106,28 @@ IN_BLOCKS: Mapping[str, Callable[[Runs], Estimates]] = {OURS: paired, "against_m
 
 OF_ARMS: Mapping[str, Callable[[Runs], Estimates]] = {"means": means, "medians": medians, "minima": minima}
 """Estimators that take each arm as a whole, in whatever order its runs were made."""
+
+
+def trend(values_by_block: Floats) -> Estimate | None:
+    """How much slower the machine became from the first block to the last, as a ratio; None below two blocks.
+
+    The Theil-Sen slope times the length of the run, over the median; its interval is the exact one of Kendall's
+    statistic and needs 5 blocks (Hollander, Wolfe and Chicken 2014, sections 9.2 and 9.3).
+    The values are (n,) float64 above 0, any unit: the mean of each block's baselines in the order run.
+    """
+    n = len(values_by_block)
+    if n < 2:
+        return None
+    before, after = np.triu_indices(n, k=1)
+    slopes = np.sort((values_by_block[after] - values_by_block[before]) / (after - before))
+    whole = slopes * (n - 1) / np.median(values_by_block)
+    rank = _critical_rank(n)
+    ends = (float(whole[rank - 1]), float(whole[-rank])) if rank else (None, None)
+    return Estimate(float(np.median(whole)), *ends)
+
+
+@cache
+def _critical_rank(n: int) -> int:
+    """How many slopes to drop at each end, plus one; 0 when no interval reaches the confidence."""
+    tail = np.cumsum(discordance_distribution(n))
+    return int(np.searchsorted(tail, (1 - CONFIDENCE) / 2, side="right"))

@@ -72,7 +72,7 @@ def _refusal(found: Evidence, question: Question, tracer: str) -> str:
         alone = Question(probes=(ProbeQuestion(case, 0.0),))
         able = _by_tracer(
             (used, owner)
-            for owner in (found.machines if found.counts.get(case) else ())
+            for owner in (found.machines if found.counts_of(case) else ())
             for used in found.by_tracer(owner)
             if any(row.basis == "estimated" for row in rows_of(of_machine(found, owner, used), alone))
         )

@@ -22,33 +22,22 @@ from probe_effect.store.places import DataFolder, SubmissionFolder
 
 @dataclass(frozen=True, slots=True)
 class NamedSide:
-    """A side whose folders are known and not read yet. `text`: how the command line names it."""
+    """A side whose `submissions` are read later. `text`: how the command line names it."""
 
     name: str
     text: str
     folders: tuple[SubmissionFolder, ...]
     is_machine: bool
+    submissions: tuple[Submission, ...] = ()
 
     @property
     def words(self) -> str:
         """The side as the end of a sentence has it."""
         return f"in {self.name}" if "/" in self.name else f"on {self.name}"
 
-    def in_force(self, problems: list[Problem]) -> tuple[SubmissionFolder, ...]:
-        """The side's folders; those of a machine without the withdrawn ones. Faults of the change log go to `problems`.
-
-        Raises: UsageError where nothing is left.
-        """
-        results = self.folders[0].folder.parent.parent
-        data = DataFolder(results.parent)
-        if not self.is_machine or results != data.results:
-            return self.folders
-        gone = _withdrawn(data, problems)
-        left = tuple(one for one in self.folders if one.id not in gone)
-        if not left:
-            msg = f"{self.text}: all its submissions are withdrawn. Name one by its folder to compare it all the same."
-            raise UsageError(msg)
-        return left
+    def of(self, metric: Metric) -> Side:
+        """The side with only its submissions of times, or of counts."""
+        return Side(self.name, tuple(one for one in self.submissions if one.metric == metric))
 
 
 def find_side(text: str, data: DataFolder) -> NamedSide:
@@ -58,11 +47,11 @@ def find_side(text: str, data: DataFolder) -> NamedSide:
     if own.machine_file.is_file() or own.samples.is_file():
         return NamedSide(own.id, text, (own,), is_machine=False)
     inside = (SubmissionFolder(path) for path in sorted(folder.glob("*")))
-    submissions = tuple(one for one in inside if one.machine_file.is_file())
-    if not submissions:
+    folders = tuple(one for one in inside if one.machine_file.is_file())
+    if not folders:
         known = ", ".join(sorted({one.machine for one in data.submissions()})) or "none"
         raise UsageError(f"{text}: neither the folder of a submission nor a machine with any; known machines: {known}")
-    return NamedSide(folder.name, text, submissions, is_machine=True)
+    return NamedSide(folder.name, text, folders, is_machine=True)
 
 
 def named_apart(first: NamedSide, second: NamedSide) -> list[NamedSide]:
@@ -78,39 +67,42 @@ def named_apart(first: NamedSide, second: NamedSide) -> list[NamedSide]:
     return [replace(first, name=first.text), replace(second, name=second.text)]
 
 
-@dataclass(frozen=True, slots=True)
-class ReadSide:
-    """A side with its submissions."""
+def read_sides(sides: Sequence[NamedSide], data: DataFolder) -> list[NamedSide]:
+    """The sides, each submission read once; of a machine without the withdrawn ones.
 
-    given: NamedSide
-    submissions: Sequence[Submission]
-
-    def of(self, metric: Metric) -> Side:
-        """The side with only its submissions of times, or of counts."""
-        return Side(self.given.name, tuple(one for one in self.submissions if one.metric == metric))
-
-
-def read_sides(given: Sequence[NamedSide], data: DataFolder) -> list[ReadSide]:
-    """The sides, each submission read once. Raises: BadData where files are unsound, UsageError where none is left."""
+    Raises: BadData where files are unsound, UsageError where no submission is left.
+    """
     problems: list[Problem] = []
-    folders = [one.in_force(problems) for one in given]
-    read = read_submissions(list(dict.fromkeys(one for some in folders for one in some)), data, problems)
+    given = [replace(side, folders=_in_force(side, problems)) for side in sides]
+    folders = dict.fromkeys(files for side in given for files in side.folders)
+    by_folder = {one.files: one for one in read_submissions(list(folders), data, problems)}
     if problems:
         raise BadData(problems)
-    by_folder = {one.files: one for one in read}
-    return [ReadSide(one, [by_folder[files] for files in some]) for one, some in zip(given, folders, strict=True)]
+    return [replace(side, submissions=tuple(by_folder[files] for files in side.folders)) for side in given]
+
+
+def _in_force(side: NamedSide, problems: list[Problem]) -> tuple[SubmissionFolder, ...]:
+    results = side.folders[0].folder.parent.parent
+    data = DataFolder(results.parent)
+    if not side.is_machine or results != data.results:
+        return side.folders
+    gone = _withdrawn(data, problems)
+    left = tuple(one for one in side.folders if one.id not in gone)
+    if not left:
+        msg = f"{side.text}: all its submissions are withdrawn. Name one by its folder to compare it all the same."
+        raise UsageError(msg)
+    return left
 
 
 def differing_traits(first: Iterable[Number], second: Iterable[Number]) -> list[tuple[str, str, str]]:
     """Trait, what it is on the first side and what on the second, for those that are not the same."""
     ours, others = traits(first), traits(second)
-    return [
-        (name, ours.get(name, ""), others.get(name, "")) for name in ours | others if ours.get(name) != others.get(name)
-    ]
+    each = ((name, ours.get(name, ""), others.get(name, "")) for name in ours | others)
+    return [(name, one, other) for name, one, other in each if one != other]
 
 
 def traits(side: Iterable[Number]) -> dict[str, str]:
-    """The traits of a side: name of each trait of its machines, tools and runs, to all its values."""
+    """Trait of machines, tools and runs of a side, to all its values."""
     each = grouped_by(chain.from_iterable(map(_traits, side)), itemgetter(0))
     return {name: ", ".join(sorted({value for _, value in own})) for name, own in each.items()}
 
@@ -130,10 +122,6 @@ def _traits(one: Number) -> Iterator[tuple[str, str]]:
         yield "grade", f"{run.suite} {one.submission.grade}"
     yield from ((f"first bytes of {name}", code) for name, code in run.functions.items())
     yield from ((f"package of {part}", package) for part, package in run.packages.items())
-
-
-METRICS: tuple[Metric, ...] = ("time", "instructions")
-"""The metrics; of sides that have both, the first is compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,17 +154,13 @@ class Half(NamedTuple):
     words: str
     numbers: Mapping[Key, Number]
 
-    def costs(self) -> dict[Key, Number]:
-        """The numbers that have a cost."""
-        return {key: one for key, one in self.numbers.items() if one.cost is not None}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
     """Two sides by name, `second_words` as a sentence has the second (`on B`), and what was found.
 
-    `absences`: what only the first side has a number of, and why the second has none. `of`: whose two tracers are the
-    sides; None where the sides are submissions or machines.
+    `absences`: what only the first side has a number of, and why the second has none. `of`: whose two tracers the sides
+    are; None where they are submissions or machines.
     """
 
     first: str
@@ -211,7 +195,7 @@ def spread_in(data: DataFolder) -> float | None:
     return Numbers(read_submissions([one for one in data.submissions() if one.id not in gone], data, [])).spread
 
 
-def of_sides(first: ReadSide, second: ReadSide, selection: Selection, data: DataFolder) -> Compared:
+def of_sides(first: NamedSide, second: NamedSide, selection: Selection, data: DataFolder) -> Compared:
     """The second side against the first; times must differ by more than runs in `data` do.
 
     Raises: UsageError for an unknown name, nothing to compare, or a gate for times; ProbeEffectError without a common
@@ -221,15 +205,15 @@ def of_sides(first: ReadSide, second: ReadSide, selection: Selection, data: Data
     sides = first.of(metric), second.of(metric)
     _check_names(selection, [key for side in sides for key in side.numbers])
     ours, others = (
-        Half(side.name, given.words, selection.among(side.current))
-        for side, given in zip(sides, (first.given, second.given), strict=True)
+        Half(given.name, given.words, selection.among(side.current))
+        for given, side in zip((first, second), sides, strict=True)
     )
     spread = spread_in(data) if metric == "time" else None
-    found = [one for one in between(*sides, selection.limit_ratio, spread) if one.first.key in ours.numbers]
-    return _compared(found, ours, others, "no case with the same tracer on both sides", selection)
+    comparisons = [one for one in between(*sides, selection.limit_ratio, spread) if one.first.key in ours.numbers]
+    return _compared(comparisons, ours, others, "no case with the same tracer on both sides", selection)
 
 
-def of_tracers(side: ReadSide, tracers: tuple[str, str], selection: Selection) -> Compared:
+def of_tracers(side: NamedSide, tracers: tuple[str, str], selection: Selection) -> Compared:
     """The second tracer against the first.
 
     Raises: UsageError for one tracer twice, an unknown name, or a gate for times; ProbeEffectError where no case has
@@ -241,16 +225,13 @@ def of_tracers(side: ReadSide, tracers: tuple[str, str], selection: Selection) -
         raise UsageError(f"{first}: the same tracer twice. Expected two tracers, such as --tracers bpftrace libbpf.")
     _check_names(replace(selection, tracers=tracers), of.numbers)
     current = selection.among(of.current)
+    by_tracer = grouped_by(current.values(), attrgetter("tracer"))
     ours, others = (
-        Half(
-            tracer,
-            f"with {tracer}",
-            {key._replace(tracer=""): one for key, one in current.items() if key.tracer == tracer},
-        )
+        Half(tracer, f"with {tracer}", {one.key._replace(tracer=""): one for one in by_tracer.get(tracer, ())})
         for tracer in tracers
     )
-    found = [one for one in between_tracers(of, first, second, selection.limit_ratio) if one.first.key in current]
-    return replace(_compared(found, ours, others, f"{of.name}: no case with both tracers", selection), of=of.name)
+    comparisons = [one for one in between_tracers(of, first, second, selection.limit_ratio) if one.first.key in current]
+    return replace(_compared(comparisons, ours, others, f"{of.name}: no case with both tracers", selection), of=of.name)
 
 
 class Failure(NamedTuple):
@@ -285,12 +266,13 @@ def tracers_by_case(keys: Iterable[Key]) -> list[tuple[str, str]]:
     ]
 
 
-def _common_metric(sides: Sequence[ReadSide], selection: Selection) -> Metric:
-    """The metric of all sides. Raises: UsageError where they have none in common, or for a gate on times."""
+def _common_metric(sides: Sequence[NamedSide], selection: Selection) -> Metric:
+    """The metric of all sides, times first. Raises: UsageError where there is none, or for a gate on times."""
     held = [{one.metric for one in side.submissions} for side in sides]
-    metric = next((metric for metric in METRICS if all(metric in some for some in held)), None)
+    metrics: tuple[Metric, ...] = ("time", "instructions")
+    metric = next((metric for metric in metrics if all(metric in some for some in held)), None)
     if metric is None:
-        names = ", ".join(side.given.name for side in sides)
+        names = ", ".join(side.name for side in sides)
         words = " against ".join(", ".join(sorted(some)) for some in held)
         raise UsageError(f"{names}: {words}. Times and instruction counts are never compared.")
     if metric == "time" and selection.fail_above_ratio is not None:
@@ -308,31 +290,30 @@ def _check_names(selection: Selection, known: Iterable[Key]) -> None:
     unknown(selection.tracers, sorted({key.tracer for key in keys}), "tracer here")
 
 
-def _compared(found: Sequence[Comparison], first: Half, second: Half, lacking: str, selection: Selection) -> Compared:
+def _compared(
+    comparisons: Sequence[Comparison], first: Half, second: Half, lacking: str, selection: Selection
+) -> Compared:
     """The comparisons, and what only one side has. Raises: ProbeEffectError without any comparison."""
-    ours, others = first.costs(), second.costs()
-    if not found:
-        has = (f"{name}: {_names(known.values())}" for name, known in ((first.name, ours), (second.name, others)))
+    ours, others = ({key: one for key, one in half.numbers.items() if one.cost} for half in (first, second))
+    if not comparisons:
+        has = []  # such as `B: 02-kprobe (bpftrace, libbpf); 03-kretprobe (bpftrace)`
+        for half, costs in ((first, ours), (second, others)):
+            cases = tracers_by_case(one.key for one in costs.values())
+            has.append(f"{half.name}: {'; '.join(f'{case} ({tracers})' for case, tracers in cases) or 'none'}")
         raise ProbeEffectError(f"{lacking}. {'. '.join(has)}.")
+    absences = {}
+    for key in [key for key in ours if key not in others]:
+        other = second.numbers.get(key)
+        absences[ours[key].key] = f"{other.status}: {other.note}" if other else "it was not measured"
     return Compared(
         first=first.name,
         second=second.name,
         second_words=second.words,
-        comparisons=found,
-        absences={one.key: _absence(second.numbers.get(key)) for key, one in ours.items() if key not in others},
+        comparisons=comparisons,
+        absences=absences,
         only_second=[one.key for key, one in others.items() if key not in ours],
         fail_above_ratio=selection.fail_above_ratio,
     )
-
-
-def _absence(one: Number | None) -> str:
-    return "it was not measured" if one is None else f"{one.status}: {one.note}"
-
-
-def _names(numbers: Iterable[Number]) -> str:
-    """The cases of a side, for a message: `02-kprobe (bpftrace, libbpf); 03-kretprobe (bpftrace)`."""
-    found = tracers_by_case(one.key for one in numbers)
-    return "; ".join(f"{case} ({tracers})" for case, tracers in found) or "none"
 
 
 def _growth(one: Comparison, limit: str) -> str:

@@ -5,10 +5,11 @@ a count are never compared, nor are counts of two architectures. Swapping the tw
 the difference and inverts the ratio; nothing else changes.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from probe_effect.numbers.submission import Number, Submission
 from probe_effect.store.machine_file import is_hosted
 
 Outcome = Literal["higher", "lower", "no difference", "not comparable"]
-OUTCOMES: tuple[Outcome, ...] = ("higher", "lower", "no difference", "not comparable")
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 TOO_FEW_COMMON = "too few blocks that both have for an interval"
 """The reason why two numbers of one submission do not compare, where there is no other."""
@@ -88,12 +89,6 @@ class Side:
         """The current numbers that have a cost."""
         return {key: one for key, one in self.current.items() if one.cost is not None}
 
-    @cached_property
-    def apart(self) -> list[dict[Key, Number]]:
-        """The numbers of each submission by itself, newest first; then of all together."""
-        own = [Side(self.name, (one,)).numbers for one in newest_first(self.submissions)]
-        return [*own, self.numbers] if len(own) > 1 else own
-
 
 def compare(
     first: Number, second: Number, limit_ratio: float = REPEATABILITY_LIMIT_RATIO, spread: float | None = None
@@ -124,7 +119,8 @@ def between_tracers(
 ) -> list[Comparison]:
     """Every case and level that `side` has with both tracers; from one submission where one has both."""
     pairs: dict[tuple[str, str | None], tuple[Number, Number]] = {}
-    for known in side.apart:
+    each = [Side(side.name, (one,)).numbers for one in newest_first(side.submissions)]
+    for known in (*each, side.numbers):
         for key, one in known.items():
             other = known.get(key._replace(tracer=second))
             if key.tracer == first and other is not None:
@@ -136,16 +132,15 @@ def between_tracers(
 def since(submission: Submission, runs: Iterable[Submission], spread: float | None = None) -> list[Comparison]:
     """Each cost of `submission` against the newest earlier one of its suite, by case; `runs` are of its machine."""
     before = (one for one in runs if one.suite == submission.suite and one.started < submission.started)
-    earlier = [Side(one.id, (one,)).numbers for one in newest_first(before)]
-    pairs = (
-        (next((found[key] for found in earlier if key in found), None), one)
-        for key, one in Side(submission.id, (submission,)).numbers.items()
-    )
-    return [compare(old, new, spread=spread) for old, new in pairs if old is not None]
+    earlier: dict[Key, Number] = {}
+    for run in newest_first(before):
+        earlier = Side(run.id, (run,)).numbers | earlier
+    own = Side(submission.id, (submission,)).numbers
+    return [compare(earlier[key], number, spread=spread) for key, number in own.items() if key in earlier]
 
 
 def ranked(numbers: Iterable[Number]) -> list[tuple[Number, Rank]]:
-    """The times that can be ranked, each with the places that it may hold, the least first.
+    """The times that can be ranked, each with the places that it may have, the least first.
 
     Left out are costs that are no difference from 0, and those that do not lead. The caller gives only what may be
     ranked together: one tier, one metric, one case.
@@ -156,24 +151,21 @@ def ranked(numbers: Iterable[Number]) -> list[tuple[Number, Rank]]:
 
 
 def outcomes(comparisons: Iterable[Comparison]) -> dict[Outcome, int]:
-    """How often each outcome came out."""
-    found = [one.outcome for one in comparisons]
-    return {outcome: found.count(outcome) for outcome in OUTCOMES}
+    """The number of comparisons of each outcome."""
+    counts = Counter(one.outcome for one in comparisons)
+    return {outcome: counts[outcome] for outcome in OUTCOMES}
 
 
 def expected_by_chance(comparisons: Iterable[Comparison]) -> float:
-    """How many times would come out different on average if nothing differed and all were independent.
-
-    At most: below the noise floor none does, however narrow its interval.
-    """
+    """How many times would come out different on average if nothing differed and all were independent, at most."""
     return BY_CHANCE_RATIO * sum(one.outcome != "not comparable" for one in comparisons)
 
 
 def largest(found: Iterable[Comparison], most: int) -> list[Comparison]:
     """Up to `most` clear changes, the largest first: growth and shrinkage by the same factor are as large."""
-    factors = {id(one): one.ratio.value for one in found if one.is_clear and one.ratio and one.ratio.value > 0}
-    clear = [one for one in found if id(one) in factors]
-    return sorted(clear, key=lambda one: max(factors[id(one)], 1 / factors[id(one)]), reverse=True)[:most]
+    factors = [(one.ratio.value, one) for one in found if one.is_clear and one.ratio and one.ratio.value > 0]
+    ordered = sorted(factors, key=lambda pair: max(pair[0], 1 / pair[0]), reverse=True)
+    return [one for _, one in ordered[:most]]
 
 
 def grown(found: Iterable[Comparison], limit_ratio: float) -> list[Comparison]:
@@ -184,27 +176,37 @@ def grown(found: Iterable[Comparison], limit_ratio: float) -> list[Comparison]:
 
 def faults(one: Number) -> list[str]:
     """The reasons why a number does not compare, each after its submission and tracer."""
-    return [f"{one.submission.id}, {one.tracer}: {fault}" for fault in _faults(one)]
+    reasons = list(one.faults)
+    if one.is_time:
+        if one.cost is None or one.cost.low is None or one.cost.high is None:
+            reasons.append("too few blocks for an interval")
+        elif one.time.noise_floor_ns is None:
+            reasons.append("no noise floor")
+        if one.has_losses:
+            reasons.append(f"events were lost with {one.tracer}, and a lost event costs less")
+    return [f"{one.submission.id}, {one.tracer}: {reason}" for reason in reasons]
 
 
 def _compare_times(first: Number, second: Number, spread: float | None) -> Comparison:
     """The second time against the first.
 
-    The interval of the difference is that of its blocks where both are from the same blocks (`stats.estimates`).
-    Otherwise it is that of two independent estimates (`stats.estimates`), of two runs with the spread between runs in
-    each. The ratio always takes them for independent,
-    which is wider than need be where they share their baselines.
+    The interval of the difference is that of its blocks where both are from the same blocks. Otherwise it is that of
+    two independent estimates, of two runs with the spread between runs in each. The ratio always takes them for
+    independent, which is wider than need be where they share their baselines.
     """
     paired = _block_difference(first, second)
-    shared = first.submission is second.submission
-    one, other = (each.known_cost if shared else _over_runs(each, spread) for each in (first, second))
+    if first.submission is second.submission:
+        spread = None
+    one, other = (
+        index.over_runs(each.known_cost, None if is_hosted(each.submission.machine) else spread)
+        for each in (first, second)
+    )
     difference = paired or estimates.difference(other, one)
     reason = _obstacle(first, second)
     if reason is None and difference.low is None:
         reason = TOO_FEW_COMMON
-    leaves_out_zero = (difference.low or 0) > 0 or (difference.high or 0) < 0
     floor_ns = max(one.time.noise_floor_ns or 0.0 for one in (first, second))
-    is_clear = leaves_out_zero and abs(difference.value) > floor_ns
+    is_clear = estimates.excludes_0(difference) and abs(difference.value) > floor_ns
     return Comparison(
         first=first,
         second=second,
@@ -214,10 +216,6 @@ def _compare_times(first: Number, second: Number, spread: float | None) -> Compa
         is_paired=paired is not None,
         reason=reason,
     )
-
-
-def _over_runs(one: Number, spread: float | None) -> Estimate:
-    return index.over_runs(one.known_cost, None if is_hosted(one.submission.machine) else spread)
 
 
 def _compare_counts(first: Number, second: Number, limit_ratio: float) -> Comparison:
@@ -230,7 +228,7 @@ def _compare_counts(first: Number, second: Number, limit_ratio: float) -> Compar
     """
     before, after = first.known_cost, second.known_cost
     reason = _obstacle(first, second)
-    are_apart = _end(before.high) < _end(after.low) or _end(after.high) < _end(before.low)
+    are_apart = estimates.is_below(before, after) or estimates.is_below(after, before)
     untraced = max(one.baseline.value for one in (first, second) if one.baseline is not None)
     least = max(limit_ratio * min(abs(before.value), abs(after.value)), UNTRACED_LIMIT_RATIO * untraced)
     difference = after.value - before.value
@@ -242,11 +240,6 @@ def _compare_counts(first: Number, second: Number, limit_ratio: float) -> Compar
         ratio=Estimate(after.value / before.value) if min(before.value, after.value) > 0 else None,
         reason=reason,
     )
-
-
-def _end(end: float | None) -> float:
-    assert end is not None, "a count has a range"
-    return end
 
 
 def _outcome(difference: float, reason: str | None, *, is_clear: bool) -> Outcome:
@@ -264,7 +257,7 @@ def _block_difference(first: Number, second: Number) -> Estimate | None:
     """
     if first.submission is not second.submission:
         return None
-    tables = _tables(first.submission)
+    tables = _blocks_of(first.submission)
     one, other = tables[first.key], tables[second.key]
     if one.events != other.events:
         return None
@@ -273,27 +266,14 @@ def _block_difference(first: Number, second: Number) -> Estimate | None:
     return estimate(np.array([other_ns[block] - one_ns[block] for block in blocks])) if blocks else None
 
 
-@lru_cache(maxsize=64)
-def _tables(submission: Submission) -> Mapping[Key, BlockTable]:
-    """The blocks of a submission, read once however many pairs of it are compared."""
+@lru_cache(maxsize=64)  # however many pairs of a submission are compared
+def _blocks_of(submission: Submission) -> Mapping[Key, BlockTable]:
     return submission.blocks
 
 
 def _obstacle(first: Number, second: Number) -> str | None:
     """The reason why two numbers do not compare, in the same words whichever comes first."""
-    found = {*faults(first), *faults(second)}
+    reasons = {*faults(first), *faults(second)}
     if not first.is_time and first.submission.architecture != second.submission.architecture:
-        found.add(ANOTHER_ARCHITECTURE)
-    return "; ".join(sorted(found)) or None
-
-
-def _faults(one: Number) -> Iterator[str]:
-    yield from one.faults
-    if not one.is_time:
-        return
-    if one.cost is None or one.cost.low is None or one.cost.high is None:
-        yield "too few blocks for an interval"
-    elif one.time.noise_floor_ns is None:
-        yield "no noise floor"
-    if one.has_losses:
-        yield f"events were lost with {one.tracer}, and a lost event costs less"
+        reasons.add(ANOTHER_ARCHITECTURE)
+    return "; ".join(sorted(reasons)) or None

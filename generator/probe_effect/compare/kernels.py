@@ -1,10 +1,9 @@
 """Instructions per event by kernel release and tracer version: the matrix of each suite, what changed in it and why,
 and the matrices of two architectures.
 
-A matrix is of one architecture: instructions of two are not the same work.
-
-An instruction of one is not the work of an instruction of another, so counts themselves are never compared. What can
-be is each case against the architecture's own untraced operation, the order of the cases, and which cases exist.
+An instruction of one architecture is not the work of an instruction of another, so counts of two are never compared.
+What can be is each case against the architecture's own untraced operation, the order of the cases, and which cases
+exist.
 """
 
 from collections import Counter, defaultdict
@@ -43,7 +42,7 @@ class CountedCase(NamedTuple):
 
 
 class KernelColumn(NamedTuple):
-    """Where it is counted: a kernel release, and a tracer with its version as prose calls it."""
+    """A kernel release, and a tracer with its version as prose calls it."""
 
     kernel: str
     tracer: str
@@ -89,22 +88,21 @@ def matrices(catalogue: Catalogue) -> list[Matrix]:
     """Every matrix with counts, by architecture and then by suite, the first suite first; not of starts and stops."""
     suites = [folder.suite for folder in catalogue.suites if folder.suite.result_type.guides]
     suites.sort(key=lambda suite: suite.id != FIRST_SUITE)
-    places = ((architecture, suite) for architecture in architectures(catalogue) for suite in suites)
-    return [found for architecture, suite in places if (found := matrix(catalogue, suite, architecture)).cells]
+    each = (matrix(catalogue, suite, own) for own in architectures(catalogue) for suite in suites)
+    return [one for one in each if one.cells]
 
 
 @once
 def series(catalogue: Catalogue) -> list[Matrix]:
     """The cells of `SERIES`, by architecture and then by suite, over every release on which any of them was counted."""
-    suites = {folder.suite.id: folder.suite for folder in catalogue.suites}
-    chosen = [(suites[name], cells) for name, cells in SERIES.items() if name in suites]
-    found = []
+    chosen = [(catalogue.by_suite[name].suite, cells) for name, cells in SERIES.items() if name in catalogue.by_suite]
+    made = []
     for architecture in architectures(catalogue):
         each = [matrix(catalogue, suite, architecture, of=cells) for suite, cells in chosen]
         # All have the same kernels, so that a release has the same name in each.
         kernels = tuple(sorted({kernel for one in each for kernel in one.kernels}, key=release_order))
-        found += [replace(one, kernels=kernels) for one in each if one.cells]
-    return found
+        made += [replace(one, kernels=kernels) for one in each if one.cells]
+    return made
 
 
 def series_changes(found: Matrix) -> list[Comparison]:
@@ -122,10 +120,7 @@ def matrix(
     *,
     of: Mapping[str, Sequence[str]] | None = None,
 ) -> Matrix:
-    """The matrix of a suite, of one of its cases, or `of` some cases of tracers; a cell is the current number there.
-
-    Two machines can have one kernel release, and two ids one version of a tool: its release's own, and one beside it.
-    """
+    """The matrix of a suite, of one of its cases, or `of` some cases of tracers; a cell is the current number there."""
     numbers = (
         one
         for submission in counted(catalogue, narrow=of is not None)
@@ -137,7 +132,12 @@ def matrix(
     places = grouped_by(numbers, lambda one: (row_of(one), column_of(one)))
     cells = {place: best(own) for place, own in places.items()}
     kernels = sorted({column.kernel for _, column in cells}, key=release_order)
-    return Matrix(suite, architecture, _rows(suite, cells), tuple(kernels), _tracers(cells), cells)
+    order = {case.id: place for place, case in enumerate(suite.cases)}
+    rows = sorted(
+        {row for row, _ in cells},
+        key=lambda row: (order.get(row.case, len(order)), row.case, level_order(row.level)),
+    )
+    return Matrix(suite, architecture, tuple(rows), tuple(kernels), _tracers(cells), cells)
 
 
 def matrices_of_case(catalogue: Catalogue, suite: Suite, case_id: str) -> list[Matrix]:
@@ -153,8 +153,7 @@ def architectures(catalogue: Catalogue) -> list[str]:
 
 def architecture_order(architecture: str) -> tuple[int, str]:
     """x86-64 first, then the others that readers have a word for, then the rest by name."""
-    known = list(ARCHITECTURES)
-    return known.index(architecture) if architecture in known else len(known), architecture
+    return [*ARCHITECTURES, architecture].index(architecture), architecture
 
 
 @once
@@ -165,21 +164,21 @@ def counted(catalogue: Catalogue, *, narrow: bool = False) -> Sequence[Submissio
     The only CPU of a machine is CPU 0, where the kernel does more at some probes; a finding says which:
     /findings/on-one-cpu-bpftraces-tracepoints-cost-twice-as-much/.
     """
-    most: dict[tuple[str, ...], int] = defaultdict(int)
+    whole: set[tuple[str, str, str]] = set()
+    most: dict[tuple[str, str, str], int] = defaultdict(int)
     for one in catalogue.counted:
-        most[_counted_of(one)] = max(most[_counted_of(one)], one.document.machine.threads)
-    newest = newest_first(catalogue.counted)
-    whole = {_kernel_of(one) for one in newest if narrow or "--case" not in one.document.run.command}
-    some = (one for one in newest if _kernel_of(one) in whole)
-    return [one for one in some if one.document.machine.threads == most[_counted_of(one)]]
+        kernel = one.document.system.kernel_release
+        place = one.architecture, one.suite, release_series(kernel)
+        most[place] = max(most[place], one.document.machine.threads)
+        if narrow or "--case" not in one.document.run.command:
+            whole.add((one.architecture, one.suite, kernel))
 
+    def is_shown(one: Submission) -> bool:
+        kernel, threads = one.document.system.kernel_release, one.document.machine.threads
+        is_whole = (one.architecture, one.suite, kernel) in whole
+        return is_whole and threads == most[one.architecture, one.suite, release_series(kernel)]
 
-def _kernel_of(one: Submission) -> tuple[str, ...]:
-    return one.architecture, one.suite, one.document.system.kernel_release
-
-
-def _counted_of(one: Submission) -> tuple[str, ...]:
-    return one.architecture, one.suite, release_series(one.document.system.kernel_release)
+    return list(filter(is_shown, newest_first(catalogue.counted)))
 
 
 def row_of(one: Number) -> CountedCase:
@@ -203,14 +202,13 @@ def between_kernels(found: Matrix) -> list[Comparison]:
 
 def between_versions(found: Matrix) -> list[Comparison]:
     """Each sound count against that of the older version of the same tool, of the same case and kernel."""
-    cells = (
-        [found.cell(row, kernel, tracer) for tracer in found.tracers]
-        for row in found.events()
-        for kernel in found.kernels
-    )
-    lines = (filter(None, line) for line in cells)
-    tools = (versions for line in lines for _, versions in groupby(line, key=lambda one: tool_of(one.tracer)))
-    return [one for versions in tools for one in _changes(versions)]
+    changes = []
+    for row in found.events():
+        for kernel in found.kernels:
+            cells = filter(None, (found.cell(row, kernel, tracer) for tracer in found.tracers))
+            for _, versions in groupby(cells, key=lambda one: tool_of(one.tracer)):
+                changes += _changes(versions)
+    return changes
 
 
 def kernel_names(kernels: Iterable[str]) -> dict[str, str]:
@@ -218,21 +216,18 @@ def kernel_names(kernels: Iterable[str]) -> dict[str, str]:
 
     Where another has the same series it is `Linux 6.12.107`, and where it has these numbers too, the whole release.
     """
-    releases = list(dict.fromkeys(kernels))
-    shorter = [[release_series(one), point_release(one), one] for one in releases]
-    every = Counter(name for names in shorter for name in set(names))
-    return {
-        release: f"Linux {next((name for name in names if name and every[name] == 1), release)}"
-        for release, names in zip(releases, shorter, strict=True)
-    }
+    names = {one: [release_series(one), point_release(one), one] for one in kernels}
+    every = Counter(name for own in names.values() for name in set(own))
+    shortest = {one: next((name for name in own if name and every[name] == 1), one) for one, own in names.items()}
+    return {release: f"Linux {name}" for release, name in shortest.items()}
 
 
 def names_of_all(found: Iterable[Matrix]) -> dict[str, str]:
     """The names in prose of the kernels of several matrices, by release."""
-    kernels: dict[str, list[str]] = defaultdict(list)
-    for one in found:
-        kernels[one.architecture] += one.kernels
-    return {release: name for some in kernels.values() for release, name in kernel_names(some).items()}
+    made: dict[str, str] = {}
+    for own in grouped_by(found, lambda one: one.architecture).values():
+        made |= kernel_names(kernel for one in own for kernel in one.kernels)
+    return made
 
 
 def release_order(release: str) -> tuple[tuple[int, ...], str]:
@@ -250,29 +245,19 @@ def threads_of(one: Number) -> int:
     return one.submission.document.machine.threads
 
 
-def _rows(suite: Suite, cells: Iterable[tuple[CountedCase, KernelColumn]]) -> tuple[CountedCase, ...]:
-    rows = {row for row, _ in cells}
-    order = {case.id: place for place, case in enumerate(suite.cases)}
-    return tuple(sorted(rows, key=lambda row: (order.get(row.case, len(order)), row.case, level_order(row.level))))
-
-
 def _tracers(cells: Mapping[tuple[CountedCase, KernelColumn], Number]) -> tuple[str, ...]:
     """The tool with most rows first, and its versions in the order of their numbers."""
     tools = {column.tracer: tool_of(one.tracer) for (_, column), one in cells.items()}
-    rows: dict[str, set[CountedCase]] = {}
-    for row, column in cells:
-        rows.setdefault(tools[column.tracer], set()).add(row)
-    return tuple(sorted(tools, key=lambda one: (-len(rows[tools[one]]), tools[one], release_order(one))))
+    rows = Counter(tool for tool, _ in {(tools[column.tracer], row) for row, column in cells})
+    return tuple(sorted(tools, key=lambda one: (-rows[tools[one]], tools[one], release_order(one))))
 
 
 @dataclass(frozen=True, slots=True)
 class ArchitecturePair:
     """Two architectures with one tracer on the newest release that each has of a kernel series, `6.12`.
 
-    Attributes:
-        pairs: the cases that both have a sound count of, on as many CPUs.
-        only: the cases of each side that the other has no count of, with any tracer.
-        correlation: that of the two orders; None of fewer than two pairs.
+    `pairs`: the cases that both have a sound count of, on as many CPUs. `only`: the cases of each side that the other
+    has no count of, with any tracer. `correlation`: that of the two orders; None of fewer than two pairs.
     """
 
     matrices: tuple[Matrix, Matrix]
@@ -294,23 +279,17 @@ def share(one: Number) -> float:
 
 
 def beside(found: Sequence[Matrix]) -> list[ArchitecturePair]:
-    """Each two architectures in each suite that both have counts of: where they have most cases in common.
-
-    Of places with as many, the newest kernel and then the first tracer.
-    """
-    pairs = [pair for pair in combinations(found, 2) if pair[0].suite is pair[1].suite]
-    return [best for pair in pairs if (best := _most_in_common(pair)) is not None]
-
-
-def _most_in_common(pair: tuple[Matrix, Matrix]) -> ArchitecturePair | None:
-    first, second = (_newest(one.kernels) for one in pair)
-    places = [
-        _beside(pair, series, tracer)
-        for series in sorted(first.keys() & second.keys(), key=release_order, reverse=True)
-        for tracer in pair[0].tracers
-        if tracer in pair[1].tracers
-    ]
-    return max((one for one in places if one.pairs), key=lambda one: len(one.pairs), default=None)
+    """Each two architectures in each suite, on the newest kernel and with the tracer that have most cases in common."""
+    made = []
+    for pair in combinations(found, 2):
+        if pair[0].suite is pair[1].suite:
+            first, second = (_newest(one.kernels) for one in pair)
+            shared = sorted(first.keys() & second.keys(), key=release_order, reverse=True)
+            tracers = [tracer for tracer in pair[0].tracers if tracer in pair[1].tracers]
+            places = (_beside(pair, series, tracer) for series in shared for tracer in tracers)
+            best_place = max((one for one in places if one.pairs), key=lambda one: len(one.pairs), default=None)
+            made += [best_place] if best_place else []
+    return made
 
 
 def _beside(matrices: tuple[Matrix, Matrix], series: str, tracer: str) -> ArchitecturePair:
@@ -366,15 +345,16 @@ def unseen_changes(data: DataFolder) -> list[Problem]:
 
 
 def _explains(one: Explanation, found: Comparison) -> bool:
-    first, second = found.first, found.second
-    return (
+    second = found.second
+    is_of_it = (
         found.is_clear
         and second.case in one.cases
         and (not one.tools or tool_of(second.tracer) in one.tools)
         and (not one.architectures or second.submission.architecture in one.architectures)
-        and one.made(_version(first, one), _version(second, one)) == ("more" if found.outcome == "higher" else "fewer")
     )
-
-
-def _version(side: Number, one: Explanation) -> str:
-    return column_of(side).kernel if one.of == "kernel" else side.tool_version or ""
+    if not is_of_it:
+        return False
+    before, after = (
+        column_of(side).kernel if one.of == "kernel" else side.tool_version or "" for side in (found.first, second)
+    )
+    return one.made(before, after) == ("more" if found.outcome == "higher" else "fewer")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 
 from probe_effect import toml
 from probe_effect.model import Key
@@ -42,11 +42,11 @@ class AddedPath:
 
 
 def _grouped(stacks: Mapping[Stack, Classes], name_of: Callable[[str], str]) -> dict[str, Classes]:
-    found: dict[str, Classes] = {}
+    sums: dict[str, Classes] = {}
     for stack, classes in stacks.items():
         name = name_of(stack[-1])
-        found[name] = found.get(name, Classes()).plus(classes)
-    return dict(sorted(found.items(), key=lambda one: (-one[1].instructions, one[0])))
+        sums[name] = sums.get(name, Classes()).plus(classes)
+    return dict(sorted(sums.items(), key=lambda one: (-one[1].instructions, one[0])))
 
 
 def plain(function: str) -> str:
@@ -54,27 +54,24 @@ def plain(function: str) -> str:
     return CLONE.sub("", function)
 
 
-@cache
+_file = cache(partial(toml.beside, __file__, "purposes"))
+
+
 def purposes() -> dict[str, str]:
-    """What functions are for, and that in more words."""
-    return {name: says for name, says, _ in _purposes()} | {OTHER: "what belongs to none of these"}
-
-
-@cache
-def _purposes() -> list[tuple[str, str, re.Pattern[str]]]:
-    file = toml.beside(__file__, "purposes")
-    return [(one["name"], one["says"], re.compile("|".join(one["functions"]))) for one in file["purpose"]]
+    """The purposes of functions, each with more words."""
+    return {one["name"]: one["says"] for one in _file()["purpose"]} | {OTHER: "what belongs to none of these"}
 
 
 @lru_cache(maxsize=4096)
 def purpose_of(function: str) -> str:
-    """What a function of the kernel is for; `OTHER` where the list does not say."""
+    """The purpose of a function of the kernel; `OTHER` where the list does not say."""
     name = plain(function)
-    return next((purpose for purpose, _, pattern in _purposes() if pattern.fullmatch(name)), OTHER)
+    patterns = ((one["name"], "|".join(one["functions"])) for one in _file()["purpose"])
+    return next((purpose for purpose, pattern in patterns if re.fullmatch(pattern, name)), OTHER)
 
 
 def paths_of(submission: Submission) -> Mapping[Key, AddedPath]:
-    """What the events of a count execute more, for each key that was recorded; empty where nothing was.
+    """The added path of an event, for each key that was recorded; empty where nothing was.
 
     A key is missing of which no event is like most: a record that is written or dropped, as room is there or not.
     """
@@ -94,22 +91,13 @@ def _paths_of(files: SubmissionFolder, digest: str | None) -> Mapping[Key, Added
     return {one.key: AddedPath(one, added(one, before)) for one, before in pairs if before}
 
 
-@cache
-def _names() -> dict[str, str]:
-    """What a release renamed, to the name before."""
-    file = toml.beside(__file__, "purposes")
-    return {name: first for first, names in file["renamed"].items() for name in names}
-
-
 def differences(before: AddedPath, after: AddedPath) -> dict[str, tuple[int, int]]:
     """The functions of which two events do not execute the same: instructions of each; the greatest differences first.
 
     A renamed one has its name before. One that a compiler put into its caller is missing, and the caller is longer.
     """
-    was, now = (_grouped(one.stacks, lambda name: _names().get(plain(name), plain(name))) for one in (before, after))
-    nothing = Classes()
-    pairs = {
-        name: (was.get(name, nothing).instructions, now.get(name, nothing).instructions) for name in {**was, **now}
-    }
-    found = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
-    return dict(sorted(found.items(), key=lambda one: (-abs(one[1][1] - one[1][0]), one[0])))
+    old_names = {name: first for first, names in _file()["renamed"].items() for name in names}
+    was, now = (_grouped(one.stacks, lambda name: old_names.get(plain(name), plain(name))) for one in (before, after))
+    pairs = {name: tuple(its.get(name, Classes()).instructions for its in (was, now)) for name in was | now}
+    changed = ((name, (first, second)) for name, (first, second) in pairs.items() if first != second)
+    return dict(sorted(changed, key=lambda one: (-abs(one[1][1] - one[1][0]), one[0])))

@@ -52,7 +52,15 @@ class MeasuredMachine(Side):
 
 def subjects(catalogue: Catalogue) -> list[MeasuredMachine]:
     """The timed machines, as they ran last, then the counting ones, x86-64 and the oldest kernel first."""
-    return sorted(_machines(catalogue), key=_kernel_order)
+    others = {folder.suite.id for folder in catalogue.suites if not folder.suite.result_type.guides}
+    metrics: tuple[Metric, ...] = ("time", "instructions")
+    machines = []
+    for metric in metrics:
+        for name, runs in catalogue.numbers.machines(metric).items():
+            costs = tuple(one for one in runs if one.suite not in others)
+            if costs and (machine := MeasuredMachine(name, costs, metric, machine_name(costs[0]))).numbers:
+                machines.append(machine)
+    return sorted(machines, key=_kernel_order)
 
 
 def offered(machines: Sequence[MeasuredMachine], catalogue: Catalogue) -> list[MeasuredMachine]:
@@ -65,31 +73,19 @@ def offered(machines: Sequence[MeasuredMachine], catalogue: Catalogue) -> list[M
     return [*(timed[name] for name in shown_machines(catalogue.numbers) if name in timed), *newest]
 
 
-def _machines(catalogue: Catalogue) -> Iterator[MeasuredMachine]:
-    others = {folder.suite.id for folder in catalogue.suites if not folder.suite.result_type.guides}
-    metrics: tuple[Metric, ...] = ("time", "instructions")
-    for metric in metrics:
-        for name, runs in catalogue.numbers.machines(metric).items():
-            costs = tuple(one for one in runs if one.suite not in others)
-            if costs and (found := MeasuredMachine(name, costs, metric, machine_name(costs[0]))).numbers:
-                yield found
-
-
 def _kernel_order(one: MeasuredMachine) -> tuple[object, ...]:
-    """The sort key of a machine: counting ones last, by architecture and kernel; others keep their order."""
+    # Timed machines keep their order.
     if one.metric == "time":
         return (0,)
     release = one.submissions[0].document.system.kernel_release
     return 1, architecture_order(one.architecture), release_order(release)
 
 
-@dataclass(frozen=True, slots=True)
-class Nearest:
-    """A machine, what it shares with the given one, and each case that both have: the given against it."""
+class Nearest(NamedTuple):
+    """A machine with its newest submission, and each case that it has in common with the given one, compared."""
 
     likeness: Likeness
     newest: Submission
-    """The machine's newest submission, which has its facts."""
     comparisons: tuple[Comparison, ...]
 
 
@@ -98,18 +94,14 @@ def nearest(new: Submission, known: Iterable[Submission]) -> Nearest | None:
 
     One that may be compared and has a case in common comes before one that is more alike and has not.
     """
-    machines = of_kind(new, known)
-    order = by_likeness(
-        facts_of_submission(new), [facts_of_submission(submissions[0]) for submissions in machines.values()]
-    )
-    first = None
-    for likeness in order:
+    machines, own, first = of_kind(new, known), Side(new.id, (new,)), None
+    for likeness in by_likeness(facts_of_submission(new), [facts_of_submission(runs[0]) for runs in machines.values()]):
         runs = machines[likeness.machine]
-        sides = Side(likeness.machine, tuple(runs)), Side(new.id, (new,))
-        found = Nearest(likeness, runs[0], tuple(between(*sides)) if likeness.comparable else ())
-        if found.comparisons:
-            return found
-        first = first or found
+        comparisons = between(Side(likeness.machine, tuple(runs)), own) if likeness.comparable else ()
+        nearest = Nearest(likeness, runs[0], tuple(comparisons))
+        if comparisons:
+            return nearest
+        first = first or nearest
     return first
 
 
@@ -126,8 +118,7 @@ class RunChange(NamedTuple):
     after: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(NamedTuple):
     """The runs of one suite on one machine, the first at the beginning, each compared with the runs before it.
 
     `alike`: where nothing known had changed; `changed`: the rest, by what had.
@@ -147,8 +138,14 @@ def histories(submissions: Sequence[Submission], spread: float | None) -> dict[s
     """Suite id to its history, for each suite of which a machine has two timed runs or more that can be compared."""
     timed = (one for one in submissions if one.metric == "time")
     suites = grouped_by(sorted(timed, key=attrgetter("suite", "started", "id")), attrgetter("suite"))
-    found = {suite: _history(runs, spread) for suite, runs in suites.items() if len(runs) > 1}
-    return {suite: one for suite, one in found.items() if any(pair.reason is None for pair in one.comparisons)}
+    made = {}
+    for suite, runs in suites.items():
+        by_change = grouped_by(chain.from_iterable(since(one, runs, spread) for one in runs), changes)
+        alike = tuple(by_change.pop((), ()))
+        history = History(tuple(runs), alike, {change: tuple(pairs) for change, pairs in by_change.items()})
+        if any(pair.reason is None for pair in history.comparisons):
+            made[suite] = history
+    return made
 
 
 def same_machine(machine: str, machines: Mapping[str, Sequence[Submission]]) -> list[Submission]:
@@ -168,19 +165,13 @@ def changes(found: Comparison) -> tuple[RunChange, ...]:
     return tuple(RunChange(what, before, after) for (what, before), (_, after) in sides if before != after)
 
 
-def _history(runs: Sequence[Submission], spread: float | None) -> History:
-    by_change = grouped_by(chain.from_iterable(since(one, runs, spread) for one in runs), changes)
-    alike = tuple(by_change.pop((), ()))
-    return History(tuple(runs), alike, {change: tuple(found) for change, found in by_change.items()})
-
-
 def _fleet_names(runs: Iterable[Submission]) -> set[str]:
-    found = (one.document.provenance for one in runs)
-    return {one.fleet_name for one in found if one.kind == "project" and one.fleet_name is not None}
+    origins = (one.document.provenance for one in runs)
+    return {one.fleet_name for one in origins if one.kind == "project" and one.fleet_name is not None}
 
 
 def _facts(one: Number) -> Iterator[tuple[str, str | None]]:
-    """The facts that a cost depends on beside the machine, in the order of sentences."""
+    """What a cost depends on beside the machine, in the order of sentences."""
     document = one.submission.document
     yield "the kernel", document.system.kernel_release
     yield "the microcode", document.machine.microcode

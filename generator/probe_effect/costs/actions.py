@@ -8,6 +8,7 @@ whose costs add; and a probe with an action that was measured on another probe. 
 cost(plain), `plain` being that other probe with an action that does nothing.
 """
 
+import math
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,7 +41,7 @@ beginning up under a key and puts the time into a histogram. Two keys cost at mo
 
 @dataclass(frozen=True, slots=True)
 class Fired:
-    """A case that fires, one probe with one action, and the number that it has: a time or a count."""
+    """A case that fires, one probe with one action, and its number, a time or a count."""
 
     suite: str
     case: Case
@@ -51,11 +52,6 @@ class Fired:
     def action(self) -> str:
         """The action, in the word by which questions name it."""
         return SAME_ACTION.get(self.case.action, self.case.action)
-
-    @property
-    def place(self) -> tuple[object, ...]:
-        """Cases on one place differ in their action alone."""
-        return self.suite, self.case.probe, self.case.functions
 
 
 class Sum(NamedTuple):
@@ -71,11 +67,6 @@ class Sum(NamedTuple):
         cost = estimates.total([self.cost, other.cost])
         return Sum(self.added + other.added, self.less + other.less, cost, self.suites | other.suites)
 
-    def from_low(self, low: float | None) -> "Sum":
-        """The sum with another low end of its cost; without ends where one is not known."""
-        ends = (low, self.cost.high) if low is not None and self.cost.high is not None else (None, None)
-        return self._replace(cost=Estimate(self.cost.value, *ends))
-
     @property
     def terms(self) -> tuple[int, int]:
         """The number of measurements in the sum, and of their suites."""
@@ -83,62 +74,65 @@ class Sum(NamedTuple):
 
     @property
     def width_ns(self) -> float:
-        """How wide the interval is; without bound where there is none."""
+        """The width of the interval; infinite where there is none."""
         low, high = self.cost.low, self.cost.high
-        return float("inf") if low is None or high is None else high - low
+        return math.inf if low is None or high is None else high - low
 
-    @property
-    def order(self) -> tuple[tuple[int, int], float]:
-        """The fewest terms come first, then the narrowest interval."""
-        return self.terms, self.width_ns
+
+def _narrowest(sums: Iterable[Sum]) -> Sum | None:
+    """The sum of the fewest terms, and of these the one with the narrowest interval."""
+    return min(sums, key=lambda one: (one.terms, one.width_ns), default=None)
 
 
 class Differences:
     """What each action costs more than each other on one probe, with one tracer on one machine."""
 
     def __init__(self, fired: Sequence[Fired]) -> None:
-        places = grouped_by(fired, lambda one: one.place)
-        self._measured: dict[str, dict[str, Sum]] = defaultdict(dict)
+        def place(one: Fired) -> tuple[object, ...]:  # cases on one place differ in their action alone
+            return one.suite, one.case.probe, one.case.functions
+
+        places = grouped_by(fired, place)
+        measured: dict[str, dict[str, list[Sum]]] = defaultdict(lambda: defaultdict(list))
         for one in fired:
-            for other in places[one.place]:
+            for other in places[place(one)]:
                 if one.action != other.action:
                     cost = estimates.difference(one.number.known_cost, other.number.known_cost)
                     made = Sum((one.number,), (other.number,), cost, frozenset({one.suite}))
-                    known = self._measured[one.action]
-                    known[other.action] = min(known.get(other.action, made), made, key=lambda one: one.order)
+                    measured[one.action][other.action].append(made)
+        self._measured = {
+            one: {other: _narrowest(sums) for other, sums in its.items()} for one, its in measured.items()
+        }
         self._known: dict[tuple[str, str], Sum | None] = {}
 
     def of(self, action: str, other: str) -> Sum | None:
-        """The narrowest measured difference of two actions, ns an event; None where nothing tells it.
-
-        Over a third action where no place has both.
-        """
-        key = action, other
-        if key not in self._known:
-            self._known[key] = Sum() if action == other else self._worked_out(action, other)
-        return self._known[key]
-
-    def _worked_out(self, action: str, other: str) -> Sum | None:
+        """The narrowest measured difference of two actions, ns an event, over a third one where no place has both."""
+        if action == other:
+            return Sum()
         known = self._measured.get(action, {})
         if other in known:
             return known[other]
-        rest = {third: self._measured[third].get(other) for third in known}
-        over = (known[third].plus(more) for third, more in rest.items() if more is not None)
-        return min(over, key=lambda one: one.order, default=None)
+        if (action, other) not in self._known:
+            rest = ((more, self._measured[third].get(other)) for third, more in known.items())
+            self._known[action, other] = _narrowest(one.plus(more) for one, more in rest if one and more)
+        return self._known[action, other]
+
+    def instead(self, parts: Sequence[str], action: str) -> Sum | None:
+        """What the actions `parts` cost more than another one in whose place they are; None where nothing tells it."""
+        whole = Sum()
+        for part in parts:
+            more = self.of(part, action)
+            if more is None:
+                return None
+            whole, action = whole.plus(more), PLAIN_ACTION
+        return whole
 
     def added(self, action: str) -> Sum | None:
         """What an action adds to a plain probe, ns an event; None where nothing tells it."""
-        whole = Sum()
-        for part in MADE_OF.get(action, (action,)):
-            more = self.of(part, PLAIN_ACTION)
-            if more is None:
-                return None
-            whole = whole.plus(more)
-        return whole
+        return self.instead(MADE_OF.get(action, (action,)), PLAIN_ACTION)
 
 
 FRAMES = "frames"
-"""The factor of a suite that varies how deep the stack is that a sample finds."""
+"""The factor of a suite that varies the depth of the stack that a sample finds."""
 
 WALKED = 127
 """Frames that the kernel walks at most: the default of kernel.perf_event_max_stack (PERF_MAX_STACK_DEPTH in
@@ -148,9 +142,8 @@ WATCH_PROCESSES = ("perf-record", "perf-stat")
 """The tools whose events may belong to a process, and are then stopped and started at each of its context switches."""
 
 STOPS = "py-spy"
-"""The tool that stops the program while it reads a stack, which is wall time. What a sample took is in cases of the
-suite `language-profilers`, of 1,000 samples a second, where it is surest, and of 100 without a stop. Where nobody says
-how deep the stack is, it is as deep as in the loop of the suite `sampling`."""
+"""The tool that stops the program while it reads a stack, which is wall time. Its samples are in cases of the suite
+`language-profilers`. Where nobody says how deep the stack is, it is as deep as in the loop of the suite `sampling`."""
 STOPPED, NOT_STOPPED, USUAL_FRAMES = "02-stopped-often", "03-not-stopped", 30
 READINGS = ("record-stack", "record-stack-once", "record-stack-native", "record-stack-running")
 
@@ -196,10 +189,10 @@ def may_pay_at_switches(tracer: str, options: Iterable[str] = ()) -> bool:
 def sample_law(found: Evidence, machine: str, tracer: str, case: str) -> SampleLaw | None:
     """The law of a sample's case with a tracer on a machine; None where no suite varied the depth of the stack."""
     levels = at_levels(found, (machine, tracer, case), lambda factor: factor.name == FRAMES)
-    sound = sorted((int(level), one) for level, one in levels.items() if level.isdigit() and one.leads)
-    measured = {frames: one.known_cost for frames, one in sound}
+    sound = sorted((int(level), number) for level, number in levels.items() if level.isdigit() and number.leads)
+    measured = {frames: number.known_cost for frames, number in sound}
     line = straight_line([(min(frames, WALKED), cost) for frames, cost in measured.items()])
-    return SampleLaw(line, measured, {frames: one.time.event_bytes for frames, one in sound}) if line else None
+    return SampleLaw(line, measured, {frames: number.time.event_bytes for frames, number in sound}) if line else None
 
 
 def in_program(found: Evidence, measured: Number, cost: Number) -> Estimate:
@@ -239,15 +232,14 @@ def at_depth(found: Evidence, machine: str, tracer: str, part: CostRow, frames: 
     law = sample_law(found, machine, tracer, part.added[0].case)
     if law is None:
         return replace(part, note=NOTES["no-depth"].format(frames=units.count(frames)))
-    said = NOTES["depth"].format(frames=units.count(frames), walked=units.count(WALKED))
-    return replace(part, cost=law.at(frames), note=said)
+    note = NOTES["depth"].format(frames=units.count(frames), walked=units.count(WALKED))
+    return replace(part, cost=law.at(frames), note=note)
 
 
 CompositionKind = Literal["several probes", "probe and action"]
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(NamedTuple):
     """A combination that was measured, beside what its parts predict; both in ns an operation.
 
     `ratio`: measured over predicted, None where the prediction may be 0. `holds`: whether the two intervals overlap.
@@ -262,7 +254,7 @@ class Checked:
     holds: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Agreement:
     """Of `count` combinations `holding` agree within the intervals; the ratios are measured over predicted."""
 
@@ -276,8 +268,7 @@ class Agreement:
 def composed(probe: Estimate, action: Estimate, plain: Estimate) -> Estimate:
     """The cost of `probe` with the action of `action`: cost(probe) + cost(action) - cost(plain), ns.
 
-    The difference is that of independent estimates, and the ends of the sum add (`stats.estimates`), so the interval is
-    rather too wide than too narrow for costs of one submission, which share their baselines.
+    The interval is rather too wide than too narrow for costs of one submission, which share their baselines.
     """
     return estimates.total([probe, estimates.difference(action, plain)])
 
@@ -285,36 +276,30 @@ def composed(probe: Estimate, action: Estimate, plain: Estimate) -> Estimate:
 @once
 def checked(found: Evidence, machine: str) -> Sequence[Checked]:
     """Every combination that was measured on `machine` together with its parts, with the same tracer and intervals."""
-    return [one for tracer in found.by_tracer(machine) for one in _checked(found, machine, tracer)]
+    made = []
+    for tracer, numbers in found.by_tracer(machine).items():
+        # An operation is what a case and its parts have in common: each may make several events of it.
+        costs = {
+            case: one.known_cost.times(found.case_of[case].events_per_operation)
+            for case, one in numbers.items()
+            if one.leads
+        }
+        for case, measured in costs.items():
+            for kind, predicted in _predicted(found.case_of[case], costs):
+                ratio, holds = estimates.ratio(measured, predicted), estimates.overlap(measured, predicted)
+                if holds is not None:
+                    made.append(Checked(case, tracer, kind, predicted, measured, ratio, holds))
+    return made
 
 
-def agreement(found: Sequence[Checked], kind: CompositionKind) -> Agreement | None:
+def agreement(checks: Sequence[Checked], kind: CompositionKind) -> Agreement | None:
     """What the checks of one kind say together; None where there are none."""
-    of_kind = [one for one in found if one.kind == kind]
+    of_kind = [one for one in checks if one.kind == kind]
     ratios = [one.ratio.value for one in of_kind if one.ratio is not None]
     if not ratios:
         return None
-    return Agreement(
-        count=len(of_kind),
-        holding=sum(one.holds for one in of_kind),
-        median_ratio=statistics.median(ratios),
-        least_ratio=min(ratios),
-        greatest_ratio=max(ratios),
-    )
-
-
-def _checked(found: Evidence, machine: str, tracer: str) -> Iterator[Checked]:
-    # An operation is what a case and its parts have in common: each may make several events of it.
-    costs = {
-        case: one.known_cost.times(found.case_of[case].events_per_operation)
-        for case, one in found.by_tracer(machine)[tracer].items()
-        if one.leads
-    }
-    for case, measured in costs.items():
-        for kind, predicted in _predicted(found.case_of[case], costs):
-            holds = estimates.overlap(measured, predicted)
-            if holds is not None:
-                yield Checked(case, tracer, kind, predicted, measured, estimates.ratio(measured, predicted), holds)
+    holding = sum(one.holds for one in of_kind)
+    return Agreement(len(of_kind), holding, statistics.median(ratios), min(ratios), max(ratios))
 
 
 def _predicted(case: Case, costs: dict[str, Estimate]) -> Iterator[tuple[CompositionKind, Estimate]]:

@@ -3,29 +3,28 @@ others printed; and whose costs an answer takes, which is decided first.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from probe_effect import units
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource
-from probe_effect.numbers.index import Numbers, OnDemand, grouped_by, once
+from probe_effect.numbers.index import Numbers, grouped_by, once
 from probe_effect.numbers.published import DERIVED_MARK, PUBLISHED_MARK, printed_text
 from probe_effect.numbers.reading import code
 from probe_effect.numbers.shown import Facts, Likeness, by_likeness, facts_of_submission
 from probe_effect.numbers.submission import Number
 from probe_effect.store.beside_files import Figure
 from probe_effect.store.kept import code_version
-from probe_effect.store.release_file import folders_digest
 from probe_effect.store.suite_file import Case, Suite
 
 TIER = "published"
-"""What stands for the tier of a machine of others, so that it is comparable with none of ours."""
+"""The tier of a machine of others, so that it is comparable with none of ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,34 +82,59 @@ class PublishedCost:
 
 
 def printed_costs(sources: Iterable[PublishedSource]) -> dict[tuple[str, str, str], PublishedCost]:
-    """Machine, tracer and case to the cost that was printed; left out where a source has several for the three.
+    """Machine, tracer and case to the cost that was printed, without those of which a source has several.
 
     Several are of variants that the case does not tell apart, such as the first instruction of a function.
     """
-    found: dict[tuple[str, str, str], list[PublishedCost]] = {}
-    for source in sources:
-        for figure in source.figures:
-            if figure.case and figure.tracer and figure.cost_ns is not None and figure.cost_ns > 0:
-                one = PublishedCost(source, figure)
-                found.setdefault((one.machine, figure.tracer, figure.case), []).append(one)
-    return {key: some[0] for key, some in found.items() if len(some) == 1}
+    costs = [
+        (PublishedCost(source, figure), figure.tracer, figure.case)
+        for source in sources
+        for figure in source.figures
+        if figure.case and figure.tracer and figure.cost_ns is not None and figure.cost_ns > 0
+    ]
+    groups = grouped_by(costs, lambda one: (one[0].machine, one[1], one[2]))
+    return {key: same[0][0] for key, same in groups.items() if len(same) == 1}
 
 
 CostKey = tuple[str, str, str]
 """Machine, tracer, case."""
 
+V = TypeVar("V")
+
+
+class _Known(NamedTuple):
+    """The numbers of a machine and a case by tracer: costs, costs at levels, why others are none, and whole work."""
+
+    costs: dict[str, Number]
+    by_level: dict[str, dict[str, Number]]
+    refused: dict[str, str]
+    of_work: dict[str, dict[str, Number]]
+
+
+class _OnDemand(Mapping[CostKey, V]):
+    """One part of what is known, by machine, tracer and case; numbers are read when somebody asks for their case."""
+
+    def __init__(self, found: "Evidence", part: Callable[[_Known], dict[str, V]]) -> None:
+        self._found, self._part = found, part
+
+    def __getitem__(self, key: CostKey) -> V:
+        machine, tracer, case = key
+        return self._part(self._found.known(machine, case))[tracer]
+
+    def __iter__(self) -> Iterator[CostKey]:
+        for machine, case in self._found.places():
+            yield from ((machine, tracer, case) for tracer in self._part(self._found.known(machine, case)))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
 
 class Evidence:
-    """Every usable cost; those measured at levels apart, by level; and why others are not usable.
+    """Every usable cost, case by case; those measured at levels, by level; and why others are not usable.
 
-    `counts`: case to its sound counts of instructions, by whichever tracer and kernel, on the architectures of machines
-    that have costs: no time comes of others. `folders`: suite to where its scripts lie. `titles`: case to its name.
-    `of_work`: what an event adds, by level, where a suite measures whole work.
-    `sources`: what others published, read only where it is asked for. `keep`: what a package made of the same evidence
-    in an earlier run, or what it makes now.
-
-    What `numbers` have of a machine and a case is taken up when somebody asks for that, so that a command which asks
-    of few cases does not read the numbers of all.
+    `of_work`: what an event adds, by level, where a suite measures whole work. `counts`: what `counts_of` found.
+    `folders`: suite to where its scripts are. `titles`: case to its name. `sources`: what others published, read only
+    where it is asked for. `keep`: what a package made of the same evidence in an earlier run, or what it makes now.
     """
 
     def __init__(
@@ -127,71 +151,63 @@ class Evidence:
         self.suites, self.sources, self.keep, self._spread = suites, sources, keep, spread
         self.folders: Mapping[str, Path] = folders or {}
         self.titles: Mapping[str, str] = titles or {}
-        self.costs: OnDemand[CostKey, Number] = OnDemand(self._look)
-        self.by_level: OnDemand[CostKey, dict[str, Number]] = OnDemand(self._look)
-        self.refused: OnDemand[CostKey, str] = OnDemand(self._look)
-        self.of_work: OnDemand[CostKey, dict[str, Number]] = OnDemand(self._look)
-        self.counts: OnDemand[str, list[Number]] = OnDemand(self._count)
+        self.costs: Mapping[CostKey, Number] = _OnDemand(self, attrgetter("costs"))
+        self.by_level: Mapping[CostKey, dict[str, Number]] = _OnDemand(self, attrgetter("by_level"))
+        self.refused: Mapping[CostKey, str] = _OnDemand(self, attrgetter("refused"))
+        self.of_work: Mapping[CostKey, dict[str, Number]] = _OnDemand(self, attrgetter("of_work"))
+        self.counts: dict[str, list[Number]] = {}
         self.worked_out: dict[object, Any] = {}
-        """What `numbers.index` remembers."""
         self._numbers = Numbers(()) if numbers is None else numbers
-        self._taken: set[tuple[str, str]] = set()
-        self._counted: set[str] = set()
-        self._is_whole = numbers is None
+        self._known: dict[tuple[str, str], _Known] = {}
 
     @cached_property
     def spread(self) -> float | None:
-        """The standard deviation between runs, as a share of a cost (`numbers.repeats`); None where it is not known."""
+        """The standard deviation between runs, as a share of a cost (`numbers.index`); None where it is not known."""
         return self._spread()
 
-    def _look(self, key: CostKey | None) -> None:
-        """Take up what the numbers have of the machine and the case of a key; for None everything, in order."""
-        if self._is_whole:
-            return
-        if key is not None:
-            machine, _, case = key
-            if (machine, case) not in self._taken and case in self.of:
-                self._taken.add((machine, case))
-                for number in self._numbers.of_machine_and_case(machine, case).values():
-                    self.add(self._numbers.over_hosts(number), self.of[case][0].result_type.no_cost)
-            return
-        self._is_whole = True
-        for some in (self.costs, self.by_level, self.refused, self.of_work):
-            some.known.clear()
-        for suite, one in self.cases:
-            for number in self._numbers.of_case(one.id):
-                self.add(self._numbers.over_hosts(number), suite.result_type.no_cost)
+    def known(self, machine: str, case: str) -> _Known:
+        """What the numbers have of a machine and a case."""
+        if (machine, case) not in self._known:
+            self._known[machine, case] = _Known({}, {}, {}, {})
+            numbers = self._numbers.of_machine_and_case(machine, case) if case in self.of else {}
+            for number in numbers.values():
+                self.add(self._numbers.over_hosts(number), self.of[case][0].result_type.no_cost)
+        return self._known[machine, case]
 
-    def _count(self, case: str | None) -> None:
-        """Take up the counts of a case; for None those of all cases."""
-        for one in self.case_of if case is None else (case,):
-            if one not in self._counted:
-                self._counted.add(one)
-                counts = self._numbers.of_case(one, "instructions")
-                sound = (count for count in counts if count.is_sound and count.level is None)
-                found = [count for count in sound if count.submission.architecture in self._architectures]
-                self.counts.known.setdefault(one, found)
+    def places(self) -> list[tuple[str, str]]:
+        """Every machine and case of which something may be known, case by case and then machine by machine."""
+        measured = ((machine, case.id) for _, case in self.cases for machine in self._numbers.machines())
+        return list(dict.fromkeys([*measured, *self._known]))
+
+    def add(self, number: Number, refused: str | None = None) -> None:
+        """Take a number up as a cost, or with why it is none: `refused` where its suite says that, else by itself."""
+        known, tracer, level = self.known(number.submission.machine, number.case), number.tracer, number.level
+        if refused is not None:
+            known.refused[tracer] = refused
+            if number.is_sound and level is not None:
+                known.of_work.setdefault(tracer, {})[level] = number
+        elif number.cost is None:
+            known.refused[tracer] = f"{number.status}: {number.note}"
+        elif number.faults:
+            known.refused[tracer] = "; ".join(number.faults)
+        elif level is None:
+            known.costs[tracer] = number
+        else:
+            known.by_level.setdefault(tracer, {})[level] = number
+
+    def counts_of(self, case: str) -> list[Number]:
+        """The sound counts of a case by any tracer and kernel, on the architectures of machines that have costs."""
+        if case not in self.counts:
+            self.counts[case] = [
+                one
+                for one in self._numbers.of_case(case, "instructions")
+                if one.is_sound and one.level is None and one.submission.architecture in self._architectures
+            ]
+        return self.counts[case]
 
     @cached_property
     def _architectures(self) -> set[str]:
-        """The instruction sets of the machines with a usable cost."""
         return {self.costs[keys[0]].submission.architecture for keys in self._keys_of.values()}
-
-    def add(self, one: Number, refused: str | None = None) -> None:
-        """Take a number up as a cost, or with why it is none: `refused` where its suite says that, else by itself."""
-        key = (one.submission.machine, one.tracer, one.case)
-        if refused is not None:
-            self.refused[key] = refused
-            if one.is_sound and one.level is not None:
-                self.of_work.known.setdefault(key, {})[one.level] = one
-        elif one.cost is None:
-            self.refused[key] = f"{one.status}: {one.note}"
-        elif one.faults:
-            self.refused[key] = "; ".join(one.faults)
-        elif one.level is None:
-            self.costs[key] = one
-        else:
-            self.by_level.known.setdefault(key, {})[one.level] = one
 
     @cached_property
     def printed(self) -> dict[CostKey, PublishedCost]:
@@ -216,7 +232,7 @@ class Evidence:
     @cached_property
     def keys(self) -> list[CostKey]:
         """The keys of all usable costs, case by case and then machine by machine, without looking at the costs."""
-        if self._is_whole:
+        if not self._numbers.submissions:
             return list(self.costs)
         sound: dict[str, dict[str, set[str]]] = {}
         for machine, runs in self._numbers.machines().items():
@@ -251,10 +267,8 @@ class Evidence:
     @cached_property
     def tracers(self) -> list[str]:
         """Tracers with a usable cost, the one with most cases first."""
-        cases: dict[str, set[str]] = {}
-        for _, tracer, case in self.keys:
-            cases.setdefault(tracer, set()).add(case)
-        return sorted(cases, key=lambda tracer: -len(cases[tracer]))
+        cases = grouped_by(self.keys, itemgetter(1))
+        return sorted(cases, key=lambda tracer: -len({case for _, _, case in cases[tracer]}))
 
     def with_tracers(self, machine: str, case: str) -> dict[str, Number]:
         """Tracer to the cost of a case on a machine."""
@@ -263,27 +277,21 @@ class Evidence:
     @once
     def by_tracer(self, machine: str) -> dict[str, dict[str, Number]]:
         """Tracer to case to the cost on a machine."""
-        found: dict[str, dict[str, Number]] = {}
+        costs: dict[str, dict[str, Number]] = {}
         for key in self.keys_of(machine):
-            found.setdefault(key[1], {})[key[2]] = self.costs[key]
-        return found
+            costs.setdefault(key[1], {})[key[2]] = self.costs[key]
+        return costs
 
     @once
     def levels_of(self, case: str) -> Mapping[str, Mapping[str, Mapping[str, Number]]]:
         """Machine to tracer to level to the cost of a case."""
-        own = self._numbers.of_case(case)
-        keys = [(one.submission.machine, one.tracer, case) for one in own] or list(self.by_level)
-        found: dict[str, dict[str, Mapping[str, Number]]] = {}
-        for machine, tracer, _ in (key for key in keys if key[2] == case and key in self.by_level):
-            found.setdefault(machine, {})[tracer] = self.by_level[machine, tracer, case]
-        return found
+        added = (machine for machine, own in self._known if own == case)
+        machines = dict.fromkeys([*self._numbers.machines(), *added])
+        return {machine: levels for machine in machines if (levels := self.known(machine, case).by_level)}
 
 
 def evidence(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSource]] | None = None) -> Evidence:
-    """What the catalogue's numbers offer to guidance, gathered once of each catalogue.
-
-    `sources`: what reads the published ones, where the catalogue was read without them.
-    """
+    """The costs of a catalogue that guidance may use, gathered once; `sources` reads the published ones it lacks."""
     if evidence not in catalogue.worked_out:
         catalogue.worked_out[evidence] = Evidence(
             tuple(folder.suite for folder in catalogue.suites),
@@ -291,25 +299,20 @@ def evidence(catalogue: Catalogue, sources: Callable[[], Iterable[PublishedSourc
             spread=lambda: catalogue.numbers.spread,
             folders={one.suite.id: one.folder for one in catalogue.suites},
             titles=catalogue.titles,
-            sources=sources or partial(tuple, catalogue.sources),
-            keep=_keep(catalogue),
+            sources=sources or (lambda: catalogue.sources),
+            keep=partial(_keep, catalogue),
         )
     made: Evidence = catalogue.worked_out[evidence]
     return made
 
 
-def _keep(catalogue: Catalogue) -> Callable[[str, Callable[[], bytes]], bytes]:
-    """Keeps what a package makes of all evidence, unless a submission has no digest of its files."""
-    kept, submissions, folders = catalogue.kept, catalogue.active, [one.folder for one in catalogue.suites]
-
-    def keep(package: str, make: Callable[[], bytes]) -> bytes:
-        if any(one.digest is None for one in submissions):
-            return make()
-        own = code_version("costs", "numbers", "scripts", package)
-        known = (f"{one.id} {one.digest}" for one in submissions)
-        return kept.made(make, "evidence", package, own, code(), folders_digest(folders), *known)
-
-    return keep
+def _keep(catalogue: Catalogue, package: str, make: Callable[[], bytes]) -> bytes:
+    """What a package makes of all evidence; not kept where a submission has no digest of its files."""
+    if any(one.digest is None for one in catalogue.active):
+        return make()
+    own = code_version("costs", "numbers", "scripts", package)
+    submissions = (f"{one.id} {one.digest}" for one in catalogue.active)
+    return catalogue.kept.made(make, "evidence", package, own, code(), catalogue.suites_digest, *submissions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,17 +351,12 @@ def machines_for(found: Evidence, here: Facts, named: str | None = None) -> list
 
 def whose(found: Evidence, here: Facts, named: str | None = None) -> Scope:
     """Whose costs answer a question from the machine of `here`, or about a machine that is named."""
-    if named is None:
-        every = machines_for(found, here)
-        alike = _names(one for one in every if one.comparable and not one.is_same)
-        own = _names(one for one in every if one.is_same)
-        return Scope(own, alike, _names(one for one in every if not one.comparable))
-    if named not in found.machines:
+    if named is not None and named not in found.machines:
         return Scope(printed=named)
-    facts = facts_of_submission(found.costs[found.keys_of(named)[0]].submission)
-    kind = _names(one for one in machines_for(found, facts) if one.comparable and not one.is_same)
-    return Scope((named,), lending=kind)
-
-
-def _names(machines: Iterable[Likeness]) -> tuple[str, ...]:
-    return tuple(one.machine for one in machines)
+    facts = here if named is None else facts_of_submission(found.costs[found.keys_of(named)[0]].submission)
+    likely = machines_for(found, facts)
+    alike = tuple(one.machine for one in likely if one.comparable and not one.is_same)
+    if named is not None:
+        return Scope((named,), lending=alike)
+    own = tuple(one.machine for one in likely if one.is_same)
+    return Scope(own, alike, tuple(one.machine for one in likely if not one.comparable))

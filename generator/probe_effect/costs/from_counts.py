@@ -1,9 +1,9 @@
-"""From counted instructions to time: what a probe costs on a machine that could not time it.
+"""From counted instructions to time: what a probe costs on a machine that could not time it (/method/estimates/).
 
-The page /method/estimates/ has the model: instructions, breakpoints and single steps, each at a time of its own on
-each machine. The times are fitted by least squares of the logarithms, so that an error of a tenth weighs as much for
-any probe. Gauss and Newton's steps are taken in the logarithms of the terms, which keeps them above 0. Each kind of
-probe is left out in turn, and its measured over estimated times give estimates their interval.
+Instructions, breakpoints and single steps each take a time of their own on each machine. The times are fitted by least
+squares of the logarithms, so that an error of a tenth weighs as much for any probe. Gauss and Newton's steps are taken
+in the logarithms of the terms, which keeps them above 0. Each kind of probe is left out in turn, and its measured over
+estimated times give estimates their interval.
 
 Emulated machines run without mitigations, and measured times contain them, so an estimate spreads their cost over all
 instructions. The count of an event that is printed includes the tracer's reader, which on hardware works beside the
@@ -24,7 +24,7 @@ from probe_effect.costs.instructions import Array, RecordedClasses, classes_of, 
 from probe_effect.costs.row import SAMPLED
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
-from probe_effect.numbers.index import grouped_by, once
+from probe_effect.numbers.index import once
 from probe_effect.numbers.shown import release_distance
 from probe_effect.numbers.submission import Number
 from probe_effect.store.further_tables import Classes
@@ -34,10 +34,9 @@ FEWEST_POINTS = 10
 """Of fewer cases three terms would be a drawing of them."""
 
 HELD_RATIO = 0.95
-"""The share of cases left out that the interval of an estimate holds, at least."""
+"""The share of cases left out that the interval of an estimate contains, at least."""
 
-STEPS = 50
-LONGEST_STEP, SHORTEST_STEP = 1.0, 1e-9
+STEPS, LONGEST_STEP, SHORTEST_STEP = 50, 1.0, 1e-9
 LEAST_TERM_NS = 1e-6
 
 CALL_INSTRUCTIONS = 20
@@ -49,7 +48,8 @@ cycles (https://en.wikipedia.org/wiki/Branch_predictor), in which a kernel execu
 
 UNTIMED_PROBES, UNTIMED_ACTIONS = {SAMPLED, "audit"}, {"print"}
 """Counts of which no time is made: a sample is an interrupt above all, and no machine has timed auditing. Of an event
-that is printed, the tracer's reader is counted too, which on hardware runs beside it on another CPU."""
+that is printed the tracer's reader is counted too, which on hardware runs beside it on another CPU.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,7 @@ class EventCount:
         return self.breakpoints + self.steps > 0
 
 
-@dataclass(frozen=True, slots=True)
-class TimedCount:
+class TimedCount(NamedTuple):
     """A case that has a count and a time, as a model is fitted to it."""
 
     counted: EventCount
@@ -115,8 +114,7 @@ class Model:
         return float(np.dot(counted.terms, (self.instruction_ns, self.breakpoint_ns, self.step_ns)))
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(NamedTuple):
     """How a count became a time: by which times of the machine, and how far cases left out lie from that.
 
     `ratio`: their measured over their estimated time, with the ends that an estimate takes; of so many `cases`.
@@ -137,8 +135,7 @@ class Models:
     @cached_property
     def ratios(self) -> dict[str | bool, Estimate]:
         """Measured over estimated time of cases left out, by `left_out`'s keys; without those of too few cases."""
-        found = {key: _held(ratios) for key, ratios in self.left_out.items()}
-        return {key: one for key, one in found.items() if one is not None}
+        return {key: _held(ratios) for key, ratios in self.left_out.items() if len(ratios) >= FEWEST_POINTS}
 
     def account(self, machine: str, counted: EventCount) -> Account | None:
         """How a count becomes a time on a machine; None where it has no model."""
@@ -150,10 +147,8 @@ class Models:
 
     def cost(self, machine: str, counted: EventCount) -> Estimate | None:
         """What an event costs on a machine, ns, with the interval of those left out; None without a model."""
-        found = self.account(machine, counted)
-        if found is None:
-            return None
-        return _reaching(found.ratio).times(found.model.cost_ns(counted))
+        account = self.account(machine, counted)
+        return account and _reaching(account.ratio).times(account.model.cost_ns(counted))
 
     def held(self, kind: str, *, has_exceptions: bool) -> Estimate | None:
         """An estimate of a kind of probe with its interval, over its value; None where too few were left out."""
@@ -163,12 +158,12 @@ class Models:
     @cached_property
     def left_out(self) -> dict[str | bool, list[float]]:
         """Measured over estimated time of every case that was left out: by kind of probe, and by exceptions or none."""
-        found: dict[str | bool, list[float]] = defaultdict(list)
+        ratios: dict[str | bool, list[float]] = defaultdict(list)
         for one in (one for model in self.by_machine.values() for one in model.calibrations):
             if one.ratio is not None:
-                found[one.kind].append(one.ratio)
-                found[one.has_exceptions].append(one.ratio)
-        return found
+                ratios[one.kind].append(one.ratio)
+                ratios[one.has_exceptions].append(one.ratio)
+        return ratios
 
     def calibrated(self, machine: str, tracer: str) -> list[CostKey]:
         """Which costs say how long instructions take on a machine: those of a tracer, or else all."""
@@ -184,16 +179,12 @@ def _reaching(ratio: Estimate) -> Estimate:
 
 @once
 def models(found: Evidence) -> Models:
-    """What the evidence says: of each machine with enough cases that have a count and a time.
-
-    They are kept, because the interval of any estimate is from the models of all machines.
-    """
-    return Models(
-        {
-            machine: Model(instruction_ns, breakpoint_ns, step_ns, tuple(map(Calibration._make, fitted)))
-            for machine, (instruction_ns, breakpoint_ns, step_ns), fitted in _kept(found)[1]
-        }
-    )
+    """The models of all machines with enough cases that have a count and a time, kept from run to run."""
+    by_machine = {}
+    for machine, (instruction_ns, breakpoint_ns, step_ns), fitted in _kept(found)[1]:
+        calibrations = tuple(map(Calibration._make, fitted))
+        by_machine[machine] = Model(instruction_ns, breakpoint_ns, step_ns, calibrations)
+    return Models(by_machine)
 
 
 @once
@@ -236,22 +227,15 @@ def _nearest_count(found: Evidence, case: str, tracer: str, architecture: str, r
 
     Where a workload has CPU 0, as with one CPU, the kernel may do more there.
     """
-    return min(
-        _counts(found, case).get((names.tool_of(tracer), architecture), ()),
-        key=lambda one: (
-            one.tracer != tracer,
-            release_distance(release, one.submission.document.system.kernel_release),
-            -one.submission.document.machine.threads,
-            one.id,
-        ),
-        default=None,
-    )
 
+    def order(one: Number) -> tuple[object, ...]:
+        document = one.submission.document
+        distance = release_distance(release, document.system.kernel_release)
+        return one.tracer != tracer, distance, -document.machine.threads, one.id
 
-@once
-def _counts(found: Evidence, case: str) -> dict[tuple[str, str], list[Number]]:
-    """Tool and architecture to the counts of a case."""
-    return grouped_by(found.counts.get(case, ()), lambda one: (names.tool_of(one.tracer), one.submission.architecture))
+    tool = names.tool_of(tracer)
+    counts = (one for one in found.counts_of(case) if one.submission.architecture == architecture)
+    return min((one for one in counts if names.tool_of(one.tracer) == tool), key=order, default=None)
 
 
 @once
@@ -261,9 +245,9 @@ def counted_as(found: Evidence, case: Case, number: Number, mechanism: str | Non
 
 
 def _event(known: Sequence[RecordedClasses], case: Case, number: Number, mechanism: str | None = None) -> EventCount:
-    of = Classes(*classes_of(known, case, number))
-    exceptions = exceptions_of(case, number, mechanism)
-    return EventCount(case.probe, number, *exceptions, calls=of.indirect + of.returns, faults=of.traps)
+    classes = Classes(*classes_of(known, case, number))
+    calls = classes.indirect + classes.returns
+    return EventCount(case.probe, number, *exceptions_of(case, number, mechanism), calls=calls, faults=classes.traps)
 
 
 def calibrations(found: Evidence, machine: str, known: Sequence[RecordedClasses] = ()) -> Iterator[TimedCount]:
@@ -271,9 +255,8 @@ def calibrations(found: Evidence, machine: str, known: Sequence[RecordedClasses]
     for tracer, costs in found.by_tracer(machine).items():
         for case_id, timed in costs.items():
             case = found.case_of[case_id]
-            if case.parts or case.counted_by == "nothing" or not timed.is_clear or timed.known_cost.low is None:
-                continue
-            if not timed.leads:
+            is_sure = timed.is_clear and timed.leads and timed.known_cost.low is not None
+            if case.parts or case.counted_by == "nothing" or not is_sure:
                 continue
             one = counted(found, machine, tracer, case)
             if one is not None and one.known_cost.value > 0 and _is_same_work(case, one, timed):
@@ -297,20 +280,14 @@ def _model(points: Sequence[TimedCount]) -> tuple[list[float], list[Calibration]
     measured = np.array([one.timed.known_cost.value for one in points])
     of_kind = {kind: np.array([one.counted.kind == kind for one in points]) for kind in kinds}
     without = {kind: fitted(terms[~own], measured[~own]) for kind, own in of_kind.items()}
-    ratios = [_ratio(one, without[one.counted.kind]) for one in points]
-    judged = [
-        Calibration(one.counted.kind, one.timed.tracer, one.timed.case, one.counted.has_exceptions, ratio)
-        for one, ratio in zip(points, ratios, strict=True)
-    ]
+    judged = []
+    for counted, timed in points:
+        own, times = np.array(counted.terms), without[counted.kind]
+        # The others may tell nothing of an exception that this one has.
+        is_told = not np.any((own > 0) & (times <= LEAST_TERM_NS))
+        ratio = timed.known_cost.value / float(own @ times) if is_told else None
+        judged.append(Calibration(counted.kind, timed.tracer, timed.case, counted.has_exceptions, ratio))
     return list(map(float, fitted(terms, measured))), judged
-
-
-def _ratio(left_out: TimedCount, times: Array) -> float | None:
-    """None where the others tell nothing of an exception that this one has."""
-    terms = np.array(left_out.counted.terms)
-    if np.any((terms > 0) & (times <= LEAST_TERM_NS)):
-        return None
-    return left_out.timed.known_cost.value / float(terms @ times)
 
 
 def fitted(terms: Array, measured: Array) -> Array:
@@ -328,10 +305,8 @@ def fitted(terms: Array, measured: Array) -> Array:
     return np.where(terms.any(axis=0), np.maximum(times, LEAST_TERM_NS), LEAST_TERM_NS)
 
 
-def _held(ratios: Sequence[float]) -> Estimate | None:
-    """The middle of the ratios, and ends that hold the share of them that an interval is to hold; None of too few."""
-    if len(ratios) < FEWEST_POINTS:
-        return None
+def _held(ratios: Sequence[float]) -> Estimate:
+    """The median of the ratios, and ends between which `HELD_RATIO` of them are."""
     tail = (1 - HELD_RATIO) / 2
     low, high = np.quantile(ratios, tail, method="lower"), np.quantile(ratios, 1 - tail, method="higher")
     return Estimate(float(np.median(ratios)), float(low), float(high))

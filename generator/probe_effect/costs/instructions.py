@@ -67,14 +67,9 @@ def _x86(code: bytes, kernel: tuple[int, int]) -> Mechanism | None:
     if code[0] == 0x0F and len(code) < 2:
         return None
     is_nop = code[0] == 0x90 and (0xF3 not in prefixes or kernel < _SINCE["pause"])
-    return "emulated" if is_nop or _is_branch(code) else "stepped"
-
-
-def _is_branch(code: bytes) -> bool:
-    """Whether it is a relative call or jump, or a conditional jump, near or short."""
-    if code[0] == 0x0F:
-        return 0x80 <= code[1] <= 0x8F
-    return code[0] in {0xE8, 0xE9, 0xEB} or 0x70 <= code[0] <= 0x7F
+    is_near = code[0] == 0x0F and 0x80 <= code[1] <= 0x8F
+    is_branch = is_near or code[0] in {0xE8, 0xE9, 0xEB} or 0x70 <= code[0] <= 0x7F  # relative, or conditional
+    return "emulated" if is_nop or is_branch else "stepped"
 
 
 def _arm64(code: bytes, kernel: tuple[int, int]) -> Mechanism | None:
@@ -94,15 +89,11 @@ def _is_one(instruction: int, patterns: Sequence[tuple[int, int]]) -> bool:
     return any(instruction & mask == value for mask, value in patterns)
 
 
-USDT_NOPS = {"x86_64": "90", "aarch64": "1f 20 03 d5"}
-"""`sys/sdt.h` leaves the architecture's plain nop, wherever in its function a static user probe is."""
-
-
 def on_nop(measured: Number) -> Mechanism | None:
-    """How a static user probe fires where something was measured."""
+    """How a static user probe fires where something was measured: on the plain nop that `sys/sdt.h` leaves."""
     architecture = measured.submission.architecture
-    kernel = measured.submission.document.system.kernel_release
-    return mechanism(USDT_NOPS.get(architecture, ""), architecture, kernel)
+    nop = {"x86_64": "90", "aarch64": "1f 20 03 d5"}.get(architecture, "")
+    return mechanism(nop, architecture, measured.submission.document.system.kernel_release)
 
 
 def writes_red_zone(how: str | None, kernel_release: str) -> bool:
@@ -153,7 +144,7 @@ def exceptions_of(case: Case, number: Number, mechanism: str | None = None) -> t
 
 def recorded(found: Evidence) -> Iterator[RecordedClasses]:
     """Everything that was recorded of counts on the architectures of machines with costs."""
-    for one in (one for counts in found.counts.values() for one in counts):
+    for one in (one for case in found.case_of for one in found.counts_of(case)):
         case, own = found.case_of[one.case], one.submission
         path = paths_of(own).get(Key(one.case, one.tracer, None))
         if path is not None and path.total.instructions > 0:

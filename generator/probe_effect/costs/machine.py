@@ -1,4 +1,4 @@
-"""What one machine tells of the costs of a tracer: a function for each basis, each of which yields rows."""
+"""The rows that one machine has of the costs of a tracer: a function for each basis."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,9 @@ from probe_effect.costs.row import (
     contention,
     event_cost,
     nearest,
+    typical,
 )
+from probe_effect.model import Estimate
 from probe_effect.numbers import estimates
 from probe_effect.numbers.index import once
 from probe_effect.numbers.names import X86_64, architecture, quoted
@@ -100,7 +102,8 @@ class MachineCosts:
     @cache  # noqa: B019 (likewise)
     def row(self, key: RowKey, *, is_any: bool = False) -> CostRow | None:
         """The best row of a key; of `is_any` only where the kind was measured by that mechanism."""
-        return None if is_any and key.mechanism not in self.mechanisms(key.kind) else best([self.rows(key)])
+        is_asked = not is_any or key.mechanism in self.mechanisms(key.kind)
+        return best([typical(self.rows(key))]) if is_asked else None
 
     @cache  # noqa: B019 (likewise)
     def rows(self, key: RowKey) -> list[CostRow]:
@@ -128,7 +131,7 @@ class MachineCosts:
             return self._contended(row, threads)
         known = self.found.case_of[case]
         # Nobody counted the whole work of some suites, nor their cases of several probes.
-        if not self.found.counts.get(case) or known.parts:
+        if not self.found.counts_of(case) or known.parts:
             return None
         action = SAME_ACTION.get(known.action, known.action)
         every = (row for how in self.mechanisms(known.probe) for row in self.rows(RowKey(known.probe, how, action)))
@@ -136,7 +139,6 @@ class MachineCosts:
         return narrow and replace(narrow, name=case, title=self.found.titles.get(case))
 
     def _timed(self, key: RowKey) -> Iterator[CostRow]:
-        """Measured cases of the key, and those whose own action is exchanged for the key's."""
         for base, whole, note in self._exchanged(key, _standing_for(self.fired, key)):
             row = self._row(key, base, whole, note)
             if key.action == PLAIN_ACTION != base.action and len(whole.added) == 1:  # each holds more: take the least
@@ -148,12 +150,20 @@ class MachineCosts:
             yield at_depth(self.found, self.machine, self.tracer, self._contended(row, key.threads), key.frames)
 
     def _estimated(self, key: RowKey) -> Iterator[CostRow]:
-        """Counted cases of the key, as its mechanism makes their probes, by the machine's times of instructions."""
-        made = (_made_by(key.mechanism, one) for one in self.counted)
+        """Counted cases of the key, as its mechanism makes their probes, by the machine's times of instructions.
+
+        A kprobe that was counted stands for one of any mechanism.
+        """
+        made = [
+            replace(one, mechanism=key.mechanism or one.mechanism)
+            if one.mechanism is not None and "kprobe" in one.case.needs
+            else one
+            for one in self.counted
+        ]
+        known = models(self.found).calibrated(self.machine, self.tracer)
+        calibrated = tuple(self.found.costs[one] for one in known)
         for base, whole, note in self._exchanged(key, _standing_for(made, key)):
-            known = models(self.found).calibrated(self.machine, self.tracer)
-            calibrated, width = tuple(self.found.costs[one] for one in known), (whole.width_ns,)
-            row = self._row(key, base, whole, note)
+            row, width = self._row(key, base, whole, note), (whole.width_ns,)
             yield replace(row, basis="estimated", counted=base.number, calibrated=calibrated, order=width)
 
     def _row(self, key: RowKey, base: Fired, whole: Sum, note: str | None) -> CostRow:
@@ -184,29 +194,15 @@ class MachineCosts:
         made = [
             (base, whole.plus(more), note)
             for base, whole, note in alone
-            if (more := self._instead(parts, base.action)) is not None
+            if (more := self.differences.instead(parts, base.action)) is not None
         ]
         if made or key.action != PLAIN_ACTION:
             return made
-        own = NOTES["own-action"]
+        own = [NOTES["own-action"].format(case=quoted(base.number.title), action=base.action) for base, _, _ in alone]
         return [
-            (
-                base,
-                whole,
-                " ".join(filter(None, [note, own.format(case=quoted(base.number.title), action=base.action)])),
-            )
-            for base, whole, note in alone
+            (base, whole, more if note is None else f"{note} {more}")
+            for (base, whole, note), more in zip(alone, own, strict=True)
         ]
-
-    def _instead(self, parts: Sequence[str], action: str) -> Sum | None:
-        """What actions cost more than another one in whose place they are; None where nothing tells it."""
-        whole, before = Sum(), action
-        for part in parts:
-            more = self.differences.of(part, before)
-            if more is None:
-                return None
-            whole, before = whole.plus(more), PLAIN_ACTION
-        return whole
 
     @cache  # noqa: B019 (likewise)
     def _alone(self, base: Fired, how: str | None, *, is_away: bool) -> tuple[Sum, str | None] | None:
@@ -227,7 +223,9 @@ class MachineCosts:
             return whole, None
         # The longer way into the kernel, which every system call takes while it is traced, is no part of such a probe.
         if path is None:
-            return whole.from_low(min(0.0, cost.low or 0.0)), NOTES["at-most"].format(case=quoted(number.title))
+            ends = (None, None) if cost.high is None else (min(0.0, cost.low or 0.0), cost.high)
+            note = NOTES["at-most"].format(case=quoted(number.title))
+            return whole._replace(cost=Estimate(cost.value, *ends)), note
         assert path.source
         return whole._replace(less=(path.source,), cost=path.moved(cost, 0)), None
 
@@ -254,7 +252,7 @@ def number_on_hardware(found: Evidence, one: Number) -> PublishedCost | None:
 
 
 def own_actions(tracer: str) -> tuple[str, ...]:
-    """What a tracer does at each event anyway; empty for an unknown one."""
+    """The actions that a tracer does at each event anyway; empty for an unknown one."""
     tool = known_tool(tracer)
     return tool.own_actions if tool else ()
 
@@ -273,12 +271,6 @@ def single_cases(found: Evidence) -> Sequence[tuple[Suite, Case]]:
         for suite, case in found.cases
         if suite.factor is None and not case.like and not case.parts and case.counted_by != "nothing"
     ]
-
-
-def _made_by(mechanism: str | None, one: Fired) -> Fired:
-    """A kprobe that was counted stands for one of any mechanism."""
-    is_kprobe = one.mechanism is not None and "kprobe" in one.case.needs
-    return replace(one, mechanism=mechanism) if mechanism and is_kprobe else one
 
 
 def _of_kind(fired: Iterable[Fired], kind: str) -> list[Fired]:

@@ -60,16 +60,10 @@ class MachineRange(NamedTuple):
     words: str
 
 
-def _read() -> Mapping[str, NamedQuestion]:
-    found: dict[str, dict[str, object]] = beside(__file__)
-    lists = {"tracers", "cases"}
-    return {
-        name: NamedQuestion(name, **{key: tuple(own[key]) if key in lists else own[key] for key in own})  # type: ignore[arg-type]
-        for name, own in found.items()
-    }
-
-
-QUESTIONS = _read()
+QUESTIONS: Mapping[str, NamedQuestion] = {
+    name: NamedQuestion(name, **own | {"tracers": tuple(own["tracers"]), "cases": tuple(own["cases"])})
+    for name, own in beside(__file__).items()
+}
 
 
 def question(catalogue: Catalogue, name: str) -> NamedQuestion | None:
@@ -77,12 +71,11 @@ def question(catalogue: Catalogue, name: str) -> NamedQuestion | None:
     if name in QUESTIONS:
         return QUESTIONS[name]
     tracer, _, case = name.partition(".")
-    found = evidence(catalogue)
-    known = case.partition("@")[0]
-    if known not in found.of:
+    costs, case_id = evidence(catalogue), case.partition("@")[0]
+    if case_id not in costs.of:
         return None
-    unit = "event" if calls_of_event(found, known) is None else "system call"
-    return NamedQuestion(name, catalogue.titles.get(known, known), (tracer,), (case,), unit=unit)
+    unit = "event" if calls_of_event(costs, case_id) is None else "system call"
+    return NamedQuestion(name, catalogue.titles.get(case_id, case_id), (tracer,), (case,), unit=unit)
 
 
 @once
@@ -94,13 +87,13 @@ def on(catalogue: Catalogue, asked: NamedQuestion, machine: str) -> Reply | None
 @once
 def of_all_machines(catalogue: Catalogue, asked: NamedQuestion) -> MachineRange | None:
     """The answer of all timed machines whose cost is clear; None without any."""
-    found = []
+    replies = []
     for machine in catalogue.numbers.machines():
         every = [one for one in _replies(catalogue, asked, machine) if not one.is_bound]
-        found += every if asked.by else every[:1]
-    if not found:
+        replies += every if asked.by else every[:1]
+    if not replies:
         return None
-    replies = sorted(found, key=lambda one: (one.time.value, one.number.id))
+    replies.sort(key=lambda one: (one.time.value, one.number.id))
     runs = {one.number.submission.machine: one.number.submission for one in replies}
     time = median_range([one.time for one in replies], upper_median(replies).time)
     return MachineRange(time, tuple(replies), len(runs), several(list(runs.values())))
@@ -115,9 +108,8 @@ def _replies(catalogue: Catalogue, asked: NamedQuestion, machine: str) -> Iterat
         every = (catalogue.runs.of_machine_and_case(machine, key.case).get(key) for key in keys)
         # A start takes as long whatever was lost later.
         usable = (one for one in every if one and (one.leads if asked.of == "event" else one.is_sound))
-        found = [reply for one in usable if (reply := _reply(catalogue, asked, one))]
-        if found:
-            yield from found
+        if replies := [reply for one in usable if (reply := _reply(catalogue, asked, one))]:
+            yield from replies
             return
 
 

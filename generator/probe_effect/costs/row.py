@@ -26,19 +26,15 @@ from probe_effect.store.suite_file import Factor
 from probe_effect.toml import beside
 from probe_effect.units import NS_PER_SECOND
 
-PRINTED_CALL, STRACE = "system-call", "strace"
-"""A probe of this type prints system calls, one an event; this tracer stops at each call, printed or not."""
-
-ALL_CALLS = (PRINTED_CALL, "silent-system-call")
-"""The probes of tools that act on every system call of a thread, shown or not."""
+PRINTED_CALL = "system-call"
+"""A probe of this type prints system calls, one an event."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntryPath:
     """`cost`: what each system call pays, ns, traced or not; `source` is what that is from, None if measured just now.
 
-    `calls_per_event`: system calls that one event of the case came with where its cost was measured, its own among
-    them: its cost holds so many of these.
+    `calls_per_event`: system calls, its own among them, that one event of the case came with where it was measured.
     """
 
     cost: Estimate
@@ -57,7 +53,8 @@ def calls_of_event(found: Evidence, case_id: str) -> int | None:
     """System calls of an iteration that the tool acts on for each event; None where an event is what the probe sees."""
     suite, case = found.of.get(case_id, (None, None))
     calls = suite.workload.system_calls if suite else None
-    return calls if case and case.probe in ALL_CALLS and isinstance(calls, int) and calls > 1 else None
+    acts_on_all = case is not None and case.probe in {PRINTED_CALL, "silent-system-call"}
+    return calls if acts_on_all and isinstance(calls, int) and calls > 1 else None
 
 
 def entry_path(found: Evidence, key: CostKey) -> EntryPath | None:
@@ -78,38 +75,33 @@ def entry_path(found: Evidence, key: CostKey) -> EntryPath | None:
 def event_cost(found: Evidence, key: CostKey, cost: Estimate) -> tuple[Estimate, EntryPath | None]:
     """What one event costs, ns, where an iteration of the loop costs `cost`; with what system calls pay, if known.
 
-    An iteration makes several system calls, and prints one. strace stops at each of them alike, so each costs an equal
-    part; what a call costs that another tool passes over is taken off. A probe that never fires costs each call alike.
+    strace stops at each system call of an iteration, so each costs an equal part; what a call costs that another tool
+    passes over is taken off. A probe that never fires costs each call alike.
     """
     path, (suite, case) = entry_path(found, key), found.of[key[2]]
     calls = suite.workload.system_calls
-    each_pays = key[1] == STRACE if case.probe == PRINTED_CALL else any(case.id == one.silent for one in suite.cases)
-    if path is not None and case.probe == PRINTED_CALL:
-        cost, path = cost if each_pays else path.moved(cost, 1.0), replace(path, calls_per_event=1.0)
+    if case.probe == PRINTED_CALL:
+        each_pays = key[1] == "strace"
+        if path is not None:
+            cost, path = cost if each_pays else path.moved(cost, 1.0), replace(path, calls_per_event=1.0)
+    else:
+        each_pays = any(case.id == one.silent for one in suite.cases)
     return (cost.times(1 / calls) if each_pays and isinstance(calls, int) and calls else cost), path
 
-
-LEAST = Estimate(1.0, 1.0, 1.0)
-"""More threads never make an event cost less, though two noisy runs may say so."""
 
 OF_RATES = ("work", "rate")
 """The factors of suites that vary the rate of events: by what a thread does between two, or by what a profiler asks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contention:
+class Contention(NamedTuple):
     """With `threads` threads that fire the same probe an event costs `factor` times what it costs with one."""
 
     threads: int
     factor: Estimate
 
 
-@dataclass(frozen=True, slots=True)
-class RatePoint:
-    """The slowdown measured at a rate of untraced running time, events/s, beside rate x cost; both as ratios.
-
-    `holds`: whether their intervals overlap.
-    """
+class RatePoint(NamedTuple):
+    """The slowdown measured at a rate of untraced running time beside rate x cost, and whether they overlap."""
 
     rate_hz: float
     measured: Estimate
@@ -120,36 +112,31 @@ class RatePoint:
 def contention(found: Evidence, machine: str, tracer: str, case: str) -> list[Contention]:
     """By number of threads, ascending from 2: by what factor the event of `case` costs more, and never less.
 
-    Only factors that have an interval; empty where nobody measured the event of `case` with several threads.
+    Only factors that have an interval. More threads never make an event cost less, though two noisy runs may say so.
     """
     levels = at_levels(found, (machine, tracer, case), lambda factor: factor.occupies_cpus)
     by_threads = {int(level): one.known_cost for level, one in levels.items() if level.isdigit() and one.leads}
     single = by_threads.pop(1, None)
     if single is None:
         return []
-    known: list[Contention] = []
+    least, known = Estimate(1.0, 1.0, 1.0), []
     for threads, cost in sorted(by_threads.items()):
         factor = estimates.ratio(cost, single)
         if factor is not None and factor.low is not None:
-            known.append(Contention(threads, estimates.at_least(factor, known[-1].factor if known else LEAST)))
+            least = estimates.at_least(factor, least)
+            known.append(Contention(threads, least))
     return known
 
 
 def nearest(factors: list[Contention], threads: int) -> Contention | None:
-    """The factor for the fewest measured threads that are no fewer than `threads`, or else for the most measured.
-
-    None for one thread, and where nothing was measured.
-    """
+    """The factor for the fewest measured threads that are no fewer than asked, else for the most; None for one."""
     if threads == 1 or not factors:
         return None
     return next((one for one in factors if one.threads >= threads), factors[-1])
 
 
 def line(found: Evidence, machine: str, tracer: str, case: str) -> list[RatePoint]:
-    """Measured slowdown beside rate x cost, by rising rate, where both have intervals.
-
-    Empty where no suite varied the rate of the event of `case`.
-    """
+    """Measured slowdown beside rate x cost, by rising rate; empty where no suite varied the rate of the event."""
     known = found.costs.get((machine, tracer, case))
     if known is None:
         return []
@@ -202,7 +189,8 @@ NOTES: dict[str, str] = beside(__file__)
 
 Basis = Literal["calibrated", "measured", "composed", "estimated", "published"]
 """What a cost rests on: a calibration on this machine (`HereCosts`), one measurement of the data, several, counted
-instructions, or others' figures. No two are ranked."""
+instructions, or others' figures.
+"""
 
 
 class RowKey(NamedTuple):
@@ -229,14 +217,13 @@ class CostRow:
     """One probe with one action; in an answer with all its actions, and at its rate.
 
     `name`: its case, or its probe and action in words; `title` is what the case is called. `cost`: ns an event, with
-    contention in it and with what the system calls pay that one event comes with; `path` tells how many those are,
-    where it is known. It is that of the measurements `added`, less those of `less`: of one measurement alone where
-    `basis` is `measured`. Where it is `estimated`, the estimate from the instructions of `counted` is added,
-    by the model of `calibrated`, which are cases with a count and a time. Where it is `published`, it is what others
-    `printed`. `hardware`: what others measured without the hypervisor that the cost includes. `note`: what was assumed
-    to get there, in sentences. `machines`: those whose range the cost is, the median one first, whose row it is
-    otherwise. `stops`: whether the tool stops the program by its own clock. `mechanism`: what the kernel does at the
-    probe. `order`: of how many measurements it is made, or how wide an estimate is.
+    contention in it and with what the system calls pay that one event comes with; `path` tells how many those are. It
+    is that of the measurements `added`, less those of `less`. Where it is `estimated`, the estimate by instructions of
+    `counted` is added, by the model of the cases `calibrated`. Where it is `published`, it is what others `printed`.
+    `hardware`: what others measured without the hypervisor that the cost includes. `note`: what was assumed, in
+    sentences. `machines`: those whose range the cost is, the median one first, whose row it is otherwise. `stops`:
+    whether the tool stops the program by its own clock. `mechanism`: what the kernel does at the probe. `order`: of how
+    many measurements it is made, or how wide an estimate is.
     """
 
     name: str
@@ -279,8 +266,7 @@ class CostRow:
         """Ids of the cases that its cost is from; of an estimate the counted one first, and none that calibrate."""
         if self.printed is not None:
             return [self.name]
-        counted = [] if self.counted is None else [self.counted]
-        return [one.case for one in (*counted, *self.added, *self.less)]
+        return [one.case for one in (self.counted, *self.added, *self.less) if one is not None]
 
     @property
     def is_measured(self) -> bool:
@@ -311,22 +297,22 @@ class CostRow:
         return replace(self, note=" ".join(dict.fromkeys(filter(None, (self.note, *notes)))) or None)
 
 
-def best(levels: Iterable[Sequence[CostRow]]) -> CostRow | None:
-    """The row that answers, of rows of one key level by level, the nearest level first; None without any.
+def typical(rows: Iterable[CostRow]) -> CostRow | None:
+    """Of the rows of one key that are made of fewest measurements the median; None without any."""
+    known = sorted(rows, key=lambda row: (row.order, row.cost.value))
+    direct = [row for row in known if row.order == known[0].order]
+    return upper_median(direct) if direct else None
 
-    Of a level it is the median of those made of fewest measurements. A level whose interval says too little, or whose
-    events were lost, is passed over where a later one says more.
+
+def best(levels: Iterable[CostRow | None]) -> CostRow | None:
+    """The row that answers, of those of one key level by level, the nearest level first; None without any.
+
+    A level whose interval says too little, or whose events were lost, is passed over where a later one says more.
     """
-    typical = [_typical(rows) for rows in levels if rows]
-    leading = [row for row in typical if row.leads] or typical
+    known = [row for row in levels if row is not None]
+    leading = [row for row in known if row.leads] or known
     row = next((row for row in leading if not row.is_wide), leading[0] if leading else None)
     return row if row is None or row.leads else row.noted(NOTES["with-losses"])
-
-
-def _typical(rows: Sequence[CostRow]) -> CostRow:
-    fewest = min(row.order for row in rows)
-    direct = sorted((row for row in rows if row.order == fewest), key=lambda row: row.cost.value)
-    return upper_median(direct)
 
 
 def no_less(row: CostRow, plain: CostRow | None) -> CostRow:
@@ -336,32 +322,28 @@ def no_less(row: CostRow, plain: CostRow | None) -> CostRow:
 
 
 def of_any(rows: Sequence[CostRow]) -> CostRow | None:
-    """What stands for a probe of any mechanism: the most expensive, and at the low end the least expensive one.
+    """The row of a probe of any mechanism: the most expensive, and at the low end the least expensive one.
 
     A probe whose mechanism is not known must not be taken for one that costs little. Where nobody recorded how it fired
     it only makes the range wider.
     """
-    recorded = [row for row in rows if row.mechanism is not None] or rows
     if len(rows) < 2:
         return next(iter(rows), None)
+    recorded = [row for row in rows if row.mechanism is not None] or rows
     lowest, highest = (choose(recorded, key=lambda row: row.cost.value) for choose in (min, max))
-    ends = estimates.spanning([row.cost for row in rows])
+    cost = median_range([row.cost for row in rows], highest.cost)
     machines = dict.fromkeys([*highest.machines[:1], *sorted({one for row in rows for one in row.machines})])
     basis: Basis = "composed" if highest.basis == "measured" else highest.basis
-    found = replace(highest, cost=ends._replace(value=highest.cost.value), basis=basis, machines=tuple(machines))
+    row = replace(highest, cost=cost, basis=basis, machines=tuple(machines))
     if lowest.mechanism == highest.mechanism:
-        return found
-    return found.noted(NOTES["unknown-first"].format(highest=highest.mechanism, lowest=lowest.mechanism))
+        return row
+    return row.noted(NOTES["unknown-first"].format(highest=highest.mechanism, lowest=lowest.mechanism))
 
 
 def for_next_run(row: CostRow, share: float | None) -> CostRow:
-    """A row of measurements with the interval of the next run, from that of the runs that it is of.
-
-    It is widened when all is summed up: what a run has more or less than the next, all its costs have alike.
-    `share`: the standard deviation between runs (`numbers.repeats`); None where that is not known.
-    """
+    """A row of measurements with the interval of the next run; `share` is the standard deviation between runs."""
     is_lent = any(is_hosted(one.submission.machine) for one in row.sources)
-    if share is None or is_lent or row.basis not in {"measured", "composed"}:
+    if share is None or is_lent or not row.is_measured:
         return row
     cost = index.for_next_run(row.cost, share)
     if row.basis == "composed" and row.cost.low == 0 and cost.low is not None:
@@ -369,18 +351,17 @@ def for_next_run(row: CostRow, share: float | None) -> CostRow:
     return replace(row, cost=cost, is_clear=row.is_clear and (cost.low is None or cost.low > 0))
 
 
-def over_machines(known: Iterable[tuple[str, CostRow]]) -> CostRow | None:
+def over_machines(given: Sequence[tuple[str, CostRow]]) -> CostRow | None:
     """One row for those of several machines, each with its name; None without any.
 
     What was timed comes before what is estimated, and a cost with an interval before one without; one of which events
     were lost comes after all others. The rest of the row is that of the median machine, which is the first of its
     `machines`.
     """
-    given = list(known)
-    every = [one for one in given if one[1].leads] or given
-    timed = [one for one in every if one[1].basis != "estimated"] or every
-    told = [one for one in timed if None not in one[1].cost] or timed
-    ordered = sorted(told, key=lambda one: (one[1].cost.value, one[0]))
+    leading = [one for one in given if one[1].leads] or given
+    timed = [one for one in leading if one[1].basis != "estimated"] or leading
+    with_ends = [one for one in timed if None not in one[1].cost] or timed
+    ordered = sorted(with_ends, key=lambda one: (one[1].cost.value, one[0]))
     if not ordered:
         return None
     machine, row = upper_median(ordered)

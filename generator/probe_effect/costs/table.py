@@ -16,6 +16,7 @@ from probe_effect.costs.machine import ON_CALLS, MachineCosts, machine_costs, ow
 from probe_effect.costs.row import (
     NOTES,
     PLAIN_ACTION,
+    PRINTED_CALL,
     CostRow,
     EntryPath,
     RowKey,
@@ -40,27 +41,31 @@ class CostTable:
 
     def __init__(self, found: Evidence, scope: Scope, tracer: str) -> None:
         self.found, self.scope, self.tracer = found, scope, tracer
-        self._rows: dict[RowKey, CostRow | None] = {}
-        self._adds: dict[str, Estimate | None] = {}
 
+    @cache  # noqa: B019 (a table lives as long as the evidence that it is of)
     def row(self, key: RowKey) -> CostRow | None:
         """What one event costs; None where no basis knows it.
 
-        Without a mechanism it is that of any with which the kind was measured.
+        Without a mechanism it is that of any with which the kind was measured; None where one of them has none: that
+        one may cost the most. A return probe of a user function is on the instruction of one at its entry.
         """
-        if key not in self._rows:
-            if key.mechanism is None:
-                self._rows[key] = self._of_any(key)
-            else:
-                self._rows[key] = self._made(key)
-        return self._rows[key]
+        if key.mechanism is not None:
+            return self._made(key)
+        at_entry = self.mechanisms("uprobe") if key.kind == "uretprobe" else []
+        ways = sorted({*self.mechanisms(key.kind), *filter(None, at_entry)}, key=str)
+        rows = [self._made(key._replace(mechanism=how), is_any=True) for how in ways]
+        return None if None in rows else of_any([row for row in rows if row is not None])
 
+    @cache  # noqa: B019 (likewise)
     def adds(self, action: str) -> Estimate | None:
         """What a further action adds to a probe, ns an event; None where no machine tells it."""
-        if action not in self._adds:
-            every = (self._added(machines, action) for machines in self.scope.adding)
-            self._adds[action] = next((one for one in every if one is not None), None)
-        return self._adds[action]
+        for machines in self.scope.adding:
+            each = (self._on(one).differences.added(action) for one in machines)
+            costs = sorted((more.cost for more in each if more is not None), key=lambda cost: cost.value)
+            if costs:
+                # Nothing that a probe does besides makes it cost less, though noisy costs may differ so.
+                return median_range(costs, upper_median(costs)).mapped(lambda ns: max(0.0, ns))
+        return None
 
     @cached_property
     def highest(self) -> tuple[str, Estimate] | None:
@@ -84,89 +89,59 @@ class CostTable:
 
     def knows(self, kind: str) -> bool:
         """Whether anything is known of a kind of probe."""
-        machines = (one for level in self.scope.levels for one in level)
-        return any(self._on(one).mechanisms(kind) for one in machines) or any(
-            case.probe == kind for _, case in self._printed
-        )
+        measured = (self._on(one).mechanisms(kind) for level in self.scope.levels for one in level)
+        return any(measured) or any(case.probe == kind for _, case in self._printed)
 
     def case(self, case: str, threads: int = 1) -> CostRow | None:
         """What one event of a case costs; None where no machine of the scope measured or estimates it."""
 
-        def over(machines: Sequence[str]) -> list[CostRow]:
-            return self._over(machines, lambda one: [one.case(case, threads)])
+        def over(machines: Sequence[str]) -> CostRow | None:
+            return self._over(machines, lambda one: one.case(case, threads))
 
         own, alike, others = self.scope.levels
         printed = (published(self.found, one, case) for one, its in self._printed if its.id == case)
-        known = best([over(own), over(alike)]) or best([_far(over(others))])
-        return known or (next(printed, None) if self.scope.printed else None)
+        row = best([over(own), over(alike)]) or best([_far(over(others))])
+        return row or (next(printed, None) if self.scope.printed else None)
 
-    @cache  # noqa: B019 (a table lives as long as the evidence that it is of)
+    @cache  # noqa: B019 (likewise)
     def _made(self, key: RowKey, *, is_any: bool = False) -> CostRow | None:
         """The row of a mechanism, which is never below that of less work: what others printed is left out there.
 
         `is_any`: whether it is one of several, each taken of those machines alone that measured the kind in that way.
         """
         plain = None if key.action == PLAIN_ACTION else self._made(key._replace(action=PLAIN_ACTION), is_any=is_any)
-        levels: list[list[CostRow]] = []
+        levels: list[CostRow | None] = []
         for machines in self.scope.levels:
             if not any(levels) or machines is self.scope.alike:
-                rows = self._over(machines, lambda one: [one.row(key, is_any=is_any)])
-                rows = rows or self._lent(key, machines, is_any=is_any)
-                levels.append(_far(rows) if machines is self.scope.others else rows)
-        row = best(levels) or next(iter(self._published(key)), None)
+                row = self._over(machines, lambda one: one.row(key, is_any=is_any))
+                row = row or self._lent(key, machines, is_any=is_any)
+                levels.append(_far(row) if machines is self.scope.others else row)
+        row = best(levels) or self._published(key)
         if row is None or (row.basis == "published" and plain is not None and row.cost.value < plain.cost.value):
             return None
         return no_less(row, plain)
 
-    def _of_any(self, key: RowKey) -> CostRow | None:
-        """The row of any mechanism; None where one of them has none: that one may cost the most."""
-        rows = [self._made(key._replace(mechanism=how), is_any=True) for how in self._ways(key.kind)]
-        return None if None in rows else of_any([row for row in rows if row is not None])
-
-    def _ways(self, kind: str) -> list[str | None]:
-        """Every mechanism of a kind; a return probe of a user function is on the instruction of one at its entry."""
-        at_entry = self.mechanisms("uprobe") if kind == "uretprobe" else []
-        return sorted({*self.mechanisms(kind), *filter(None, at_entry)}, key=str)
-
-    def _lent(self, key: RowKey, machines: Sequence[str], *, is_any: bool) -> list[CostRow]:
+    def _lent(self, key: RowKey, machines: Sequence[str], *, is_any: bool) -> CostRow | None:
         """A plain probe with what its action adds on other machines, where these machines know the probe alone."""
         added = None if key.action == PLAIN_ACTION else self.adds(key.action)
-        if added is None:
-            return []
-        plain = self._over(machines, lambda one: [one.row(key._replace(action=PLAIN_ACTION), is_any=is_any)])
-        return [
-            replace(
-                row,
-                name=key.name,
-                title=None,
-                basis="composed" if row.is_measured else row.basis,
-                cost=estimates.total([row.cost, added]),
-            ).noted(NOTES["lent"].format(action=key.action))
-            for row in plain
-        ]
-
-    def _published(self, key: RowKey) -> list[CostRow]:
-        """What others printed of a probe with the very action, the greatest first."""
-        some = [
-            published(self.found, one, case.id)
-            for one, case in self._printed
-            if (case.probe, SAME_ACTION.get(case.action, case.action)) == (key.kind, key.action)
-        ]
-        return sorted(some, key=lambda row: -row.cost.value)
-
-    def _over(self, machines: Sequence[str], of: Callable[[MachineCosts], Sequence[CostRow | None]]) -> list[CostRow]:
-        """One row for all of some machines that know it; none where none does."""
-        known = ((one, row) for one in machines for row in of(self._on(one)) if row is not None)
-        row = over_machines((one, for_next_run(row, self.found.spread)) for one, row in known)
-        return [row] if row else []
-
-    def _added(self, machines: Sequence[str], action: str) -> Estimate | None:
-        known = [more.cost for one in machines if (more := self._on(one).differences.added(action)) is not None]
-        if not known:
+        plain = self._over(machines, lambda one: one.row(key._replace(action=PLAIN_ACTION), is_any=is_any))
+        if added is None or plain is None:
             return None
-        ordered = sorted(known, key=lambda cost: cost.value)
-        # Nothing that a probe does besides makes it cost less, though noisy costs may differ so.
-        return median_range(known, upper_median(ordered)).mapped(lambda ns: max(0.0, ns))
+        basis, cost = "composed" if plain.is_measured else plain.basis, estimates.total([plain.cost, added])
+        row = replace(plain, name=key.name, title=None, basis=basis, cost=cost)
+        return row.noted(NOTES["lent"].format(action=key.action))
+
+    def _published(self, key: RowKey) -> CostRow | None:
+        """The greatest cost that others printed of a probe with the very action."""
+        every = ((one, case) for one, case in self._printed if case.probe == key.kind)
+        own = ((one, case.id) for one, case in every if SAME_ACTION.get(case.action, case.action) == key.action)
+        rows = (published(self.found, one, case) for one, case in own)
+        return max(rows, key=lambda row: row.cost.value, default=None)
+
+    def _over(self, machines: Sequence[str], of: Callable[[MachineCosts], CostRow | None]) -> CostRow | None:
+        """One row for all of some machines that know it; None where none does."""
+        rows = ((one, of(machine_costs(self.found, one, self.tracer))) for one in machines)
+        return over_machines([(one, for_next_run(row, self.found.spread)) for one, row in rows if row])
 
     def _on(self, machine: str) -> MachineCosts:
         return machine_costs(self.found, machine, self.tracer)
@@ -189,9 +164,9 @@ def published(found: Evidence, printed: PublishedCost, case: str) -> CostRow:
     return CostRow(name=case, title=title, basis="published", printed=printed, cost=printed.cost, is_clear=True)
 
 
-def _far(rows: Sequence[CostRow]) -> list[CostRow]:
-    """Ranges over machines of another kind, marked as such."""
-    return [row.noted(NOTES["another-kind"].format(machines=f"{len(row.machines)} of them")) for row in rows]
+def _far(row: CostRow | None) -> CostRow | None:
+    """A range over machines of another kind, marked as such."""
+    return row and row.noted(NOTES["another-kind"].format(machines=f"{len(row.machines)} of them"))
 
 
 @once
@@ -205,10 +180,8 @@ def of_machine(found: Evidence, machine: str, tracer: str) -> CostTable:
     return cost_table(found, Scope((machine,)), tracer)
 
 
-SYSTEM_CALL = "system-call"
-
 STARTS = "starts of programs"
-"""What starts are called among the probes: a breakpoint is written into each process that maps its file."""
+"""The name of starts among the probes: a breakpoint is written into each process that maps its file."""
 
 ProbeKey = tuple[str, str | None]
 """A probe's attach point as the script has it, and the mechanism by which it fires, None where there is but one."""
@@ -234,9 +207,10 @@ class HereCost:
             return estimates.spanning(list(self.by_cpu.values()))
         whole = sum(events[cpu] for cpu in own)
         parts = estimates.total([cost.times(events[cpu] / whole) for cpu, cost in own.items()])
+        values = [cost.value for cost in own.values()]
         return parts._replace(
-            low=min(filter(None, [parts.low, *(cost.value for cost in own.values())]), default=None),
-            high=max(filter(None, [parts.high, *(cost.value for cost in own.values())]), default=None),
+            low=min(filter(None, [parts.low, *values]), default=None),
+            high=max(filter(None, [parts.high, *values]), default=None),
         )
 
 
@@ -263,12 +237,10 @@ class ProbeGroup:
 
     `matched`: how many there are; None where a wildcard may match any number. `has_filter`: whether only some events
     come to the actions. `unknown`: parts of the script whose cost `actions` do not name. `rates_hz`: events per second
-    of elapsed time in each thread; None where nobody counted. `rate_hz`: those of all threads together; `rate_low_hz`
-    and `rate_high_hz` are its interval, both None of an exact one, the second alone of a lower bound; `busiest_hz` is
-    the rate of its busiest time.
-    `events_by_cpu`: where they fired. `why`: what keeps them from being attached or counted.
-    `frames`: how deep the stack is that a sample finds; None where nobody says. `every`: of so many events one has the
-    actions.
+    of elapsed time in each thread; None where nobody counted. `rate_hz`: those of all threads together, with the
+    interval `rate_low_hz` to `rate_high_hz`: both None of an exact one, the second alone of a lower bound; `busiest_hz`
+    is that of the busiest time. `events_by_cpu`: where they fired. `why`: what keeps them from being attached or
+    counted. `frames`: how deep the stack is that a sample finds. `every`: of so many events one has the actions.
     """
 
     attach: str
@@ -292,15 +264,8 @@ class ProbeGroup:
     @classmethod
     def of(cls, probe: ScriptProbe) -> "ProbeGroup":
         """The group of one probe of a script, of which no more is known."""
-        kind, actions, has_filter, unknown = probe.kind, probe.actions, probe.has_filter, probe.unknown
-        return cls(
-            attach=probe.attach,
-            kind=kind,
-            actions=actions,
-            has_filter=has_filter,
-            unknown=unknown,
-            every=probe.every,
-        )
+        names = ("attach", "kind", "actions", "has_filter", "unknown", "every")
+        return cls(**{name: getattr(probe, name) for name in names})
 
     def at_its_rate(self, cost: Estimate) -> Estimate:
         """A cost of an event whose interval has that of the rate in it, so that their product is cost times rate.
@@ -330,12 +295,12 @@ def event(table: CostTable, group: ProbeGroup, here: HereCosts | None = None, th
     at each system call spends most of the cost on that, whatever it does with the call.
     """
     row = _summed(table, group, threads)
-    if row is None and group.kind == SYSTEM_CALL:
-        printed = table.row(RowKey(SYSTEM_CALL, group.mechanism, PRINT, threads=threads))
+    if row is None and group.kind == PRINTED_CALL:
+        printed = table.row(RowKey(PRINTED_CALL, group.mechanism, PRINT, threads=threads))
         row = printed and replace(printed, note=NOTES["as-printed"])
     own = _calibrated(group, here) if here else None
     if own is not None:  # one that was measured here may be wide because of a filter: nobody knows better
-        row = own if group.has_filter else best([[own], [row] if row else []])
+        row = own if group.has_filter else best([own, row])
     if row and group.every > 1 and row.path is None:  # each system call pays its part, recorded or not
         row = replace(row, cost=row.cost.times(1 / group.every))
     return row and replace(row, rate_hz=group.rate_hz or 0.0)
@@ -358,9 +323,8 @@ def _summed(table: CostTable, group: ProbeGroup, threads: int) -> CostRow | None
     adds = {one: table.adds(one) or (rows[one].cost._replace(low=0.0) if one in rows else None) for one in wanted}
     sums: list[tuple[Estimate, CostRow]] = []
     for action, base in bases.items():
-        rest = list(wanted)
-        if action in rest:
-            rest.remove(action)
+        first = wanted.index(action) if action in wanted else len(wanted)
+        rest = [*wanted[:first], *wanted[first + 1 :]]
         more = [added for one in rest if (added := adds[one]) is not None]
         if len(more) == len(rest):
             sums.append((estimates.total([base.cost, *more]), base))
@@ -369,8 +333,8 @@ def _summed(table: CostTable, group: ProbeGroup, threads: int) -> CostRow | None
     cost, base = max(sums, key=lambda one: one[0].value)
     for other, _ in sums:
         cost = estimates.at_least(cost, other)
-    added_whole = [one for one in rows if len(wanted) > 1 and table.adds(one) is None and rows[one] is not base]
-    notes = [NOTES["whole-action"].format(action=one) for one in added_whole]
+    whole = [one for one in rows if len(wanted) > 1 and table.adds(one) is None and rows[one] is not base]
+    notes = [NOTES["whole-action"].format(action=one) for one in whole]
     for part in group.unknown:
         assert table.highest
         action, added = table.highest
@@ -413,15 +377,12 @@ def with_calls(rows: Sequence[CostRow], calls_hz: float | None) -> list[CostRow]
     events_hz = sum(row.rate_hz for row, _ in on_calls)
     if not events_hz or (calls_hz is None and len(on_calls) == 1):
         return list(rows)
-    in_loops_hz = max(row.rate_hz * path.calls_per_event for row, path in on_calls)
-    calls_per_event = (in_loops_hz if calls_hz is None else calls_hz) / events_hz
+    if calls_hz is None:
+        calls_hz = max(row.rate_hz * path.calls_per_event for row, path in on_calls)
+    ratio = calls_hz / events_hz
     return [
-        row
-        if row.path is None
-        else replace(
-            row,
-            cost=row.path.moved(row.cost, calls_per_event),
-            path=replace(row.path, calls_per_event=calls_per_event),
-        )
+        replace(row, cost=row.path.moved(row.cost, ratio), path=replace(row.path, calls_per_event=ratio))
+        if row.path
+        else row
         for row in rows
     ]

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,21 +15,7 @@ from probe_effect.numbers.names import UNKNOWN_EDITION, Edition
 from probe_effect.numbers.published import Recomputed, figure_values, fill, recompute
 from probe_effect.numbers.reading import read_submissions
 from probe_effect.numbers.submission import Submission
-from probe_effect.store.beside_files import (
-    Change,
-    Claim,
-    Explanation,
-    Figure,
-    Reference,
-    SourceFile,
-    changed_ids,
-    read_changes,
-    read_claims,
-    read_explanations,
-    read_figures,
-    read_references,
-    read_source,
-)
+from probe_effect.store import beside_files
 from probe_effect.store.kept import NOWHERE, Kept
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.release_file import Release, data_version, folders_digest, read_releases
@@ -52,14 +39,14 @@ class PublishedSource:
     """A source, and its figures in the order given. Two are the same only if they are one object."""
 
     folder: Path
-    document: SourceFile
-    figures: tuple[Figure, ...]
+    document: beside_files.SourceFile
+    figures: tuple[beside_files.Figure, ...]
 
     @cached_property
     def recomputed(self) -> dict[str, Recomputed]:
-        """Figure id to what its formula gives, where it has one."""
+        """beside_files.Figure id to what its formula gives, where it has one."""
         values = figure_values(self.figures)
-        return {figure.figure: found for figure in self.figures if (found := recompute(figure, values))}
+        return {one.figure: made for one in self.figures if (made := recompute(one, values))}
 
     @property
     def id(self) -> str:
@@ -78,7 +65,7 @@ class PublishedSource:
 
 @dataclass(frozen=True)
 class SuiteFolder:
-    """A suite and where its scripts lie."""
+    """A suite and where its scripts are."""
 
     folder: Path
     suite: Suite
@@ -87,11 +74,11 @@ class SuiteFolder:
     def by_case(self) -> dict[str, dict[str, dict[Path, tuple[str, ...]]]]:
         """Case to tool, in our order, to its scripts with the levels that each is for; looked up once."""
         files = {path.name for path in self.folder.glob("*") if path.is_file()}
-        found = {
-            case.id: {tool: script_paths(self.folder, self.suite, case.id, tool, files) for tool in TOOLS}
-            for case in self.suite.cases
-        }
-        return {case: {tool: paths for tool, paths in tools.items() if paths} for case, tools in found.items()}
+        cases = {}
+        for case in self.suite.cases:
+            paths = {tool: script_paths(self.folder, self.suite, case.id, tool, files) for tool in TOOLS}
+            cases[case.id] = {tool: scripts for tool, scripts in paths.items() if scripts}
+        return cases
 
     def scripts(self) -> list[Path]:
         """The scripts of all its cases, counting twins too."""
@@ -101,35 +88,28 @@ class SuiteFolder:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Catalogue:
-    """All data, each list in a stable order. Two are the same only if they are one object."""
+    """All data, each list in a stable order. Two are the same only if they are one object.
+
+    `active`: the submissions in force, of times and of instructions. `withdrawn`: those that have pages and raw rows
+    still, and are in no table, chart or guidance. `changes` and `releases`: oldest first. `transcripts`: the commands
+    of the guide with what they printed, by chapter. `worked_out`: what `numbers.index.once` keeps.
+    """
 
     suites: tuple[SuiteFolder, ...] = ()
     active: tuple[Submission, ...] = ()
-    """The submissions in force, of times and of instructions."""
     withdrawn: tuple[Submission, ...] = ()
-    """Submissions that have pages and raw rows still, and are in no table, chart or guidance."""
     sources: tuple[PublishedSource, ...] = ()
     edition: Edition = UNKNOWN_EDITION
-    changes: tuple[Change, ...] = ()
-    """The change log as it was written, oldest first."""
+    changes: tuple[beside_files.Change, ...] = ()
     releases: tuple[Release, ...] = ()
-    """Oldest first."""
     tools: tuple[ToolPackage, ...] = ()
-    """The standard tools of packages."""
     transcripts: tuple[Shown, ...] = ()
-    """The commands of the guide with what they printed, by chapter."""
-    references: tuple[Reference, ...] = ()
-    """Facts about kernels and tools, with where they can be checked."""
-    explanations: tuple[Explanation, ...] = ()
-    """Why counts changed between kernels or versions of a tool (`compare/kernels.py`)."""
-    claims: tuple[Claim, ...] = ()
-    """What others say that tracing costs (`site/facts.py`)."""
+    references: tuple[beside_files.Reference, ...] = ()
+    explanations: tuple[beside_files.Explanation, ...] = ()
+    claims: tuple[beside_files.Claim, ...] = ()
     mechanisms: tuple[KernelMechanisms, ...] = ()
-    """Which mechanisms of tracing work on which kernel."""
     kept: Kept = NOWHERE
-    """Where what is made from it is kept."""
     worked_out: dict[object, Any] = field(default_factory=dict, init=False, repr=False)
-    """What `numbers.index` remembers."""
 
     @cached_property
     def numbers(self) -> Numbers:
@@ -180,7 +160,9 @@ class Catalogue:
         """Suite id to the suite."""
         return {one.suite.id: one for one in self.suites}
 
-    def published(self, case_id: str, *, are_costs: bool = True) -> Iterator[tuple[PublishedSource, Figure]]:
+    def published(
+        self, case_id: str, *, are_costs: bool = True
+    ) -> Iterator[tuple[PublishedSource, beside_files.Figure]]:
         """Published costs that are mapped to a case; or the figures that are no cost, such as a time to start."""
         for source in self.sources:
             for figure in source.figures:
@@ -188,53 +170,63 @@ class Catalogue:
                     yield source, figure
 
 
-def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
-    """All that lies under `data`, cited as published at `site`. Raises: BadData, with every problem of its files."""
+@contextmanager
+def _refusing() -> Iterator[list[Problem]]:
+    """A list for problems. Raises: BadData at the end, where there are any."""
     problems: list[Problem] = []
-    sources = [read_published(folder, data, problems) for folder in data.sources()]
-    packages = [_sound(read_tools(path, data.relative(path)), problems) for path in tool_files(data)]
-    found = replace(
-        _read_numbers(data, problems),
-        sources=tuple(filter(None, sources)),
-        tools=tuple(filter(None, packages)),
-        transcripts=tuple(_sound(read_transcripts(data), problems)),
-        references=_sound(read_references(data), problems),
-        explanations=_sound(read_explanations(data), problems),
-        claims=_sound(read_claims(data), problems),
-        mechanisms=_sound(read_mechanisms(data), problems),
-        edition=Edition(data_version(data), site),
-        releases=tuple(_sound(read_releases(data), problems)),
-    )
+    yield problems
     if problems:
         raise BadData(problems)
-    return found
+
+
+def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
+    """All that is under `data`, cited as published at `site`. Raises: BadData, with every problem of its files."""
+    with _refusing() as problems:
+        sources = _read_sources(data, problems)
+        tools = _read_packages(data, problems)
+        return replace(
+            _read_numbers(data, problems),
+            sources=sources,
+            tools=tools,
+            transcripts=tuple(_sound(read_transcripts(data), problems)),
+            references=_sound(beside_files.read_references(data), problems),
+            explanations=_sound(beside_files.read_explanations(data), problems),
+            claims=_sound(beside_files.read_claims(data), problems),
+            mechanisms=_sound(read_mechanisms(data), problems),
+            edition=Edition(data_version(data), site),
+            releases=tuple(_sound(read_releases(data), problems)),
+        )
 
 
 def read_sources(data: DataFolder) -> tuple[PublishedSource, ...]:
     """The published sources alone. Raises: BadData."""
-    problems: list[Problem] = []
-    found = [read_published(folder, data, problems) for folder in data.sources()]
-    if problems:
-        raise BadData(problems)
-    return tuple(filter(None, found))
+    with _refusing() as problems:
+        return _read_sources(data, problems)
+
+
+def _read_sources(data: DataFolder, problems: list[Problem]) -> tuple[PublishedSource, ...]:
+    return tuple(filter(None, [read_published(folder, data, problems) for folder in data.sources()]))
 
 
 def read_packages(data: DataFolder) -> tuple[ToolPackage, ...]:
     """The packages of standard tools. Raises: BadData."""
-    problems: list[Problem] = []
-    found = [_sound(read_tools(path, data.relative(path)), problems) for path in tool_files(data)]
-    if problems:
-        raise BadData(problems)
-    return tuple(filter(None, found))
+    with _refusing() as problems:
+        return _read_packages(data, problems)
+
+
+def _read_packages(data: DataFolder, problems: list[Problem]) -> tuple[ToolPackage, ...]:
+    return tuple(
+        filter(
+            None,
+            [_sound(read_tools(path, data.relative(path)), problems) for path in tool_files(data)],
+        )
+    )
 
 
 def read_numbers(data: DataFolder, folders: Sequence[SubmissionFolder] | None = None) -> Catalogue:
     """Suites and submissions alone, of these only those of `folders` where any are given. Raises: BadData."""
-    problems: list[Problem] = []
-    found = _read_numbers(data, problems, folders)
-    if problems:
-        raise BadData(problems)
-    return found
+    with _refusing() as problems:
+        return _read_numbers(data, problems, folders)
 
 
 def _read_numbers(
@@ -254,9 +246,9 @@ def _read_numbers(
         )
         for one in read
     ]
-    document = _sound(read_changes(data), problems)
+    document = _sound(beside_files.read_changes(data), problems)
     changes = document.changes if document else ()
-    gone = changed_ids(changes, "withdrawn")
+    gone = beside_files.changed_ids(changes, "withdrawn")
     return Catalogue(
         suites=tuple(SuiteFolder(folder, suite) for folder, suite in suites.items() if suite),
         active=tuple(one for one in submissions if one.id not in gone),
@@ -274,8 +266,8 @@ def _sound(read: tuple[T, list[Problem]], problems: list[Problem]) -> T:
 
 def read_published(folder: Path, data: DataFolder, problems: list[Problem]) -> PublishedSource | None:
     """One published source; None, with its problems added to `problems`, when its files are unsound."""
-    document, faults = read_source(folder / "source.toml", data.relative(folder / "source.toml"))
-    figures, more = read_figures(folder / "figures.csv", data.relative(folder / "figures.csv"))
+    document, faults = beside_files.read_source(folder / "source.toml", data.relative(folder / "source.toml"))
+    figures, more = beside_files.read_figures(folder / "figures.csv", data.relative(folder / "figures.csv"))
     problems += [*faults, *more]
     if document is None or more:
         return None

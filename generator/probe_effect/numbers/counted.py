@@ -1,9 +1,9 @@
 """From counts to values: rates over a time of which only parts were counted, and percentiles of times in buckets."""
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
+from itertools import chain
 from statistics import NormalDist
 
 import numpy as np
@@ -32,11 +32,6 @@ class Stratum:
     cpu_ratio: float = 0.0
     taken: float | None = None
 
-    @property
-    def taken_ratio(self) -> float:
-        """CPU time of counting over that of who makes the events."""
-        return self.slowed - 1 if self.taken is None else self.taken
-
 
 @dataclass(frozen=True, slots=True)
 class SampledRate:
@@ -63,9 +58,8 @@ def sampled_rate(
     The interval is that of a weighted sum of Poisson counts: Fay and Feuer, Confidence intervals for directly
     standardized rates, Statistics in Medicine 16 (1997), 791-801. As events come in bursts, the variance is the larger
     one of Poisson's and that of differences between neighbouring strata (Wolter, Introduction to Variance Estimation,
-    2007, chapter 8). Few strata say little of that variance, and the interval widens as Student's does. What was
-    counted completely has no sampling error (the finite population correction there). The low end is not below the
-    events that were seen.
+    2007, chapter 8). It widens as Student's does for few strata, and not for what was counted completely. The low end
+    is not below the events that were seen.
 
     Args:
         strata: in the order of time, at least one.
@@ -77,22 +71,22 @@ def sampled_rate(
             else ran on their CPU during the windows does not disturb it.
     """
     length_s, counted_s, events, slowed, cpu_ratio = np.array([astuple(one)[:5] for one in strata], dtype=float).T
-    taken_ratio = np.array([one.taken_ratio for one in strata])
+    taken_ratio = np.array([one.slowed - 1 if one.taken is None else one.taken for one in strata])
     missed = 1 - np.minimum(1, counted_s / length_s)
     worked_s = counted_s / slowed
     taken_s = counted_s - worked_s
     share = shares(strata)
     rates = events / worked_s
-    seen_ratio = float(share @ cpu_ratio)
-    scale = busy_ratio / seen_ratio if busy_ratio is not None and seen_ratio else 1.0
     hz = float(share @ rates)
-    apart = rates - hz / seen_ratio * cpu_ratio if busy_ratio is not None and seen_ratio else rates
+    seen_ratio = float(share @ cpu_ratio)
+    scale, apart, base_s = 1.0, rates, np.ones(len(strata))
+    if busy_ratio is not None and seen_ratio:
+        scale, apart, base_s = busy_ratio / seen_ratio, rates - hz / seen_ratio * cpu_ratio, cpu_ratio
     weights = share / worked_s
     between = float(share**2 @ (missed * _local_variance(apart))) * _few(int((missed > 0).sum()))
     variance = max(float(weights**2 @ (events * missed)), between)
     low, high = _interval(hz, variance, float((weights * missed).max()))
     seen_hz = float(events.sum() / (length_s - taken_s).sum())
-    base_s = cpu_ratio if busy_ratio is not None and seen_ratio else np.ones(len(strata))
     slowed_hz = float((share * rates * missed) @ taken_ratio) + hz * float(
         taken_s @ base_s / ((length_s - taken_s) @ base_s)
     )
@@ -109,8 +103,7 @@ def sampled_rate(
 def shares(strata: Sequence[Stratum]) -> np.ndarray:
     """The share of the time of each stratum, if nobody counted: (n,) float64."""
     own_s = np.array([one.length_s - one.counted_s * (1 - 1 / one.slowed) for one in strata])
-    found: np.ndarray = own_s / own_s.sum()
-    return found
+    return np.asarray(own_s / own_s.sum())
 
 
 def _few(strata: int) -> float:
@@ -166,14 +159,13 @@ def _busiest(share: np.ndarray, rates: np.ndarray) -> float | None:
 
 
 FEWEST_BEYOND = 10
-"""Operations that must have taken longer than a percentile: with fewer it depends on the luck of a few."""
+"""Operations that must have taken longer than a percentile: of fewer, chance decides."""
 
 
 def percentile_ns(buckets: Sequence[Bucket], share: float) -> float | None:
     """The time, ns, that `share` (of 1) of the operations did not exceed; None if too few did (`FEWEST_BEYOND`).
 
-    It is in the same bucket as the true percentile: inside a bucket, times are assumed to be spread evenly. The buckets
-    do not overlap, and are in the order of their times.
+    Inside a bucket, times are assumed to be spread evenly. The buckets do not overlap, and are in order.
     """
     total = sum(one.operations for one in buckets)
     wanted = share * total
@@ -192,19 +184,18 @@ def pooled(runs: Iterable[Iterable[Bucket]]) -> tuple[Bucket, ...]:
 
     The last bucket of a run ends with its longest time, so a pooled bucket has the greatest end.
     """
-    highs_ns: dict[int, int] = defaultdict(int)
-    operations: dict[int, int] = defaultdict(int)
-    for bucket in (one for run in runs for one in run):
-        highs_ns[bucket.low_ns] = max(highs_ns[bucket.low_ns], bucket.high_ns)
-        operations[bucket.low_ns] += bucket.operations
-    return tuple(Bucket(low_ns, highs_ns[low_ns], operations[low_ns]) for low_ns in sorted(operations))
+    made: dict[int, Bucket] = {}
+    for low_ns, high_ns, operations in chain.from_iterable(runs):
+        known = made.get(low_ns, Bucket(low_ns, 0, 0))
+        made[low_ns] = Bucket(low_ns, max(known.high_ns, high_ns), known.operations + operations)
+    return tuple(made[low_ns] for low_ns in sorted(made))
 
 
 def at_least(buckets: Sequence[Bucket]) -> list[tuple[int, float]]:
     """(time in ns, share of the operations that took it or longer) where each bucket begins, and for the longest."""
     left = total = sum(one.operations for one in buckets)
-    found = []
+    points = []
     for bucket in buckets:
-        found.append((bucket.low_ns, left / total))
+        points.append((bucket.low_ns, left / total))
         left -= bucket.operations
-    return [*found, (buckets[-1].high_ns, 1 / total)] if buckets else []
+    return [*points, (buckets[-1].high_ns, 1 / total)] if buckets else []

@@ -1,39 +1,19 @@
-"""Estimates with intervals: from paired runs, so that a few odd ones do not move them; and sums, ratios, ranks and
-spreads of estimates of which only value and interval are known.
+"""Estimates with 95 % intervals from paired runs, and sums, ratios, ranks and spreads of estimates.
 
-Source of the Hodges-Lehmann estimate: Hollander, Wolfe and Chicken (2014), Nonparametric Statistical Methods, 3rd
-edition, sections 3.2 and 3.3. Its interval assumes that the differences are independent and symmetric about one value;
-it does not assume that they are normal.
+Hodges-Lehmann estimate: Hollander, Wolfe and Chicken (2014), Nonparametric Statistical Methods, 3rd edition, sections
+3.1 to 3.3. Its interval assumes independent differences, symmetric about one value, and not that they are normal.
+Disturbance that only adds time is skewed, and so is one run minus the mean of two; one run minus one run is symmetric.
+So each baseline is taken separately, and the results are averaged. The averaged interval is wider than it must be:
+`tests/evidence/coverage.py` measures what both methods cover.
 
-If disturbance only ever adds time, noise is skewed. One run minus the mean of two is then skewed too, and the centre
-of the signed-rank interval is not the cost: the more blocks, the less it covers. One run minus one run is symmetric,
-if both have the same noise (Hollander, Wolfe and Chicken 2014, section 3.1). It is also symmetric if tracing changes
-the size of a symmetric noise. So the signed-rank method takes each baseline separately, and its results are averaged,
-which keeps the precision that further baselines give.
-The averaged interval is wider than it must be; `tests/evidence/coverage.py` measures what both methods cover.
-
-The method of variance estimates recovery (MOVER) takes the distance from a value to either end of its interval as the
-error on that side. So an interval that leans to one side leans in the result too.
-Sources: Zou and Donner (2008), Statistics in Medicine 27(10), for differences; Donner and Zou (2012), Statistical
-Methods in Medical Research 21(4), and Newcombe (2016), the same journal 25(5), for ratios.
-An estimate without both ends gives a result without ends: arithmetic does not make it certain.
-
-How far true ratios differ from each other, from measured ones of which some are known well and others hardly.
-
-The random-effects model of meta-analysis, for ratios that errors may make 0 or negative. (DerSimonian and Laird,
-Meta-analysis in clinical trials, Controlled Clinical Trials 7 (1986), 177-188.) The logarithms of the true ratios are
-normal, and each measured ratio is normal around its true one, with its own standard error. Median and width of the true
-ratios are unknown: all pairs of them in the grid below are equally likely beforehand.
-
-The result is the distribution of the next true ratio, over all models as likely as the measured ratios make them: the
-predictive distribution. (Higgins, Thompson and Spiegelhalter, A re-evaluation of random-effects meta-analysis, Journal
-of the Royal Statistical Society A 172 (2009), 137-159.) So nothing is selected by its outcome: a ratio that is hardly
-known says little, whether it differs from 0 or not.
+Arithmetic of intervals (MOVER): the distance from a value to either end is the error on that side, so an interval that
+leans to one side leans in the result too. Zou and Donner (2008), Statistics in Medicine 27(10), for differences;
+Donner and Zou (2012), Statistical Methods in Medical Research 21(4), and Newcombe (2016), the same journal 25(5), for
+ratios. An estimate without both ends gives a result without ends: arithmetic does not make it certain.
 """
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import zip_longest
 from statistics import NormalDist
@@ -45,7 +25,6 @@ from numpy.typing import NDArray
 from probe_effect.model import Estimate, TooFewBlocks
 
 Floats = NDArray[np.float64]
-Ranks = NDArray[np.intp]
 
 CONFIDENCE = 0.95
 
@@ -59,11 +38,7 @@ def walsh_averages(differences: Floats) -> Floats:
     return np.sort((differences[first] + differences[second]) / 2)
 
 
-@cache
-def _pairs(n: int) -> tuple[Ranks, Ranks]:
-    """The indices of every two of `n`, each with itself too."""
-    first, second = np.triu_indices(n)
-    return first, second
+_pairs = cache(np.triu_indices)
 
 
 @cache
@@ -98,56 +73,39 @@ def estimate(differences: Floats) -> Estimate:
 
 
 def noise_floor(differences: Floats) -> float | None:
-    """The largest difference that baseline against baseline leaves possible; None below `MIN_BLOCKS`.
-
-    The differences are (n,) float64, ns per event: first baseline minus second, one per block.
-    """
+    """The largest difference that baseline minus baseline, (n,) float64, leaves possible; None below `MIN_BLOCKS`."""
     if len(differences) == 0:
         return None
     _, low, high = estimate(differences)
     return None if low is None or high is None else max(abs(low), abs(high))
 
 
-EQUAL_RUNS = 0.95
-"""The share of pairs of equal runs that are no farther apart than is said of them."""
-
-
 def equal_runs(differences: Floats) -> float | None:
-    """How far two single equal runs are apart, in 95 % of such pairs or more; None below `MIN_BLOCKS`.
-
-    The differences are (n,) float64, ns per event, as of `noise_floor`; of few pairs it is the largest.
-    """
+    """How far two single equal runs are apart in 95 % of such pairs, as of `noise_floor`; None below `MIN_BLOCKS`."""
     if len(differences) < MIN_BLOCKS:
         return None
-    return float(np.quantile(np.abs(differences), EQUAL_RUNS, method="higher"))
-
-
-OUTER_FENCE = 3.0
-"""Interquartile ranges beyond the quartiles: Tukey (1977), Exploratory Data Analysis, section 2D: "far out"."""
+    return float(np.quantile(np.abs(differences), 0.95, method="higher"))
 
 
 def outliers(values: Floats) -> tuple[int, ...]:
-    """The indices, in ascending order, of the values (n,) beyond Tukey's outer fences; fewer than 5 values have none.
+    """The indices, in ascending order, of the values (n,) beyond the outer fences; fewer than 5 values have none.
 
-    About one normal value in 400 000 is an outlier, and more if there are few values, because the quartiles vary.
-    Quartiles are interpolated between order statistics, as numpy does by default.
+    The fences are three interquartile ranges beyond the quartiles (Tukey 1977, Exploratory Data Analysis, section 2D:
+    "far out"). About one normal value in 400 000 is an outlier, and more if there are few values.
     """
     if len(values) == 0:
         return ()
     first, third = np.quantile(values, [0.25, 0.75])
-    reach = OUTER_FENCE * (third - first)
+    reach = 3 * (third - first)
     return tuple(int(index) for index in np.flatnonzero((values < first - reach) | (values > third + reach)))
 
 
 def fastest(traced_ns: Floats, baseline_ns: Floats) -> float | None:
     """The least traced time minus the least untraced time, ns per event; None where an arm has no run.
 
-    It is the statistic of the book and of the talk, and has no interval. It estimates the cost on an undisturbed
-    machine where every disturbance only adds time: the least of many runs then comes near the undisturbed time in both
-    arms (Chen and Revels 2016, arXiv 1608.04295). It is biased upward where more runs are untraced than traced, and
-    where disturbance is frequent or lasts. It is biased downward where the cost itself varies from run to run (full
-    buffers, wake-ups, another state after attaching), and either way where one run can be too fast. An untraced event
-    is an operation's time over the events that it makes when traced.
+    It has no interval. It estimates the cost on an undisturbed machine where every disturbance only adds time (Chen
+    and Revels 2016, arXiv 1608.04295). It is biased upward where more runs are untraced than traced and where
+    disturbance is frequent; downward where the cost itself varies from run to run.
     """
     if len(traced_ns) == 0 or len(baseline_ns) == 0:
         return None
@@ -162,19 +120,17 @@ def ragged(lists: Iterable[Sequence[float]]) -> Floats:
 def paired_estimate(differences: Floats) -> Estimate:
     """The mean of the signed-rank estimates against each baseline, and the mean of the ends of their intervals.
 
-    The value is inside the interval, and a shift or another unit of the differences moves both alike. If some
-    baselines have too few blocks for an interval, the others make the result; if all have, it has no interval.
-
+    If some baselines have too few blocks for an interval, the others make the result; if all have, it has no interval.
     The differences are (n, m) float64, any unit: one row per block, one column per baseline of a block in the order
     run, nan where a block has fewer. Raises: TooFewBlocks when there are none.
     """
     columns = [column[~np.isnan(column)] for column in differences.T]
-    found = [estimate(column) for column in columns if len(column)]
-    if not found:
+    estimates = [estimate(column) for column in columns if len(column)]
+    if not estimates:
         raise TooFewBlocks("no block has both a traced run and a baseline")
-    ends = [(one.value, one.low, one.high) for one in found if one.low is not None and one.high is not None]
+    ends = [(one.value, one.low, one.high) for one in estimates if one.low is not None and one.high is not None]
     if not ends:
-        return Estimate(float(np.mean([one.value for one in found])))
+        return Estimate(float(np.mean([one.value for one in estimates])))
     value, low, high = np.mean(ends, axis=0)
     return Estimate(float(value), float(low), float(high))
 
@@ -184,29 +140,26 @@ Bounds = tuple[float, float, float]
 
 
 def total(intervals: Sequence[Estimate]) -> Estimate:
-    """The sum of estimates that may err together, such as costs of one submission, which share their baselines.
+    """The sum of estimates in one unit that may err together, such as costs of one submission; of none 0.
 
-    The ends add: the sum's interval is as wide as errors that all point the same way make it, and wider than needed
-    where they are independent. All are in one unit; no estimates sum to 0.
+    The ends add: the interval is as wide as errors that all point the same way make it.
     """
     value = math.fsum(interval.value for interval in intervals)
-    bounds = [_bounds(interval) for interval in intervals]
-    known = [one for one in bounds if one is not None]
-    if len(known) < len(bounds):
+    bounds = _bounds(*intervals)
+    if bounds is None:
         return Estimate(value)
-    return Estimate(value, math.fsum(low for low, _, _ in known), math.fsum(high for _, _, high in known))
+    return Estimate(value, math.fsum(low for low, _, _ in bounds), math.fsum(high for _, _, high in bounds))
 
 
 def spanning(intervals: Sequence[Estimate], weights: Sequence[float] = ()) -> Estimate:
-    """What stands for any of some estimates in one unit: their mean, with an interval that holds all of theirs.
+    """The mean of estimates in one unit, with an interval that contains all of theirs, or none where one has none.
 
-    Without ends where one of them has none. `weights`: of each in the mean; by default all are equal.
-    Raises: ZeroDivisionError for none.
+    `weights`: of each in the mean; by default all are equal. Raises: ZeroDivisionError for none.
     """
-    known = list(weights) or [1.0] * len(intervals)
-    value = math.fsum(one.value * weight for one, weight in zip(intervals, known, strict=True)) / math.fsum(known)
-    bounds = [found for one in intervals if (found := _bounds(one)) is not None]
-    if len(bounds) < len(intervals):
+    weights = weights or [1.0] * len(intervals)
+    value = math.fsum(one.value * weight for one, weight in zip(intervals, weights, strict=True)) / math.fsum(weights)
+    bounds = _bounds(*intervals)
+    if bounds is None:
         return Estimate(value)
     return Estimate(value, min(low for low, _, _ in bounds), max(high for _, _, high in bounds))
 
@@ -214,13 +167,11 @@ def spanning(intervals: Sequence[Estimate], weights: Sequence[float] = ()) -> Es
 def difference(first: Estimate, second: Estimate) -> Estimate:
     """`first` minus `second`, two independent estimates in one unit (Zou and Donner 2008)."""
     value = first.value - second.value
-    a, b = _bounds(first), _bounds(second)
-    if a is None or b is None:
+    bounds = _bounds(first, second)
+    if bounds is None:
         return Estimate(value)
-    (a_low, a_value, a_high), (b_low, b_value, b_high) = a, b
-    down = math.hypot(a_value - a_low, b_high - b_value)
-    up = math.hypot(a_high - a_value, b_value - b_low)
-    return Estimate(value, value - down, value + up)
+    (a_low, a, a_high), (b_low, b, b_high) = bounds
+    return Estimate(value, value - math.hypot(a - a_low, b_high - b), value + math.hypot(a_high - a, b - b_low))
 
 
 def product(first: Estimate, second: Estimate) -> Estimate:
@@ -230,35 +181,45 @@ def product(first: Estimate, second: Estimate) -> Estimate:
     the sum of two logarithms. No end is beyond the products of the ends themselves.
     """
     value = first.value * second.value
-    a, b = _bounds(first), _bounds(second)
-    if a is None or b is None:
+    bounds = _bounds(first, second)
+    if bounds is None:
         return Estimate(value)
+    a, b = bounds
     ends = b if a[1] >= 0 else b[::-1]
     down, up = (math.hypot((a[1] - a[end]) * b[1], (b[1] - ends[end]) * a[1]) for end in (0, 2))
-    corners = [a[0] * b[0], a[0] * b[2], a[2] * b[0], a[2] * b[2]]
-    return Estimate(value, max(value - down, min(corners)), min(value + up, max(corners)))
+    corners = multiplied(first, second)
+    assert corners.low is not None
+    assert corners.high is not None
+    return Estimate(value, max(value - down, corners.low), min(value + up, corners.high))
 
 
 def multiplied(first: Estimate, second: Estimate) -> Estimate:
     """The product of two estimates, as wide as their ends make it; without ends where either has none."""
     value = first.value * second.value
-    a, b = _bounds(first), _bounds(second)
-    if a is None or b is None:
+    bounds = _bounds(first, second)
+    if bounds is None:
         return Estimate(value)
+    a, b = bounds
     corners = [one * other for one in (a[0], a[2]) for other in (b[0], b[2])]
     return Estimate(value, min(corners), max(corners))
 
 
 def at_least(one: Estimate, other: Estimate) -> Estimate:
     """The first, but nowhere below the second; without ends where either has none."""
-    value, a, b = max(one.value, other.value), _bounds(one), _bounds(other)
-    return Estimate(value) if a is None or b is None else Estimate(value, max(a[0], b[0]), max(a[2], b[2]))
+    value, bounds = max(one.value, other.value), _bounds(one, other)
+    if bounds is None:
+        return Estimate(value)
+    a, b = bounds
+    return Estimate(value, max(a[0], b[0]), max(a[2], b[2]))
 
 
 def overlap(first: Estimate, second: Estimate) -> bool | None:
     """Whether two intervals have a value in common; None where either has no ends."""
-    a, b = _bounds(first), _bounds(second)
-    return None if a is None or b is None else a[0] <= b[2] and b[0] <= a[2]
+    bounds = _bounds(first, second)
+    if bounds is None:
+        return None
+    a, b = bounds
+    return a[0] <= b[2] and b[0] <= a[2]
 
 
 def ratio(first: Estimate, second: Estimate) -> Estimate | None:
@@ -266,13 +227,14 @@ def ratio(first: Estimate, second: Estimate) -> Estimate | None:
 
     None if the divisor may be 0: its interval contains 0, or it has no interval and is 0.
     """
-    b = _bounds(second)
-    if (b is None and second.value == 0) or (b is not None and b[0] <= 0 <= b[2]):
+    divisor = _bounds(second)
+    if second.value == 0 if divisor is None else divisor[0][0] <= 0 <= divisor[0][2]:
         return None
     value = first.value / second.value
-    a = _bounds(first)
-    if a is None or b is None:
+    bounds = _bounds(first, second)
+    if bounds is None:
         return Estimate(value)
+    a, b = bounds
     if b[1] < 0:
         a, b = _opposite(a), _opposite(b)
     unit_a, unit_b = max(map(abs, a)) or 1.0, b[2]  # so that no square of the ends is too small for a float
@@ -281,10 +243,10 @@ def ratio(first: Estimate, second: Estimate) -> Estimate | None:
     return Estimate(value, low * (unit_a / unit_b), high * (unit_a / unit_b))
 
 
-def _bounds(interval: Estimate) -> Bounds | None:
-    if interval.low is None or interval.high is None:
-        return None
-    return interval.low, interval.value, interval.high
+def _bounds(*intervals: Estimate) -> list[Bounds] | None:
+    """The bounds of each; None where one has no ends."""
+    bounds = [(one.low, one.value, one.high) for one in intervals if one.low is not None and one.high is not None]
+    return bounds if len(bounds) == len(intervals) else None
 
 
 def _opposite(bounds: Bounds) -> Bounds:
@@ -311,8 +273,7 @@ INTERVAL_WIDTHS = 2 * NormalDist().inv_cdf(0.975)
 """Standard errors in an interval of 95 %."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rank:
+class Rank(NamedTuple):
     """The ranks, counted from 1, that an estimate may have: from `first` to `last`; equal if there is only one."""
 
     first: int
@@ -323,9 +284,8 @@ def ranks(intervals: Sequence[Estimate | None]) -> list[Rank]:
     """The rank of each estimate in one unit, the least value first, in the order given; None for no estimate.
 
     One is before another only if their 95 % intervals do not overlap; one without an interval may have any rank.
-    The 95 % intervals of two equal estimates with normal errors of the same size part in 0.6 % of pairs, not in 5 %
-    (Schenker and Gentleman 2001, The American Statistician 55(3)). That makes up for the number of pairs:
-    `tests/evidence/coverage.py` measures how often any two of 22 equal cases part.
+    Two equal estimates part in 0.6 % of pairs, not in 5 % (Schenker and Gentleman 2001, The American Statistician
+    55(3)), which makes up for the number of pairs: `tests/evidence/coverage.py` measures it.
     """
     return [
         Rank(
@@ -354,13 +314,9 @@ def is_below(first: Estimate | None, second: Estimate | None) -> bool:
 
 
 LOGARITHMS = np.linspace(np.log(0.01), np.log(100), 461)
-"""The logarithms of true ratios that are thought of, in steps of 2 %."""
+"""The logarithms of the true ratios that `next_ratio` considers, in steps of 2 %."""
 
-MEDIANS = np.linspace(np.log(0.1), np.log(10), 116)
-WIDTHS = np.linspace(0.02, 2.0, 67)
-"""Medians of logarithms, and standard deviations: programs that all take 60 times the prediction are beyond it."""
-
-LEAST = 1e-300
+LEAST_LIKELIHOOD = 1e-300
 
 
 class MeasuredRatio(NamedTuple):
@@ -373,26 +329,34 @@ class MeasuredRatio(NamedTuple):
 def next_ratio(ratios: Sequence[MeasuredRatio], share: float) -> Estimate:
     """The median of the next true ratio, with ends between which it is with a probability of `share`.
 
-    `share`: above 0 and below 1. Of no ratios it is as wide as the grid.
+    The random-effects model of meta-analysis (DerSimonian and Laird, Controlled Clinical Trials 7 (1986), 177-188) for
+    ratios that errors may make 0 or negative. Logarithms of true ratios are normal, and each measured ratio is normal
+    around its true one. All medians and widths of the grid are equally likely beforehand, and the result is the
+    predictive distribution over them (Higgins, Thompson and Spiegelhalter, Journal of the Royal Statistical Society A
+    172 (2009), 137-159). So nothing is selected by its outcome. Of no ratios it is as wide as the grid.
     """
     values, errors = np.array(ratios, dtype=float).reshape(-1, 2, 1).swapaxes(0, 1)
     # What is beyond the grid is at its end, and nothing is known to less than half a step.
     values = np.minimum(values, np.exp(LOGARITHMS[-1]))
     errors = np.maximum(errors, np.abs(values) * (LOGARITHMS[1] - LOGARITHMS[0]) / 2)
     likelihoods = np.exp(-(((values - np.exp(LOGARITHMS)) / errors) ** 2) / 2)
-    each = np.log(np.maximum(likelihoods @ _DENSITIES.T, LEAST)).sum(axis=0)
+    each = np.log(np.maximum(likelihoods @ _DENSITIES.T, LEAST_LIKELIHOOD)).sum(axis=0)
     weights = np.exp(each - each.max())
     density = weights @ _DENSITIES / weights.sum()
     low, median, high = np.interp([(1 - share) / 2, 0.5, (1 + share) / 2], np.cumsum(density) - density / 2, LOGARITHMS)
     return Estimate(*np.exp([median, low, high]).tolist())
 
 
-def _densities() -> np.ndarray:
-    """A row for each median and width: how likely each of the logarithms is."""
-    medians, widths = (one.reshape(-1, 1) for one in map(np.ravel, np.meshgrid(MEDIANS, WIDTHS)))
-    made = np.exp(-(((LOGARITHMS - medians) / widths) ** 2) / 2)
-    whole: np.ndarray = made / made.sum(axis=1, keepdims=True)
-    return whole
+def _densities() -> Floats:
+    """A row for each median and standard deviation of the logarithms: how likely each of `LOGARITHMS` is.
+
+    Programs that all take 60 times the prediction are beyond the grid.
+    """
+    grid = np.meshgrid(np.linspace(np.log(0.1), np.log(10), 116), np.linspace(0.02, 2.0, 67))
+    medians, widths = (one.reshape(-1, 1) for one in grid)
+    densities: Floats = np.exp(-(((LOGARITHMS - medians) / widths) ** 2) / 2)
+    densities /= densities.sum(axis=1, keepdims=True)
+    return densities
 
 
 _DENSITIES = _densities()

@@ -1,6 +1,4 @@
-"""All numbers in force, which of them is *current*, and how far a repetition is from a run.
-
-Every table, chart, export, script and command means by *current* what /method/publishing/ says.
+"""All numbers in force, which of them is *current*, and how far a repetition is from a run (/method/publishing/).
 
 The interval of a run says how well that run knows its own cost. Another run of the same suite, by the same version of
 the tool on the same machine, has another start, another layout of memory and other neighbours, and differs by more.
@@ -11,7 +9,7 @@ differences have long tails.)
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, wraps
 from itertools import chain, combinations, permutations
@@ -27,27 +25,20 @@ from probe_effect.store.machine_file import is_hosted
 FEWEST_PAIRS = 30
 """Pairs from which a spread is estimated: of 30 one or two are beyond an interval of 95 %."""
 
-Repeatable = tuple[str, str, int, Key, str | None]
-"""What repetitions have in common: machine, suite and its version, the key, the version of the tool."""
 
+def repeated(submissions: Iterable[Submission]) -> dict[tuple[object, ...], list[Number]]:
+    """The costs that were measured more than once on a machine of their own, with their intervals.
 
-def place(one: Number) -> Repeatable:
-    """What a repetition of a number has in common with it."""
-    run = one.submission.document.run
-    return one.submission.machine, one.submission.suite, run.suite_version, one.key, one.tool_version
-
-
-def repeated(submissions: Iterable[Submission]) -> dict[Repeatable, list[Number]]:
-    """The costs that were measured more than once on a machine of their own, with their intervals."""
-    timed = [one for one in submissions if one.metric == "time" and not is_hosted(one.machine)]
-    runs: dict[tuple[str, str, int], list[Submission]] = {}
-    for one in timed:
-        runs.setdefault((one.machine, one.suite, one.document.run.suite_version), []).append(one)
-    found: dict[Repeatable, list[Number]] = {}
-    for number in (number for some in runs.values() if len(some) > 1 for one in some for number in one.numbers):
-        if number.leads and _error(number) is not None:
-            found.setdefault(place(number), []).append(number)
-    return {where: numbers for where, numbers in found.items() if len(numbers) > 1}
+    By what repetitions have in common: machine, suite and its version, the key, the version of the tool.
+    """
+    timed = (one for one in submissions if one.metric == "time" and not is_hosted(one.machine))
+    suites = grouped_by(timed, lambda one: (one.machine, one.suite, one.document.run.suite_version))
+    costs: dict[tuple[object, ...], list[Number]] = {}
+    for suite, runs in suites.items():
+        for number in (one for run in runs if len(runs) > 1 for one in run.numbers):
+            if number.leads and _error(number) is not None:
+                costs.setdefault((*suite, number.key, number.tool_version), []).append(number)
+    return {place: numbers for place, numbers in costs.items() if len(numbers) > 1}
 
 
 def spread_between_runs(groups: Iterable[Sequence[Number]]) -> float | None:
@@ -65,17 +56,15 @@ def _share_that_holds(one: Number, other: Number) -> float:
 
 
 def over_runs(cost: Estimate, share: float | None) -> Estimate:
-    """A cost with the interval of the machine's mean over all runs, in place of that of its own run.
+    """A cost with the interval of the machine's mean over all runs, from which its own run differs by the spread.
 
-    The run has an error of its own, as long as the distance to each end, and differs from that mean by the spread. The
-    value stays. Without both ends, or without a spread, nothing changes.
+    Without both ends, or without a spread, nothing changes.
     """
     value, low, high = cost
     if low is None or high is None or share is None:
         return cost
     between = INTERVAL_WIDTHS / 2 * share * abs(value)
-    down, up = (math.hypot(value - end, between) for end in (low, high))
-    return Estimate(value, value - down, value + up)
+    return Estimate(value, value - math.hypot(value - low, between), value + math.hypot(value - high, between))
 
 
 def for_next_run(cost: Estimate, share: float | None) -> Estimate:
@@ -84,12 +73,6 @@ def for_next_run(cost: Estimate, share: float | None) -> Estimate:
     if low is None or high is None or share is None:
         return cost
     return Estimate(value, value - math.sqrt(2) * (value - low), value + math.sqrt(2) * (high - value))
-
-
-def of_next_run(one: Number, share: float | None) -> Number:
-    """A number whose cost and slowdown have the intervals of the next run."""
-    slowdown = one.time.slowdown and for_next_run(one.time.slowdown, share)
-    return replace(one, result=replace(one.time, cost=for_next_run(one.known_cost, share), slowdown=slowdown))
 
 
 class Pair(NamedTuple):
@@ -122,31 +105,28 @@ def _error(one: Number) -> float | None:
     return None if cost is None or cost.low is None or cost.high is None else (cost.high - cost.low) / INTERVAL_WIDTHS
 
 
-class Remembering(Protocol):
-    """What keeps in `worked_out` what was made of it."""
-
+class _Remembering(Protocol):
     @property
-    def worked_out(self) -> dict[object, Any]:
-        """The work and its arguments, to what it returned."""
+    def worked_out(self) -> dict[object, Any]: ...
 
 
-R = TypeVar("R", bound=Remembering)
+R = TypeVar("R", bound=_Remembering)
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def once(work: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
-    """The same function, which remembers in its first argument what it returned for each set of the others.
+    """The same function, which keeps in `worked_out` of its first argument what it returned for each of the others.
 
-    So what remembers must be complete when it is first asked, and nobody may change what is returned.
+    So that argument must be complete when it is first asked, and nobody may change what is returned.
     """
 
     @wraps(work)
-    def remembered(found: R, /, *asked: P.args, **named: P.kwargs) -> T:
-        key = (work, asked, tuple(named.items()))
-        if key not in found.worked_out:
-            found.worked_out[key] = work(found, *asked, **named)
-        made: T = found.worked_out[key]
+    def remembered(of: R, /, *args: P.args, **named: P.kwargs) -> T:
+        key = (work, args, tuple(named.items()))
+        if key not in of.worked_out:
+            of.worked_out[key] = work(of, *args, **named)
+        made: T = of.worked_out[key]
         return made
 
     return remembered
@@ -154,33 +134,6 @@ def once(work: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]
 
 K = TypeVar("K")
 V = TypeVar("V")
-
-
-class OnDemand(MutableMapping[K, V]):
-    """A dictionary; before it says whether it has a key, `look` puts that into it, or everything where that is None."""
-
-    def __init__(self, look: Callable[[K | None], None] = lambda _: None) -> None:
-        self.look = look
-        self.known: dict[K, V] = {}
-
-    def __getitem__(self, key: K) -> V:
-        self.look(key)
-        return self.known[key]
-
-    def __setitem__(self, key: K, value: V) -> None:
-        self.known[key] = value
-
-    def __delitem__(self, key: K) -> None:
-        self.look(key)
-        del self.known[key]
-
-    def __iter__(self) -> Iterator[K]:
-        self.look(None)
-        return iter(self.known)
-
-    def __len__(self) -> int:
-        self.look(None)
-        return len(self.known)
 
 
 def grouped_by(items: Iterable[V], key: Callable[[V], K]) -> dict[K, list[V]]:
@@ -199,7 +152,6 @@ class Numbers:
         self.is_for_next_run = is_for_next_run
         self.submissions = newest_first(submissions)
         self.worked_out: dict[object, Any] = {}
-        self._of_next_run: dict[Number, Number] = {}
 
     @cached_property
     def _machines(self) -> dict[tuple[Metric, str], list[Submission]]:
@@ -221,18 +173,18 @@ class Numbers:
     def _current(self, submissions: Sequence[Submission], case: str | None = None) -> dict[Key, Number]:
         return {key: self._for_next_run(one) for key, one in current(submissions, case).items()}
 
+    @once
     def _for_next_run(self, one: Number) -> Number:
-        """A cost with the interval that holds the next run."""
+        """A number whose cost and slowdown have the intervals that hold the next run."""
         share = self.spread_of(one.submission) if one.is_time and one.leads else None
         if share is None:
             return one
-        if one not in self._of_next_run:
-            self._of_next_run[one] = of_next_run(one, share)
-        return self._of_next_run[one]
+        slowdown = one.time.slowdown and for_next_run(one.time.slowdown, share)
+        return replace(one, result=replace(one.time, cost=for_next_run(one.known_cost, share), slowdown=slowdown))
 
     def machines(self, metric: Metric = "time") -> dict[str, list[Submission]]:
         """Machine id to its submissions of times, or of counts; the machine that ran last comes first."""
-        return {machine: found for (kind, machine), found in self._machines.items() if kind == metric}
+        return {machine: runs for (kind, machine), runs in self._machines.items() if kind == metric}
 
     @once
     def of_case(self, case: str, metric: Metric = "time") -> list[Number]:
@@ -249,17 +201,18 @@ class Numbers:
 
     def of_hosts(self, one: Number) -> list[Number]:
         """The number itself; of a hosted runner those of all its runs that lead, as each had a host of its own."""
-        machine = one.submission.machine
-        runs = self._machines[one.submission.metric, machine] if is_hosted(machine) else ()
-        found = (own for run in runs for own in run.cases.get(one.case, ()) if own.key == one.key and own.leads)
-        return list(found) or [one]
+        if not is_hosted(one.submission.machine):
+            return [one]
+        runs = self._machines[one.submission.metric, one.submission.machine]
+        return [own for run in runs for own in run.cases.get(one.case, ()) if own.key == one.key and own.leads] or [one]
 
     def over_hosts(self, one: Number) -> Number:
         """The number as guidance takes it: with an interval that contains those of all hosts."""
         hosts = self.of_hosts(one)
-        costs = [own.known_cost for own in hosts if len(hosts) > 1]
-        spanned = estimates.spanning(costs)._replace(value=one.known_cost.value) if costs else None
-        return replace(one, result=replace(one.event, cost=spanned)) if spanned else one
+        if len(hosts) < 2:
+            return one
+        spanned = estimates.spanning([own.known_cost for own in hosts])
+        return replace(one, result=replace(one.event, cost=spanned._replace(value=one.known_cost.value)))
 
     def current(self, metric: Metric = "time") -> list[Number]:
         """Every current number, machine by machine."""
@@ -267,24 +220,24 @@ class Numbers:
 
     def is_current(self, number: Number) -> bool:
         """Whether it stands for its machine, case, tracer and level."""
-        found = self.of_machine(number.submission.machine, number.submission.metric).get(number.key)
-        return found is not None and found.submission is number.submission
+        own = number.submission
+        in_force = self.of_machine(own.machine, own.metric).get(number.key)
+        return in_force is not None and in_force.submission is own
 
 
 def current(submissions: Sequence[Submission], case: str | None = None) -> dict[Key, Number]:
     """Of one machine's submissions, newest first: the current number of each case, or of `case`, tracer and level.
 
-    It has the interval of its own run.
+    It has the interval of its own run. Of several versions of one tool the newest comes first.
     """
     every = (one.numbers if case is None else one.cases.get(case, ()) for one in submissions)
     runs = grouped_by(chain.from_iterable(every), lambda number: number.key)
-    return {key: best(runs[key]) for key in sorted(runs, key=lambda key: _place(key, runs[key][0]))}
 
+    def order(key: Key) -> tuple[object, ...]:
+        version = [-part for part in release_numbers(runs[key][0].tool_version or "")]
+        return key.case, tool_of(key.tracer), version, key.order
 
-def _place(key: Key, newest: Number) -> tuple[object, ...]:
-    """By which numbers are sorted: of several versions of one tool the newest comes first."""
-    version = [-part for part in release_numbers(newest.tool_version or "")]
-    return key.case, tool_of(key.tracer), version, key.order
+    return {key: best(runs[key]) for key in sorted(runs, key=order)}
 
 
 def newest_first(submissions: Iterable[Submission]) -> tuple[Submission, ...]:
@@ -294,7 +247,4 @@ def newest_first(submissions: Iterable[Submission]) -> tuple[Submission, ...]:
 
 def best(newest_first: Sequence[Number]) -> Number:
     """Of several numbers of one thing the current one: it leads, else is sound, else has a cost, else is the newest."""
-    leading = (one for one in newest_first if one.leads)
-    sound = (one for one in newest_first if one.is_sound)
-    known = (one for one in newest_first if one.is_known)
-    return next(leading, None) or next(sound, None) or next(known, None) or newest_first[0]
+    return max(newest_first, key=lambda one: (one.leads, one.is_sound, one.is_known))

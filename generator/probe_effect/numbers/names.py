@@ -14,22 +14,10 @@ from probe_effect.store.suite_file import Case, Suite
 VERSION_IN_ID = re.compile(r"(-\d+)+$")
 """What a second version has at the end of its id: `bpftrace-0-23-2`."""
 
-NUMBER = re.compile(r"\d+(\.\d+)+")
-"""The number in what a tool prints as its version."""
-
 TRADE_WORDS = re.compile(r"\((?:r|tm|c)\)|@.*|\bwith .* graphics|\b\d+th gen\b|\b(?:cpu|processor)\b", re.IGNORECASE)
 
-MAKER = re.compile(r"^(AMD|Intel) (?=\S)")
-"""What a short name excludes, since the family tells it."""
-
-PACKAGED = re.compile(r"(\+\w+)?-(amd64|arm64)$")
-"""What Debian adds to a kernel's release: `+deb13-amd64`."""
-
 X86_64 = "x86-64"
-
-NESTED, HOSTED = "nested virtual machine", "hosted runner"
-BOOTED = "booted guest"
-
+NESTED, HOSTED, BOOTED = "nested virtual machine", "hosted runner", "booted guest"
 NOT_NESTED_BELOW_NS, NESTED_ABOVE_NS = 1_000, 3_000
 """What CPUID takes where one hypervisor answers it, and where two do; between the two it is not known.
 
@@ -72,23 +60,20 @@ def tool_of(tracer: str) -> str:
 
 def tracer_name(tracer: str) -> str:
     """A tracer as readers see it where only its id has a version: `bpftrace`, `dtrace 2.0.7` for `dtrace-2-0-7`."""
-    return VERSION_IN_ID.sub(lambda found: f" {found[0][1:].replace('-', '.')}", tracer)
+    return VERSION_IN_ID.sub(lambda match: f" {match[0][1:].replace('-', '.')}", tracer)
 
 
 def tool(name: str, version: str | None) -> str:
-    """A tracer with the number of its version: `bpftrace 0.17.0`, `perf-stat 6.1`; what is part of the kernel has none.
-
-    A version without a number is as the tool prints it.
-    """
+    """A tracer with the number of its version: `bpftrace 0.17.0`; what is part of the kernel has none."""
     own_name = tool_of(name)
     if version is None or version.startswith("Linux "):
         return own_name
-    number = NUMBER.search(version)
+    number = re.search(r"\d+(\.\d+)+", version)
     return f"{own_name} {number[0]}" if number else version
 
 
 def tier(machine: Machine, metric: Metric = "time") -> str:
-    """What kind of machine it is, because times of different kinds never share a ranking."""
+    """The kind of machine; times of different kinds never share a ranking."""
     if metric == "instructions":
         return "emulated"
     if is_hosted(machine.id):
@@ -116,11 +101,11 @@ def several(machines: Sequence[Submission]) -> str:
 
 
 def all_kinds(machines: Sequence[Submission]) -> str:
-    """The same by tier, with their CPUs: `1 physical; 7 virtual machines; with 2 to 48 CPUs each`."""
-    found = Counter(tier(one.document.machine) for one in machines)
+    """Machines by tier, with their CPUs: `1 physical; 7 virtual machines; with 2 to 48 CPUs each`."""
+    tiers = Counter(tier(one.document.machine) for one in machines)
+    kinds = [f"{'1 ' if count == 1 else ''}{tier_words(one, count)}" for one, count in sorted(tiers.items())]
     threads = sorted({one.document.machine.threads for one in machines})
     span = f"{threads[0]} to {threads[-1]}" if len(threads) > 1 else str(threads[0])
-    kinds = [f"{'1 ' if count == 1 else ''}{tier_words(one, count)}" for one, count in sorted(found.items())]
     return f"{'; '.join(kinds)}; with {span} CPUs each"
 
 
@@ -135,22 +120,16 @@ def point_release(kernel_release: str) -> str:
 
 
 def kernel_name(system: System, *, exact: bool = False) -> str:
-    """The kernel as prose calls it: `Linux 6.18`, `FreeBSD 14.4`; `exact` has the whole release.
-
-    The others are systems with their kernels, and the name of each is the beginning of the system's.
-    """
+    """The kernel as prose calls it: `Linux 6.18`, `FreeBSD 14.4`; `exact` has the whole release."""
     own = next((name for name in ("FreeBSD", "illumos", "macOS") if (system.os or "").startswith(name)), "Linux")
     return f"{own} {system.kernel_release if exact else release_series(system.kernel_release)}"
 
 
 def nesting(machine: Machine, system: System) -> str:
-    """Whether a machine is the guest of a guest, with what decides it: `no: CPUID takes 0.75 us, below 1 us`.
-
-    The host of a guest that we booted is known; of any other guest the time of CPUID decides, and no boot parameter.
-    """
+    """Whether a machine is the guest of a guest, with what decides it: `no: CPUID takes 0.75 us, below 1 us`."""
     if machine.virtualization is None:
         return "no: it is no guest"
-    if machine.virtualization == KVM_GUEST and machine.nested is not None:
+    if machine.virtualization == KVM_GUEST and machine.nested is not None:  # we booted it
         return "yes: its host is a guest" if machine.nested else "no: its host is no guest"
     if system.cpuid_ns is None:
         return "not known: the time of CPUID was not recorded"
@@ -184,11 +163,9 @@ def cpu(machine: Machine) -> str:
 
 def machine_facts(document: MachineFile) -> str:
     """What decides a machine's times, for its own page: `AMD EPYC, 2 CPUs, KVM, Linux 6.18`."""
-    machine, system = document.machine, document.system
-    parts = [cpu(machine), f"{machine.threads} CPU{'' if machine.threads == 1 else 's'}"]
-    if machine.virtualization:
-        parts.append(machine.virtualization)
-    return ", ".join([*parts, kernel_name(system)])
+    machine = document.machine
+    cpus = f"{machine.threads} CPU{'' if machine.threads == 1 else 's'}"
+    return ", ".join(filter(None, (cpu(machine), cpus, machine.virtualization, kernel_name(document.system))))
 
 
 def machine_name(submission: Submission) -> str:
@@ -197,19 +174,16 @@ def machine_name(submission: Submission) -> str:
     The family and core of its CPU, as far as known, and whether it is virtual; of an emulated machine the kernel and
     any other architecture than x86-64. Then the end of its id, or all of it where another machine ends so too.
     """
-    end = submission.machine if submission.shares_end else short_id(submission.machine)
-    return f"{_what_it_is(submission)}, {end}"
-
-
-def _what_it_is(submission: Submission) -> str:
     machine, system = submission.document.machine, submission.document.system
+    end = submission.machine if submission.shares_end else short_id(submission.machine)
     if submission.metric == "instructions":
-        release, own = kernel_name(system, exact=True), architecture(machine.architecture)
-        return f"{PACKAGED.sub('', release)}{'' if own == X86_64 else f' {own}'}, emulated"
+        release = re.sub(r"(\+\w+)?-(amd64|arm64)$", "", kernel_name(system, exact=True))  # what Debian adds
+        own = architecture(machine.architecture)
+        return f"{release}{'' if own == X86_64 else f' {own}'}, emulated, {end}"
     family, core = cpu_family(cpu(machine)), submission.microarchitecture or ""
     place = "runner" if is_hosted(submission.machine) else "guest" if machine.virtualization else ""
-    words = (MAKER.sub("", family), "" if core in family else core, place)
-    return " ".join(filter(None, words))
+    words = (re.sub(r"^(AMD|Intel) (?=\S)", "", family), "" if core in family else core, place)
+    return f"{' '.join(filter(None, words))}, {end}"
 
 
 def cpu_family(model: str) -> str:
@@ -219,7 +193,7 @@ def cpu_family(model: str) -> str:
 
 
 def short_id(machine: str) -> str:
-    """The end of a machine's id, which tells it from others of its name: `4247`."""
+    """The end of a machine's id: `4247`."""
     return machine.rpartition("-")[2]
 
 
@@ -230,10 +204,10 @@ def tool_with_version(number: Number) -> str:
 
 def date_words(date: str) -> str:
     """An ISO date as prose has it: `19 May 2023`, `May 2023`, `2023`; anything else as it is."""
-    parts = date.split("-")
-    if not all(part.isdigit() for part in parts):
+    year, *rest = date.split("-")
+    if not all(part.isdigit() for part in (year, *rest)):
         return date
-    words = [parts[0], *(MONTHS[int(month) - 1] for month in parts[1:2]), *(str(int(day)) for day in parts[2:3])]
+    words = [year, *(MONTHS[int(month) - 1] for month in rest[:1]), *(str(int(day)) for day in rest[1:2])]
     return units.GAP.join(reversed(words))
 
 
@@ -250,8 +224,6 @@ ESCAPES = {
 }
 """Braces by their names, because BibTeX counts escaped ones too."""
 
-PLAIN = str.maketrans({units.GROUP: " ", units.GAP: " "})
-"""A citation is pasted into anything: blanks of one kind only."""
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+")
 
@@ -282,9 +254,8 @@ class Edition:
 
 
 UNKNOWN_EDITION = Edition()
-
 LATER_EDITION = Edition("@version@", "@site@")
-"""Places that a layout fills in, so that a page is not made again for every version of the data."""
+"""Its parts are filled in by a layout, so that a page is not made again for every version of the data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,25 +293,25 @@ def cite(subject: Subject, edition: Edition) -> Citation:
 
 def cite_original(key: str, title: str, author: str | None, date: str | None, where: str | None) -> Citation:
     """A source of others, by itself, as far as it says who made it, when (ISO) and where."""
-    said = filter(None, (f"“{title}”", date_words(date or ""), where))
-    text = f"{f'{author}: ' if author else ''}{', '.join(said)}."
+    parts = filter(None, (f"“{title}”", date_words(date or ""), where))
+    text = f"{f'{author}: ' if author else ''}{', '.join(parts)}."
     fields = {"author": author or "", "title": title, **_when(date or ""), "howpublished": where or ""}
     return Citation(plain(text), entry(key, fields))
 
 
 def entry(key: str, fields: dict[str, str]) -> str:
-    """One `@misc` entry; empty fields are left out. Author and title keep their letters and are not taken apart."""
-    known = re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")  # what every BibTeX takes
-    lines = [f"@misc{{{known},"]
+    """One `@misc` entry without empty fields. Author and title keep their letters and are not taken apart."""
+    lines = [f"@misc{{{re.sub(r'[^a-z0-9]+', '-', key.lower()).strip('-')},"]  # what every BibTeX takes
     for name, value in fields.items():
+        if name == "month":
+            text = value
+        elif name == "url":  # TeX takes an address as it is; what would end the field is percent-encoded
+            text = re.sub(r"[\s\\{}<>\"]", lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), value)
+            text = f"{{{text}}}"
+        else:
+            text = f"{{{{{escaped(value)}}}}}" if name in {"author", "title"} else f"{{{escaped(value)}}}"
         if value:
-            text = value if name in {"url", "month"} else escaped(value)
-            if name == "url":  # TeX takes an address as it is; what would end the field is percent-encoded
-                text = re.sub(
-                    r"[\s\\{}<>\"]", lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), text
-                )
-            braced = "{" + text + "}" if name in {"author", "title"} else text
-            lines.append(f"  {name:<12} = {text if name == 'month' else '{' + braced + '}'},")
+            lines.append(f"  {name:<12} = {text},")
     return "\n".join([*lines, "}"])
 
 
@@ -350,13 +321,12 @@ def escaped(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """`text` on one line, without characters that cannot be seen."""
-    return CONTROL.sub(" ", text.translate(PLAIN))
+    """`text` on one line, without characters that cannot be seen and with blanks of one kind only."""
+    return CONTROL.sub(" ", text.replace(units.GROUP, " ").replace(units.GAP, " "))
 
 
 def _when(date: str) -> dict[str, str]:
-    parts = date.split("-")
-    if not all(part.isdigit() for part in parts):
+    year, *rest = date.split("-")
+    if not all(part.isdigit() for part in (year, *rest)):
         return {}
-    months = {"month": MONTHS[int(parts[1]) - 1][:3].lower()} if len(parts) > 1 else {}
-    return {"year": parts[0]} | months
+    return {"year": year} | ({"month": MONTHS[int(rest[0]) - 1][:3].lower()} if rest else {})

@@ -1,8 +1,7 @@
 """Published figures, recomputed by formulas over the raw figures that the source prints too.
 
-Arithmetic over named figures, such as `(run_count - run_unused) / calls`: parsed, never executed.
-
-Exact, in fractions: some figures are time stamps beyond 2^53, whose differences floats would round.
+A formula is arithmetic over named figures, such as `(run_count - run_unused) / calls`: parsed, never executed. It is
+exact, in fractions: some figures are time stamps beyond 2^53, whose differences floats would round.
 """
 
 import ast
@@ -10,9 +9,9 @@ import operator
 import re
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import NamedTuple
 
 from probe_effect import units
 from probe_effect.model import AgreementVerdict
@@ -119,24 +118,17 @@ def _value(node: ast.expr, values: Mapping[str, Fraction]) -> Fraction:
 CLOSE_RATIO = Fraction(2, 100)
 """A recomputation within 2 % differs only by the rounding of its operands."""
 
-SHORT = 16
-"""A number and its unit; up to this length it does not break over a line."""
-
+LONGEST_UNBROKEN = 16
+"""A number and its unit of up to this length does not break over a line."""
 PUBLISHED_MARK = "†"
 DERIVED_MARK = "‡"
 """Behind what others printed, and behind what was worked out here from what they printed."""
 
 PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
-
-UNIT_IN_PRINT = re.compile(r"[A-Za-zµ%]")
-
-NO_UNIT = ("count", "ratio")
-
 UNIT_WORDS = {"percent": "%", "us": "µs", "hz": "events/s", "count": "", "ratio": "times"}
 
 
-@dataclass(frozen=True, slots=True)
-class Recomputed:
+class Recomputed(NamedTuple):
     """A printed figure beside what its formula gives, both in the figure's own unit."""
 
     figure: Figure
@@ -176,15 +168,15 @@ def stands(finding: Finding, values: Mapping[str, Fraction]) -> bool:
 
 def figure_text(figure: Figure) -> str:
     """A figure as prose shows it: as printed, or our own value with its unit."""
-    if figure.printed is not None:
-        return figure.printed.replace(" ", "\u00a0") if len(figure.printed) <= SHORT else figure.printed
-    return with_unit(float(figure.value), figure.unit)
+    if figure.printed is None:
+        return with_unit(float(figure.value), figure.unit)
+    return figure.printed.replace(" ", "\u00a0") if len(figure.printed) <= LONGEST_UNBROKEN else figure.printed
 
 
 def printed_text(figure: Figure) -> str:
     """The figure as printed, its thousands grouped; with its unit where the source has that in the head of a table."""
     printed = figure.printed
-    if printed is None or figure.unit in NO_UNIT or UNIT_IN_PRINT.search(printed):
+    if printed is None or figure.unit in {"count", "ratio"} or re.search(r"[A-Za-zµ%]", printed):
         return figure_text(figure)
     digits = re.sub(r"[~≈,\s]", "", printed)
     is_number = re.fullmatch(r"-?\d+(\.\d+)?", digits)
@@ -205,11 +197,9 @@ def fill(sentence: str, figures: Mapping[str, Figure]) -> str:
 
     Raises: FormulaError for an unknown figure.
     """
-
-    def replace(match: re.Match[str]) -> str:
-        figure = figures.get(match[1])
-        if figure is None:
-            raise FormulaError(f"`{{{match[1]}}}` is not a figure of this source")
-        return figure_text(figure) + (DERIVED_MARK if figure.is_derived else "")
-
-    return PLACEHOLDER.sub(replace, sentence)
+    for name in PLACEHOLDER.findall(sentence):
+        if name not in figures:
+            raise FormulaError(f"`{{{name}}}` is not a figure of this source")
+        figure = figures[name]
+        sentence = sentence.replace(f"{{{name}}}", figure_text(figure) + (DERIVED_MARK if figure.is_derived else ""))
+    return sentence

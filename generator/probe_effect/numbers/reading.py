@@ -1,10 +1,8 @@
-"""Submissions with their numbers, as they lie under `data/`: made from their rows once, and kept as JSON."""
+"""Submissions with their numbers, as they are under `data/`: made from their rows once, and kept as JSON."""
 
-import gc
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -56,17 +54,18 @@ def packed(submission: Submission) -> dict[str, Any]:
     """A submission without its blocks, for JSON; the numbers of each case are JSON in a string of their own."""
     made = {name: getattr(submission, name) for name in SUBMISSION_FIELDS}
     return made | {
-        "cases": {case: _json([*map(_packed_number, numbers)]) for case, numbers in submission.cases.items()},
+        "cases": {case: _json(list(map(_packed_number, own))) for case, own in submission.cases.items()},
         "tails": TAILS.dump_python([*submission.tails.items()], mode="json"),
     }
 
 
-def _packed_number(one: Number) -> dict[str, Any]:
-    result = {name: _known(one.result) for name, kind in RESULTS.items() if isinstance(one.result, kind)}
-    return one.key._asdict() | _known(one, {"submission", "key", "result"}) | result
+def _packed_number(number: Number) -> dict[str, Any]:
+    result = {name: _known(number.result) for name, kind in RESULTS.items() if isinstance(number.result, kind)}
+    return number.key._asdict() | _known(number, {"submission", "key", "result"}) | result
 
 
 def _known(one: Any, but: Collection[str] = ()) -> dict[str, Any]:  # noqa: ANN401  a dataclass
+    """The fields that do not have their defaults."""
     values = {field: getattr(one, field.name) for field in fields(one) if field.name not in but}
     return {field.name: value for field, value in values.items() if value != field.default}
 
@@ -86,8 +85,9 @@ def unpacked(files: SubmissionFolder, values: Mapping[str, Any], digest: str = "
 
 
 def _number(submission: Submission, values: dict[str, Any]) -> Number:
-    key, found = Key(*(values.pop(name) for name in Key._fields)), RESULTS.keys() & values.keys()
-    result = next((RESULTS[name](**_lists_as(Estimate._make, values.pop(name))) for name in found), None)
+    key = Key(*(values.pop(name) for name in Key._fields))
+    kinds = RESULTS.keys() & values.keys()
+    result = next((RESULTS[kind](**_lists_as(Estimate._make, values.pop(kind))) for kind in kinds), None)
     return Number(submission=submission, key=key, result=result, **_lists_as(tuple, values))
 
 
@@ -98,46 +98,14 @@ def _lists_as(kind: Callable[[list[Any]], Any], values: Mapping[str, Any]) -> di
 def read_submissions(
     folders: Sequence[SubmissionFolder], data: DataFolder, problems: list[Problem]
 ) -> list[Submission]:
-    """Those of `folders` that are sound, in that order; what is wrong with the others is added to `problems`.
-
-    All of them together are kept as one entry, so that a command does not open one for each.
-    """
-    known = [(files, content_digest(files)) for files in folders]
-    whole = [code(), *(f"{files.id} {digest}" for files, digest in known)]
-    if text := data.kept.get("submissions", *whole):
-        with _uncollected():
-            values = json.loads(text)
-            return [
-                unpacked(files, one, digest or "", data.kept)
-                for (files, digest), one in zip(known, values, strict=True)
-            ]
-    read = [read_submission(files, data, problems, digest) for files, digest in known]
-    sound = [one for one in read if one is not None]
-    if len(sound) == len(folders):
-        data.kept.put(_json([packed(one) for one in sound]).encode(), "submissions", *whole)
-    return sound
+    """Those of `folders` that are sound, in that order; what is wrong with the others is added to `problems`."""
+    read = (read_submission(files, data, problems) for files in folders)
+    return [submission for submission in read if submission is not None]
 
 
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """While many objects are made that stay, Python does not look again and again for some that do not."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def read_submission(
-    files: SubmissionFolder, data: DataFolder, problems: list[Problem], digest: str | None = None
-) -> Submission | None:
-    """One submission; None, with its problems added to `problems`, when its files are unsound.
-
-    `digest`: of its files, where that is known already.
-    """
-    digest = digest or content_digest(files)
+def read_submission(files: SubmissionFolder, data: DataFolder, problems: list[Problem]) -> Submission | None:
+    """One submission; None, with its problems added to `problems`, when its files are unsound."""
+    digest = content_digest(files)
     if digest and (text := data.kept.get("submission", code(), files.id, digest)):
         return unpacked(files, json.loads(text), digest, data.kept)
     read = _read(files, data.relative, problems)
@@ -151,9 +119,7 @@ def is_kept(files: SubmissionFolder, kept: Kept) -> bool:
 
 
 def keep(submission: Submission, kept: Kept, digest: str | None) -> Submission:
-    """Keep a submission that was made from the files with that digest.
-
-    One whose files have changed since they had it is not kept: nobody knows which of both it was made from.
+    """Keep a submission that was made from the files with that digest, unless they have changed since they had it.
 
     Returns: the submission with that digest, and without its blocks where these are kept too.
     """
@@ -207,7 +173,7 @@ def _read_document(files: SubmissionFolder) -> MachineFile:
 def _read_blocks(files: SubmissionFolder, kept: Kept, digest: str) -> Mapping[Key, BlockTable]:
     """The blocks of a submission whose files were sound when they had that digest. Raises: BadData where they are not.
 
-    Files that have changed since are not taken for those that they were.
+    Blocks of files that have changed since are not kept.
     """
     if text := kept.get("blocks", code(), files.id, digest):
         return dict(BLOCKS.validate_json(text))
@@ -220,5 +186,5 @@ def _read_blocks(files: SubmissionFolder, kept: Kept, digest: str) -> Mapping[Ke
     return made.blocks
 
 
-def _json(found: object) -> str:
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -5,14 +5,14 @@ would (/method/instructions/). Times and instructions never share a table.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from probe_effect import conditions, units
 from probe_effect.model import Estimate, Key, Sample, Status
-from probe_effect.numbers.estimates import MIN_BLOCKS, estimate, excludes_0, fastest, outliers, paired_estimate, ragged
+from probe_effect.numbers import estimates
+from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.rows import (
     ADD_UP,
     NO_RUNS,
@@ -24,7 +24,6 @@ from probe_effect.numbers.rows import (
     by_case,
     event_bytes,
     highest_rate_hz,
-    known,
     middle,
     over_runs,
     reconcile_events,
@@ -43,18 +42,10 @@ from probe_effect.numbers.submission import (
     Submission,
     TimeResult,
     grade,
-    half_width,
-    ratio,
     worst,
 )
 from probe_effect.store.machine_file import MachineFile, canonical_architecture
 from probe_effect.store.places import SubmissionFolder
-
-Judgement = tuple[str | None, tuple[str, ...]]
-"""A grade and the reasons that kept it from a better one; nothing for counts."""
-
-Draft = partial[Number]
-"""A number that lacks its submission."""
 
 
 class Measured(NamedTuple):
@@ -72,18 +63,22 @@ class Measured(NamedTuple):
 def reduce(files: SubmissionFolder, document: MachineFile, samples: Sequence[Sample]) -> Submission:
     """Everything that the rows of one submission say: those in the order run, unsound ones already left out."""
     machine, run = document.machine, document.run
+    is_time = run.metric == "time"
     levels, rows = baselines(samples, run.metric), by_case(samples)
     disturbed = conditions.faults(run.warnings)
     tables = block_tables(samples, levels, run.metric)
-    found = {key: _measured(key, of_key, tables[key], levels, document) for key, of_key in rows.items()}
+    measured = {key: _measured(key, of_key, tables[key], levels, document) for key, of_key in rows.items()}
     first = next(iter(levels.values()), NO_RUNS)
-    is_time = run.metric == "time"
-    judged = grade(OF_SUBMISSION, _submission_facts(document, levels, found.values())) if is_time else (None, ())
-    drafts = [_draft(key, of_key, found[key], judged, disturbed) for key, of_key in rows.items()]
+    judged = grade(OF_SUBMISSION, _submission_facts(document, first, measured.values())) if is_time else (None, ())
+    drafts = [_draft(key, of_key, measured[key], judged, disturbed) for key, of_key in rows.items()]
     sound: dict[str, list[str]] = {}
-    for key, one in () if disturbed else found.items():
+    for key, one in () if disturbed else measured.items():
         if key.level is None and one and isinstance(one.result, EventResult) and one.result.cost and not one.faults:
             sound.setdefault(key.case, []).append(key.tracer)
+    if is_time:
+        untraced = Estimate(float(np.median(first.all))) if first.all else None
+    else:
+        untraced = median_and_range(float(np.mean(values)) for values in first.by_block.values())
     return Submission(
         files=files,
         machine=machine.id,
@@ -95,29 +90,29 @@ def reduce(files: SubmissionFolder, document: MachineFile, samples: Sequence[Sam
         microarchitecture=machine.microarchitecture,
         grade=judged[0],
         grade_reasons=judged[1],
-        noise_floor_ns=first.floor() if is_time else None,
-        equal_runs_ns=first.equal_runs() if is_time else None,
-        baseline=_untraced(first, is_time=is_time),
+        noise_floor_ns=_floor_ns(first) if is_time else None,
+        equal_runs_ns=estimates.equal_runs(np.subtract(*first.pairs())) if is_time else None,
+        baseline=untraced,
         sound=sound,
         tails=tails(samples) if is_time else {},
-        make_cases=partial(_cases, drafts),
+        make_cases=lambda own: grouped_by((Number(submission=own, **draft) for draft in drafts), lambda one: one.case),
         read_document=lambda _: document,
         read_blocks=lambda: tables,
     )
 
 
-def _untraced(level: Baseline, *, is_time: bool) -> Estimate | None:
-    if is_time:
-        return None if level.median is None else Estimate(level.median)
-    return median_and_range(float(np.mean(values)) for values in level.by_block.values())
+def _ratio(part: float | None, whole: float | None) -> float | None:
+    return None if part is None or not whole else part / whole
 
 
-def _cases(drafts: Sequence[Draft], submission: Submission) -> dict[str, list[Number]]:
-    cases: dict[str, list[Number]] = {}
-    for draft in drafts:
-        one = draft(submission=submission)
-        cases.setdefault(one.case, []).append(one)
-    return cases
+def _half_width(estimate: Estimate | None) -> float | None:
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return None
+    return (estimate.high - estimate.low) / 2
+
+
+def _floor_ns(baseline: Baseline) -> float | None:
+    return estimates.noise_floor(np.subtract(*baseline.pairs()))
 
 
 def _measured(
@@ -127,35 +122,31 @@ def _measured(
     levels: Mapping[str | None, Baseline],
     document: MachineFile,
 ) -> Measured | None:
-    """What the traced and check rows of one case, tracer and level say; None without one usable block."""
+    """The result of one case, tracer and level; None without one usable block."""
     if table.own():
-        return own_use(rows, table)
+        return _own_use(rows, table)
     if not table.usable():
         return None
     if document.run.metric == "time":
-        return time_result(rows, table, levels.get(key.level) or levels.get(None) or NO_RUNS)
-    return count_result(rows, table, document.run.mechanisms.get(f"{key.case} {key.tracer}"))
+        return _time_result(rows, table, levels.get(key.level) or levels.get(None) or NO_RUNS)
+    return _count_result(rows, table, document.run.mechanisms.get(f"{key.case} {key.tracer}"))
 
 
-def time_result(rows: Sequence[Sample], table: BlockTable, baseline: Baseline) -> Measured:
-    """The cost of one case, tracer and level, and what is known of it.
-
-    It is made of its traced and check rows, of the table of its blocks, of which one at least is usable, and of every
-    untraced run of its level.
-    """
+def _time_result(rows: Sequence[Sample], table: BlockTable, baseline: Baseline) -> Measured:
+    """From traced and check rows, of whose blocks one at least is usable, and every untraced run of their level."""
     usable = table.usable()
     traced_event_ns = np.array([block.traced for block in usable], dtype=np.float64) / table.events
-    baseline_event_ns = ragged(block.untraced for block in usable) / table.events
-    floor_ns = baseline.floor()
+    baseline_event_ns = estimates.ragged(block.untraced for block in usable) / table.events
+    floor_ns = _floor_ns(baseline)
     timed = [row for row in rows if row.arm == "traced"]
     reconciled, loss_ratio = reconcile_events(rows)
-    middle_ns = baseline.means(block.number for block in usable) / table.events
+    middle_ns = np.array([np.mean(baseline.by_block[block.number]) for block in usable]) / table.events
     result = TimeResult(
         baseline=Estimate(float(np.median(baseline.all)) / table.events),
         noise_floor_ns=None if floor_ns is None else floor_ns / table.events,
-        cost=paired_estimate(traced_event_ns[:, np.newaxis] - baseline_event_ns),
-        fastest_ns=fastest(traced_event_ns, np.array(baseline.all) / table.events),
-        slowdown=paired_estimate(traced_event_ns[:, np.newaxis] / baseline_event_ns - 1),
+        cost=estimates.paired_estimate(traced_event_ns[:, np.newaxis] - baseline_event_ns),
+        fastest_ns=estimates.fastest(traced_event_ns, np.array(baseline.all) / table.events),
+        slowdown=estimates.paired_estimate(traced_event_ns[:, np.newaxis] / baseline_event_ns - 1),
         attach=over_runs(row.attach_ns for row in timed),
         detach=over_runs(row.detach_ns for row in timed),
         cpu=over_runs(row.tracer_cpu_ns for row in timed),
@@ -166,35 +157,28 @@ def time_result(rows: Sequence[Sample], table: BlockTable, baseline: Baseline) -
         loss_ratio=loss_ratio,
         reconciled=reconciled,
     )
-    far = tuple(usable[place].number for place in outliers(traced_event_ns - middle_ns))
+    far = tuple(usable[place].number for place in estimates.outliers(traced_event_ns - middle_ns))
     notes = (
-        f"no noise floor: it needs {MIN_BLOCKS} blocks with two baselines"
-        if len(usable) >= MIN_BLOCKS and floor_ns is None
+        f"no noise floor: it needs {estimates.MIN_BLOCKS} blocks with two baselines"
+        if len(usable) >= estimates.MIN_BLOCKS and floor_ns is None
         else None,
         "events do not add up: excluded from guidance" if reconciled is False else None,
     )
     faults = (ADD_UP,) if reconciled is False else ()
-    return Measured(result, len(usable), faults, far, _case_facts(result), tuple(filter(None, notes)))
-
-
-def _case_facts(found: TimeResult) -> GradeFacts:
-    """What the rules look at; the width of an interval says nothing of a cost that is none."""
-    cost_ns = abs(found.cost.value) if found.cost and found.distinguishable else None
-    return {
-        "unreconciled": float(found.reconciled is False),
-        "uncounted": float(found.reconciled is None and bool(found.distinguishable)),
-        "loss_ratio": found.loss_ratio,
-        "width_ratio": ratio(half_width(found.cost), cost_ns),
-        "floor_to_cost_ratio": ratio(found.noise_floor_ns, cost_ns),
+    # The width of an interval says nothing of a cost that is none.
+    cost_ns = abs(result.cost.value) if result.cost and result.distinguishable else None
+    facts = {
+        "unreconciled": float(reconciled is False),
+        "uncounted": float(reconciled is None and bool(result.distinguishable)),
+        "loss_ratio": loss_ratio,
+        "width_ratio": _ratio(_half_width(result.cost), cost_ns),
+        "floor_to_cost_ratio": _ratio(result.noise_floor_ns, cost_ns),
     }
+    return Measured(result, len(usable), faults, far, facts, tuple(filter(None, notes)))
 
 
-def count_result(rows: Sequence[Sample], table: BlockTable, mechanism: str | None) -> Measured:
-    """Instructions of one case, tracer and level, and what is known of them.
-
-    It is made of its traced and check rows, and of the table of its blocks, of which one at least is usable.
-    `mechanism` is how the kernel made its kprobes.
-    """
+def _count_result(rows: Sequence[Sample], table: BlockTable, mechanism: str | None) -> Measured:
+    """From traced and check rows, of whose blocks one at least is usable. `mechanism`: how the kernel made kprobes."""
     counts = [(block.traced, float(np.mean(block.untraced))) for block in table.usable() if block.traced is not None]
     reconciled, loss_ratio = reconcile_events(rows)
     traced = [row for row in rows if row.arm == "traced"]
@@ -208,63 +192,66 @@ def count_result(rows: Sequence[Sample], table: BlockTable, mechanism: str | Non
         loss_ratio=loss_ratio,
         reconciled=reconciled,
         mechanism=mechanism,
-        attach=median_and_range(known(row.attach_instructions for row in traced)),
-        detach=median_and_range(known(row.detach_instructions for row in traced)),
+        attach=median_and_range(row.attach_instructions for row in traced),
+        detach=median_and_range(row.detach_instructions for row in traced),
         probes=middle(row.probes for row in traced),
     )
     return Measured(result, len(counts), faults)
 
 
-def median_and_range(counts: Iterable[float]) -> Estimate | None:
-    """The middle of repeated counts with the least and the greatest of them; None of nothing."""
-    known = list(counts)
+def median_and_range(counts: Iterable[float | None]) -> Estimate | None:
+    """The median of repeated counts with the least and the greatest of them; None of nothing."""
+    known = [count for count in counts if count is not None]
     return Estimate(float(np.median(known)), min(known), max(known)) if known else None
 
 
-def own_use(rows: Sequence[Sample], table: BlockTable) -> Measured:
-    """What the tracer itself takes for an operation, of one case, tracer and level.
-
-    It is made of its traced and check rows, and of the table of its blocks, of which one at least says what the tracer
-    took.
-    """
+def _own_use(rows: Sequence[Sample], table: BlockTable) -> Measured:
+    """What the tracer itself takes for an operation, from rows of whose blocks one at least says that."""
     own = table.own()
     own_ns = np.array(list(own.values()), dtype=np.float64)
-    blocks, cpu = list(own), estimate(own_ns)
+    blocks, cpu = list(own), estimates.estimate(own_ns)
     counted = [(row.seen, row.operations) for row in rows if row.status == "ok" and row.seen and row.operations]
     calls = sum(seen for seen, _ in counted) / sum(operations for _, operations in counted) if counted else None
     memory = over_runs(row.tracer_rss_bytes or None for row in rows if tracer_cpu_ns(row) is not None)
     return Measured(
         OwnUse(cpu=cpu, memory=memory, calls=calls),
         len(own),
-        outlier_blocks=tuple(blocks[place] for place in outliers(own_ns)),
+        outlier_blocks=tuple(blocks[place] for place in estimates.outliers(own_ns)),
         # There is no baseline, so there is no noise floor and no loss.
-        facts={"uncounted": float(calls is None), "width_ratio": ratio(half_width(cpu), cpu.value)},
+        facts={"uncounted": float(calls is None), "width_ratio": _ratio(_half_width(cpu), cpu.value)},
         notes=("its system calls were not counted",) if calls is None else (),
     )
 
 
 def _draft(
-    key: Key, rows: Sequence[Sample], found: Measured | None, judged: Judgement, disturbed: Sequence[str]
-) -> Draft:
-    """A number with what a reader must know before using it; none is graded better than its submission.
+    key: Key,
+    rows: Sequence[Sample],
+    measured: Measured | None,
+    judged: tuple[str | None, tuple[str, ...]],
+    disturbed: Sequence[str],
+) -> dict[str, Any]:
+    """The values of a number; none is graded better than its submission, whose grade and reasons are `judged`.
 
     `disturbed`: why no number of the submission may lead.
     """
-    if found is None:  # skipped, failed or timed out, with the first reason given
+    if measured is None:  # skipped, failed or timed out, with the first reason given
         status: Status = next((row.status for row in rows if row.status != "ok"), "failed")
         note = next((row.note for row in rows if row.note), "no block has both a traced run and a baseline")
-        return partial(Number, key=key, status=status, blocks=0, note=note)
-    result, blocks, faults, far, facts, notes = found
-    made = partial(Number, key=key, result=result, blocks=blocks, faults=(*faults, *disturbed), outlier_blocks=far)
-    if facts is None:
-        return partial(made, note=bad_runs(rows))
-    of_runs = {
+        return {"key": key, "status": status, "blocks": 0, "note": note}
+    result, blocks, faults, far, facts, notes = measured
+    values = {
+        "key": key,
+        "result": result,
         "blocks": blocks,
-        "bad_ratio": sum(row.status != "ok" for row in rows) / len(rows),
+        "faults": (*faults, *disturbed),
+        "outlier_blocks": far,
     }
-    letter, reasons = grade(OF_CASE, of_runs | facts)
-    said = [
-        f"too few blocks: an interval needs {MIN_BLOCKS}" if blocks < MIN_BLOCKS else None,
+    if facts is None:
+        return values | {"note": bad_runs(rows)}
+    bad_ratio = sum(row.status != "ok" for row in rows) / len(rows)
+    letter, reasons = grade(OF_CASE, {"blocks": blocks, "bad_ratio": bad_ratio} | facts)
+    remarks = [
+        f"too few blocks: an interval needs {estimates.MIN_BLOCKS}" if blocks < estimates.MIN_BLOCKS else None,
         *notes,
         *(f"{why}: excluded from guidance" for why in disturbed),
         bad_runs(rows),
@@ -272,26 +259,22 @@ def _draft(
         if far
         else None,
     ]
-    return partial(
-        made,
-        grade=worst([letter, judged[0] or letter]),
-        grade_reasons=tuple(dict.fromkeys([*reasons, *judged[1]])),
-        note="; ".join(filter(None, said)) or None,
-    )
+    return values | {
+        "grade": worst([letter, judged[0] or letter]),
+        "grade_reasons": tuple(dict.fromkeys([*reasons, *judged[1]])),
+        "note": "; ".join(filter(None, remarks)) or None,
+    }
 
 
-def _submission_facts(
-    document: MachineFile, levels: Mapping[str | None, Baseline], found: Iterable[Measured | None]
-) -> GradeFacts:
-    first = next(iter(levels.values()), NO_RUNS)
+def _submission_facts(document: MachineFile, first: Baseline, measured: Iterable[Measured | None]) -> GradeFacts:
     machine, run, drift = document.machine, document.run, first.drift_within()
-    events = [one.result for one in found if one and isinstance(one.result, EventResult)]
+    events = [one.result for one in measured if one and isinstance(one.result, EventResult)]
     counted = [one.reconciled for one in events if one.reconciled is not None]
     return {
         "blocks": len(first.by_block),
         "unreconciled_ratio": counted.count(False) / len(counted) if counted else None,
         # How far the speed drifted, up or down; 0 where it may not have at all.
-        "drift_within_ratio": None if drift is None else abs(drift.value) if excludes_0(drift) else 0.0,
+        "drift_within_ratio": None if drift is None else abs(drift.value) if estimates.excludes_0(drift) else 0.0,
         "steal_ratio": run.steal_ratio,
         "disturbed": float(bool(conditions.faults(run.warnings))),
         "load_ratio": None if run.load_before is None or not machine.threads else run.load_before / machine.threads,

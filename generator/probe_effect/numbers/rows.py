@@ -1,5 +1,4 @@
-"""The rows of a submission, sorted for the statistics, in the blocks that a number is made of, and the tails of its
-histograms.
+"""The rows of a submission in the blocks that a number is made of, and the tails of its histograms.
 
 Every estimate is made from these blocks, and pages print them, so that a reader can do it again.
 """
@@ -13,7 +12,7 @@ import numpy as np
 
 from probe_effect.model import Bucket, Estimate, Key, Metric, Sample, level_order
 from probe_effect.numbers.counted import percentile_ns, pooled
-from probe_effect.numbers.estimates import Floats, equal_runs, estimate, noise_floor
+from probe_effect.numbers.estimates import Floats, estimate
 from probe_effect.numbers.trends import within_blocks
 from probe_effect.units import NS_PER_SECOND
 
@@ -31,30 +30,12 @@ class Baseline:
         """Every baseline run."""
         return [value for values in self.by_block.values() for value in values]
 
-    @property
-    def median(self) -> float | None:
-        """The middle of every baseline run; None without any."""
-        return float(np.median(self.all)) if self.by_block else None
-
-    def means(self, blocks: Iterable[int]) -> Floats:
-        """The mean of the baselines of each of `blocks`."""
-        return np.array([np.mean(self.by_block[block]) for block in blocks], dtype=np.float64)
-
-    def floor(self) -> float | None:
-        """Noise floor from the first two baselines of each block (see `stats.estimates.noise_floor`)."""
-        first, second = self._pairs()
-        return noise_floor(first - second)
-
-    def equal_runs(self) -> float | None:
-        """How far two single baseline runs of a block are apart (see `stats.estimates.equal_runs`)."""
-        first, second = self._pairs()
-        return equal_runs(first - second)
-
     def drift_within(self) -> Estimate | None:
         """How much slower the machine became from the first baseline of a block to its second."""
-        return within_blocks(*self._pairs())
+        return within_blocks(*self.pairs())
 
-    def _pairs(self) -> tuple[Floats, Floats]:
+    def pairs(self) -> tuple[Floats, Floats]:
+        """The first and the second run of each block that has both."""
         pairs = [values[:2] for values in self.by_block.values() if len(values) > 1]
         first, second = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
         return first, second
@@ -69,15 +50,14 @@ def baselines(samples: Iterable[Sample], metric: Metric = "time") -> dict[str | 
     for sample in samples:
         if sample.arm == "baseline":
             levels[sample.level].append(sample)
-    return {level: _baseline(levels[level], metric) for level in sorted(levels, key=level_order)}
-
-
-def _baseline(rows: Sequence[Sample], metric: Metric) -> Baseline:
-    by_block: dict[int, list[float]] = defaultdict(list)
-    for row in rows:
-        if (value := per_operation(row, metric)) is not None:
-            by_block[row.block].append(value)
-    return Baseline(dict(by_block), events_per_operation(rows))
+    made = {}
+    for level in sorted(levels, key=level_order):
+        by_block: dict[int, list[float]] = defaultdict(list)
+        for row in levels[level]:
+            if (value := per_operation(row, metric)) is not None:
+                by_block[row.block].append(value)
+        made[level] = Baseline(dict(by_block), events_per_operation(levels[level]))
+    return made
 
 
 def by_case(samples: Iterable[Sample]) -> dict[Key, list[Sample]]:
@@ -90,20 +70,14 @@ def by_case(samples: Iterable[Sample]) -> dict[Key, list[Sample]]:
 
 
 def per_operation(sample: Sample, metric: Metric = "time") -> float | None:
-    """ns or instructions per operation of one run; None for a run that did not end well.
-
-    Per operation, because runs of different cases may be of different lengths; the timed loop has no fixed part.
-    """
+    """ns or instructions per operation of one run, as runs may be of different lengths; None unless it ended well."""
     operations = sample.operations or sample.events
     measured = sample.wall_ns if metric == "time" else sample.instructions
     return measured / operations if sample.status == "ok" and operations and measured else None
 
 
 def tracer_cpu_ns(sample: Sample) -> float | None:
-    """CPU time, ns, that the tracer took for an operation, of a run that measured this and no workload; else None.
-
-    Such a run has no time of its workload, which only waited.
-    """
+    """CPU time, ns, of the tracer for an operation, of a run that measured this and no workload; else None."""
     operations = sample.operations or sample.events
     is_of_tracer = sample.arm == "traced" and sample.wall_ns is None and sample.instructions is None
     if sample.status != "ok" or not is_of_tracer or sample.tracer_cpu_ns is None or not operations:
@@ -139,11 +113,6 @@ def bad_runs(rows: Sequence[Sample]) -> str | None:
     return f"{len(bad)} of {len(rows)} runs did not end well: {bad[0].note}" if bad else None
 
 
-def known(values: Iterable[int | None]) -> list[int]:
-    """What runs say, without those that do not say it."""
-    return [value for value in values if value is not None]
-
-
 def over_runs(values: Iterable[float | None]) -> Estimate | None:
     """What runs, or blocks, say together; None when none says it."""
     found = [value for value in values if value is not None]
@@ -152,15 +121,15 @@ def over_runs(values: Iterable[float | None]) -> Estimate | None:
 
 def middle(values: Iterable[int | None]) -> int | None:
     """The median of what the runs say, the lower one of two; None when none says it."""
-    found = sorted(known(values))
-    return found[(len(found) - 1) // 2] if found else None
+    known = sorted(value for value in values if value is not None)
+    return known[(len(known) - 1) // 2] if known else None
 
 
 RECONCILE_TOLERANCE = 0.001
 """Events seen and lost must add up to those made within 0.1 %: more is another process, fewer is silent loss."""
 
 ADD_UP = "its events do not add up"
-"""What is wrong with a number whose events do not."""
+"""The fault of a number whose events do not."""
 
 
 def adds_up(row: Sample) -> bool | None:
@@ -173,8 +142,7 @@ def adds_up(row: Sample) -> bool | None:
 def reconcile_events(rows: Sequence[Sample]) -> tuple[bool | None, float | None]:
     """Whether the events of every counted run of a case add up, and the share of all events that was lost.
 
-    A run is counted where the tracer said how many events it saw; lost are those that it said it dropped. Both are
-    None where no run was counted. The rows are the traced and check runs of one case, tracer and level.
+    A run is counted where the tracer said how many events it saw. Both are None where no run was counted.
     """
     counted = [row for row in rows if adds_up(row) is not None]
     if not counted:
@@ -216,13 +184,12 @@ def tails(samples: Iterable[Sample]) -> dict[Key, Tail]:
     for row in samples:
         if row.histogram and row.status == "ok":
             runs[Key(row.case, row.tracer, row.level)][row.block].append(row.histogram)
-    return {key: _tail(blocks) for key, blocks in runs.items()}
-
-
-def _tail(blocks: Mapping[int, Sequence[Buckets]]) -> Tail:
-    of_blocks = [pooled(runs) for runs in blocks.values()]
-    percentiles_ns = tuple(over_runs(percentile_ns(one, share) for one in of_blocks) for share in SHARES)
-    return Tail(percentiles_ns, pooled(of_blocks))
+    made = {}
+    for key, blocks in runs.items():
+        of_blocks = [pooled(of_block) for of_block in blocks.values()]
+        percentiles_ns = tuple(over_runs(percentile_ns(one, share) for one in of_blocks) for share in SHARES)
+        made[key] = Tail(percentiles_ns, pooled(of_blocks))
+    return made
 
 
 class Block(NamedTuple):
@@ -230,7 +197,7 @@ class Block(NamedTuple):
 
     `traced` is None where that run did not end well; `problem` then says how it ended. `expected`, `seen` and `lost`
     are events of the run in which they were counted. `lines` are those of the file, its header being line 1. `own`: CPU
-    time, ns, that the tracer itself took for an operation, where that is what was measured.
+    time, ns, of the tracer itself for an operation, where that is what was measured.
     """
 
     number: int
@@ -265,17 +232,16 @@ class BlockTable(NamedTuple):
         return {block.number: block.traced / self.events for block in self.blocks if block.traced is not None}
 
     def own(self) -> dict[int, float]:
-        """Block to what the tracer itself took for an operation, ns; empty where something else was measured."""
+        """Block to the CPU time of the tracer itself for an operation, ns; empty where something else was measured."""
         return {block.number: block.own for block in self.blocks if block.own is not None}
 
 
 def block_tables(
     samples: Sequence[Sample], levels: Mapping[str | None, Baseline], metric: Metric
 ) -> dict[Key, BlockTable]:
-    """What each number of a submission is made of, by case.
+    """The blocks of each number of a submission, by case, from all rows in the order of the file.
 
-    The samples are all rows, in the order of the file, and the levels those of their baselines: a case at a level
-    without any has those without a level.
+    A case at a level without baselines has those without a level.
     """
     untraced: dict[tuple[str | None, int], list[Sample]] = defaultdict(list)
     for row in samples:

@@ -1,7 +1,7 @@
 """Which machines are like a given one, and which machines and numbers a page shows, however many there are.
 
-Times of different tiers or instruction sets are never compared (/method/machines/). Among machines that are
-of one tier and one instruction set, the CPU decides before the kernel: what a trap or an interrupt costs is the CPU's.
+Times of different tiers or instruction sets are never compared (/method/machines/). Among machines that are of one tier
+and one instruction set, the CPU decides before the kernel: what a trap or an interrupt costs is the CPU's.
 
 The home machine is the most typical one: of those that ran the first suite, that whose costs are nearest to the median
 of all machines. A number is the current one of the home machine where that is sound. A suite that the home machine
@@ -27,7 +27,7 @@ from probe_effect.store.machine_file import Machine, canonical_architecture, is_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What likeness looks at. `tier` is as `names.tier` calls it, `architecture` by its one name: `x86_64`, `aarch64`.
+    """The facts that decide likeness. `tier` is as `names.tier` calls it, `architecture` by its one name: `x86_64`.
 
     `branches`: how the kernel guards indirect branches, of which a probe makes several: `Retpolines`; None where nobody
     knows. Machines of one name that differ in it differ several times in the cost of a probe (content/findings).
@@ -80,10 +80,9 @@ def facts_of(
 
 def facts_of_submission(submission: Submission) -> Facts:
     """The facts of the machine of a submission."""
-    document = submission.document
-    system = document.system
-    found = facts_of(document.machine, system.kernel_release, submission.metric, system.vulnerabilities)
-    return replace(found, name=machine_name(submission))
+    machine, system = submission.document.machine, submission.document.system
+    facts = facts_of(machine, system.kernel_release, submission.metric, system.vulnerabilities)
+    return replace(facts, name=machine_name(submission))
 
 
 def by_likeness(given: Facts, others: Iterable[Facts]) -> list[Likeness]:
@@ -95,41 +94,33 @@ def likeness(given: Facts, other: Facts) -> Likeness:
     """What `other` has in common with `given`, in words, and what keeps the two apart."""
     if given.machine == other.machine:
         return Likeness(other.machine, ("the same machine",), comparable=True, is_same=True, name=other.name)
-    apart = _apart(given, other)
-    if apart:
+    if apart := _apart(given, other):
         return Likeness(other.machine, apart, comparable=False, name=other.name)
-    kind = other.tier.removesuffix(" machine")
-    shared = (_cpu(given, other), *_guards(given, other), _kernel(given, other), f"{kind} too")
-    return Likeness(other.machine, shared, comparable=True, name=other.name)
+    family, series = cpu_family(other.cpu_model or ""), release_series(other.kernel_release)
+    if other.cpu_model is None or given.cpu_model is None:
+        shared = ["CPU not known"]
+    elif other.cpu_model == given.cpu_model:
+        shared = [f"same CPU name, {other.cpu_model}"]
+    elif family == cpu_family(given.cpu_model):
+        shared = [f"same family name, {family}"]
+    else:
+        shared = [f"another CPU, {other.cpu_model}"]
+    if given.branches is not None and other.branches is not None:
+        same = "same" if given.branches == other.branches else "another"
+        shared.append(f"{same} guard of indirect branches, {other.branches}")
+    if other.kernel_release == given.kernel_release:
+        shared.append(f"same kernel, {other.kernel_release}")
+    elif series == release_series(given.kernel_release):
+        shared.append(f"same kernel {series}")
+    else:
+        shared.append(f"another kernel, {series}")
+    shared.append(f"{other.tier.removesuffix(' machine')} too")
+    return Likeness(other.machine, tuple(shared), comparable=True, name=other.name)
 
 
 def _apart(given: Facts, other: Facts) -> tuple[str, ...]:
-    """Why the times of two machines may not be compared."""
     pairs = ((other.tier, given.tier), (architecture(other.architecture), architecture(given.architecture)))
     return tuple(f"{its}, not {own}" for its, own in pairs if its != own)
-
-
-def _cpu(given: Facts, other: Facts) -> str:
-    if other.cpu_model is None or given.cpu_model is None:
-        return "CPU not known"
-    if other.cpu_model == given.cpu_model:
-        return f"same CPU name, {other.cpu_model}"
-    family = cpu_family(other.cpu_model)
-    return f"same family name, {family}" if family == cpu_family(given.cpu_model) else f"another CPU, {other.cpu_model}"
-
-
-def _guards(given: Facts, other: Facts) -> list[str]:
-    if given.branches is None or other.branches is None:
-        return []
-    is_same = given.branches == other.branches
-    return [f"{'same' if is_same else 'another'} guard of indirect branches, {other.branches}"]
-
-
-def _kernel(given: Facts, other: Facts) -> str:
-    if other.kernel_release == given.kernel_release:
-        return f"same kernel, {other.kernel_release}"
-    series = release_series(other.kernel_release)
-    return f"same kernel {series}" if series == release_series(given.kernel_release) else f"another kernel, {series}"
 
 
 def _distance(given: Facts, other: Facts) -> tuple[object, ...]:
@@ -155,8 +146,7 @@ def release_distance(given: str, other: str) -> tuple[bool, int, int]:
 FIRST_SUITE = "per-event"
 """The suite that the home page shows: one event, probe by probe."""
 
-FEWEST_MACHINES = 3
-"""A median over fewer machines is no measure of what is typical."""
+FEWEST_MACHINES = 3  # a median over fewer machines is no measure of what is typical
 
 
 class Distance(NamedTuple):
@@ -185,8 +175,8 @@ def distances(numbers: Numbers) -> dict[str, Distance]:
             middle = median(costs.values())
             for machine, cost in costs.items():
                 logs.setdefault(machine, []).append(abs(cost - middle))
-    made = {machine: Distance(mean(own), len(own)) for machine, own in logs.items()}
-    return dict(sorted(made.items(), key=lambda item: item[1].mean))
+    ordered = sorted(logs.items(), key=lambda item: mean(item[1]))
+    return {machine: Distance(mean(own), len(own)) for machine, own in ordered}
 
 
 @once
@@ -196,13 +186,13 @@ def reference_submission(numbers: Numbers) -> Submission | None:
     It is of the first suite, has intervals, its events add up, and its machine was idle before it and is no hosted
     runner. Of such machines, if they have half of the shared cases or more, it is of the one with the least distance.
     """
-    every = [one for found in numbers.machines().values() for one in found]
+    every = (one for runs in numbers.machines().values() for one in runs)
     measured = [one for one in every if any(number.cost for number in one.numbers)]
     if not measured:
         return None
-    known = distances(numbers)
-    most = max((distance.cases for distance in known.values()), default=0)
-    far = {machine: distance.mean for machine, distance in known.items() if 2 * distance.cases >= most}
+    each = distances(numbers)
+    most = max((distance.cases for distance in each.values()), default=0)
+    far = {machine: distance.mean for machine, distance in each.items() if 2 * distance.cases >= most}
 
     def order(one: Submission) -> tuple[tuple[bool, bool, bool, bool], float]:
         return _disturbed(one), far.get(one.machine, math.inf)
@@ -212,16 +202,13 @@ def reference_submission(numbers: Numbers) -> Submission | None:
 
 
 def home_machine(numbers: Numbers) -> str | None:
-    """The id of the machine of that submission."""
+    """The id of the machine of `reference_submission`."""
     reference = reference_submission(numbers)
     return reference.machine if reference else None
 
 
 def representative(submissions: Sequence[Submission]) -> Submission:
-    """Of submissions, newest first, the least disturbed; of equals the one with the lowest noise floor, in ns.
-
-    Of these it is the one with most blocks.
-    """
+    """Of submissions, newest first, the least disturbed; of equals that of the lowest noise floor, then most blocks."""
 
     def noise(one: Submission) -> tuple[tuple[bool, bool, bool, bool], float]:
         return _disturbed(one), math.inf if one.noise_floor_ns is None else one.noise_floor_ns
@@ -242,7 +229,7 @@ def in_order(numbers: Numbers) -> list[Submission]:
     """The submissions of times, those of the home machine first, newest first."""
     home = home_machine(numbers)
     machines = sorted(numbers.machines().items(), key=lambda item: item[0] != home)
-    return [one for _, found in machines for one in found]
+    return [one for _, runs in machines for one in runs]
 
 
 @once
@@ -263,7 +250,7 @@ def home_numbers(numbers: Numbers) -> dict[str, Number]:
 
 
 MOST_MACHINES = 12
-"""On one page: as many as a table can hold that somebody still reads from end to end."""
+"""The most machines on one page: as many as a table can hold that somebody still reads from end to end."""
 
 
 def shown_machines(numbers: Numbers, most: int = MOST_MACHINES) -> list[str]:
@@ -271,21 +258,21 @@ def shown_machines(numbers: Numbers, most: int = MOST_MACHINES) -> list[str]:
     return select(numbers.machines(), home_machine(numbers), most)
 
 
-def shown(found: Sequence[Number], numbers: Numbers, most: int = MOST_MACHINES) -> tuple[list[Number], int]:
+def shown(of_case: Sequence[Number], numbers: Numbers, most: int = MOST_MACHINES) -> tuple[list[Number], int]:
     """Of numbers of one case those that its page shows, machine by machine, and how many machines it excludes."""
-    machines = grouped_by((one.submission for one in found), lambda one: one.machine)
+    machines = grouped_by((one.submission for one in of_case), lambda one: one.machine)
     chosen = set(select(machines, home_machine(numbers), most))
-    return [one for one in found if one.submission.machine in chosen], len(machines) - len(chosen)
+    return [one for one in of_case if one.submission.machine in chosen], len(machines) - len(chosen)
 
 
 def select(machines: Mapping[str, Iterable[Submission]], home: str | None, most: int = MOST_MACHINES) -> list[str]:
-    """Up to `most` machines: `home`, then the best graded of each kind, then of the rest the best graded.
-
-    Of equals the one that ran last comes first.
-    """
+    """Up to `most` machines: `home`, the best graded of each kind, and of the rest; of equals the one that ran last."""
     if len(machines) <= most:
         return sorted(machines, key=lambda machine: machine != home)
-    best = {machine: _best(submissions) for machine, submissions in machines.items()}
+    newest_first = {
+        machine: sorted(runs, key=lambda one: one.started, reverse=True) for machine, runs in machines.items()
+    }
+    best = {machine: min(runs, key=lambda one: one.grade or "") for machine, runs in newest_first.items()}
     ordered = sorted(best, key=lambda machine: best[machine].started, reverse=True)
     ordered.sort(key=lambda machine: (machine != home, best[machine].grade or ""))
     first_of_kind = {machine_kind(best[machine]): machine for machine in reversed(ordered)}
@@ -293,14 +280,9 @@ def select(machines: Mapping[str, Iterable[Submission]], home: str | None, most:
     return sorted(ordered, key=lambda machine: (machine != home, machine not in firsts))[:most]
 
 
-def _best(submissions: Iterable[Submission]) -> Submission:
-    newest_first = sorted(submissions, key=lambda one: one.started, reverse=True)
-    return min(newest_first, key=lambda one: one.grade or "")
-
-
-def machine_kind(one: Submission) -> tuple[str, str, str]:
-    """What makes the machine of a submission one of a kind."""
-    return kind_of(facts_of_submission(one))
+def machine_kind(submission: Submission) -> tuple[str, str, str]:
+    """Tier, architecture and CPU family of the machine of a submission."""
+    return kind_of(facts_of_submission(submission))
 
 
 def kind_of(facts: Facts) -> tuple[str, str, str]:

@@ -55,21 +55,11 @@ OF_SUBMISSION, OF_CASE = (tuple(GradeRule(**one) for one in RULES[name]) for nam
 
 def grade(rules: Sequence[GradeRule], facts: Mapping[str, float | None]) -> tuple[str, tuple[str, ...]]:
     """(A to D, the reasons that kept it from a better one); of two rules on one fact the worse one speaks."""
-    found: dict[str, GradeRule] = {}
+    applying: dict[str, GradeRule] = {}
     for rule in rules:
         if rule.applies(facts):
-            found.setdefault(rule.fact, rule)
-    return worst(rule.cap for rule in found.values()), tuple(rule.words for rule in found.values())
-
-
-def ratio(part: float | None, whole: float | None) -> float | None:
-    """A fact that is a part of something; None where either is not known."""
-    return None if part is None or not whole else part / whole
-
-
-def half_width(found: Estimate | None) -> float | None:
-    """How far an interval reaches to each side; None without one."""
-    return None if found is None or found.low is None or found.high is None else (found.high - found.low) / 2
+            applying.setdefault(rule.fact, rule)
+    return worst(rule.cap for rule in applying.values()), tuple(rule.words for rule in applying.values())
 
 
 def worst(grades: Iterable[str]) -> str:
@@ -77,13 +67,10 @@ def worst(grades: Iterable[str]) -> str:
     return max(grades, default=BEST)
 
 
-NOTHING = "nothing on this machine"
-
-
 def remedies(reasons: Iterable[str]) -> list[tuple[str, str]]:
     """Each reason with what would better it, as the grades of submissions give them."""
     by_words = {rule.words: RULES["remedies"].get(rule.fact) for rule in OF_SUBMISSION}
-    return [(reason, by_words.get(reason) or NOTHING) for reason in reasons]
+    return [(reason, by_words.get(reason) or "nothing on this machine") for reason in reasons]
 
 
 THRESHOLDS = {1: "measurable", 5: "significant", 30: "expensive"}
@@ -91,17 +78,14 @@ THRESHOLDS = {1: "measurable", 5: "significant", 30: "expensive"}
 
 
 def slowdown_at(cost: Estimate, rate_hz: float) -> Estimate:
-    """Slowdown of a CPU-bound thread in which `rate_hz` events fire per second, as a ratio (0.05 = 5 % slower).
-
-    The cost is in ns per event, the rate in events per second of untraced running time.
-    """
+    """Slowdown of a CPU-bound thread by a cost in ns per event, as a ratio; `rate_hz` is of untraced running time."""
     return cost.times(rate_hz / NS_PER_SECOND)
 
 
 def threshold(cost: Estimate, percent: float, *, stops: bool = False) -> Estimate | None:
     """The rate in events/s at which slowdown reaches `percent`; None for a cost that is not above 0.
 
-    A cost whose interval touches 0 has no upper end: no rate would be too high. `stops`: as `ThreadLoad` has it.
+    A cost whose interval touches 0 has no upper end. `stops`: as `ThreadLoad` has it.
     """
     if cost.value <= 0:
         return None
@@ -115,10 +99,16 @@ def threshold(cost: Estimate, percent: float, *, stops: bool = False) -> Estimat
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Submission:
-    """One suite, run once on one machine.
+    """One suite, run once on one machine. Two submissions are the same only if they are one object.
 
-    `baseline` is one untraced operation, of the first level where there are several. Only times have a grade and a
-    noise floor. Two submissions are the same only if they are one object.
+    `started`: ISO 8601, UTC. `architecture`: by its one name, `x86_64` or `aarch64`. `microarchitecture`: the CPU's
+    core; in a catalogue by any run of the machine, since early ones did not record it. `noise_floor_ns`: what the
+    median of all blocks can resolve, an event. `equal_runs_ns`: what two single baseline runs of a block differ by in
+    95 % of the pairs. `baseline`: an untraced operation, of the first level. `sound`: case to the tracers whose number
+    without a level is sound. `tails`: how long single operations took, where each was timed. `digest`: of the files
+    that it was made from. `titles`: case id to its name. `shares_end`: whether another machine's id ends as its own.
+
+    `make_cases`, `read_document` and `read_blocks` are asked by the properties of these names.
     """
 
     files: SubmissionFolder
@@ -126,35 +116,22 @@ class Submission:
     suite: str
     metric: Metric
     started: str
-    """When it began, ISO 8601, UTC."""
     rows: int
     architecture: str
-    """The instruction set that it ran on, by its one name: `x86_64`, `aarch64`."""
     microarchitecture: str | None = None
-    """The name of the CPU's core; in a catalogue by any run of the machine, since early ones did not record it."""
     grade: str | None = None
     grade_reasons: tuple[str, ...] = ()
     noise_floor_ns: float | None = None
-    """What the median of all blocks can resolve: the far end of the interval of baseline against baseline, an event."""
     equal_runs_ns: float | None = None
-    """What two single baseline runs of a block differ by, in 95 % of the pairs, an event."""
     baseline: Estimate | None = None
     sound: Mapping[str, Sequence[str]] = field(repr=False)
-    """Case to the tracers whose number without a level is sound; without cases of none."""
     tails: Mapping[Key, Tail] = field(default_factory=dict, repr=False)
-    """How long single operations took, where they were timed one by one; of the baselines of a level too."""
     make_cases: "Callable[[Submission], Mapping[str, Sequence[Number]]]" = field(repr=False)
-    """Makes `cases`."""
     read_document: Callable[[SubmissionFolder], MachineFile] = field(repr=False)
-    """What `document` asks. Raises: BadData where the file has become unsound."""
     read_blocks: Callable[[], Mapping[Key, BlockTable]] = field(repr=False)
-    """What `blocks` asks."""
     digest: str | None = None
-    """Of the files that it was made from; None where it was made from something else."""
     titles: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Case id to its name, as the catalogue that read it has them (`numbers.names.titles`)."""
     shares_end: bool = False
-    """Whether the id of another machine ends as its own does (`numbers.names.short_id`)."""
 
     @property
     def id(self) -> str:
@@ -178,12 +155,12 @@ class Submission:
 
     @cached_property
     def document(self) -> MachineFile:
-        """What its machine was. Raises: BadData where the file has become unsound."""
+        """The facts of machine and run. Raises: BadData where the file has become unsound."""
         return self.read_document(self.files)
 
     @cached_property
     def calibration(self) -> Mapping[Key, Sequence[ProbeCalibration]]:
-        """What its scripts cost in a loop of ours: the rows of each. Raises: BadData where the file is unsound."""
+        """The rows of each script's cost in a loop of ours. Raises: BadData where the file is unsound."""
         rows, problems = read_calibration(self.files.calibration, self.id)
         if problems:
             raise BadData(problems)
@@ -191,7 +168,7 @@ class Submission:
 
     @property
     def blocks(self) -> Mapping[Key, BlockTable]:
-        """The blocks that each of its numbers is made of: read again for each call, unless they were just made."""
+        """The blocks of each number: read again for each call, unless they were just made."""
         return self.read_blocks()
 
 
@@ -268,14 +245,12 @@ NO_EVENT, NO_TIME, NO_COUNT, NO_USE = EventResult(), TimeResult(), InstructionsR
 class Number:
     """What one submission says about one case, tracer and level: a time, a count, or what the tracer itself takes.
 
-    `result` is None where no block has both a traced run and a baseline. What is asked of a `time`, a `count` or an
-    `own_use` that it is not, is not known. `faults`: why it is neither ranked nor compared nor used for guidance.
-    `outlier_blocks` are those whose difference is far from the others'; they are kept all the same.
+    `result` is None where no block has both a traced run and a baseline. `faults`: why it is neither ranked nor
+    compared nor used for guidance. `outlier_blocks` are those whose difference is far from the others'; they are kept.
     """
 
     submission: Submission = field(repr=False)
     key: Key
-    """Which case, tracer and level it is of."""
     status: Status = "ok"
     blocks: int
     result: EventResult | OwnUse | None = None
@@ -403,9 +378,8 @@ class Number:
     @property
     def trust(self) -> tuple[str, tuple[str, ...]]:
         """(A to D, the reasons that kept it from a better grade): its own, or else its submission's."""
-        if self.grade is None:
-            return self.submission.grade or "", self.submission.grade_reasons
-        return self.grade, self.grade_reasons
+        rated = self.submission if self.grade is None else self
+        return rated.grade or "", rated.grade_reasons
 
     @property
     def tool_version(self) -> str | None:

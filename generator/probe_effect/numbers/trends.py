@@ -1,16 +1,13 @@
-"""Whether two things go together: ranks that agree, a straight line, a drift over time, and noise that two series of
-runs share.
+"""Whether two things go together: ranks, points of a line, both runs of a block, and noise that two submissions share.
 
-Sources of the rank correlation: Kendall and Gibbons (1990), Rank Correlation Methods, 5th edition. Chapters 3 to 5 have
-tau-b and its distribution when the orders are unrelated; chapter 10, after Esscher (1924), has its variance when they
-are related. The usual interval, Fisher's z with a constant variance, is for correlations below 0.8 (Bonett and Wright
-2000, Psychometrika 65(1)), and covers too little beyond; orders of costs often agree more than that.
+Rank correlation: Kendall and Gibbons (1990), Rank Correlation Methods, 5th edition, chapters 3 to 5 and, for the
+variance of related orders, 10 (after Esscher 1924). Fisher's z with a constant variance covers too little beyond 0.8
+(Bonett and Wright 2000, Psychometrika 65(1)), and orders of costs often agree more than that.
+The line: Press et al., Numerical Recipes, 3rd edition, section 15.2.
 
-Source of the line: Press et al., Numerical Recipes, 3rd edition, section 15.2 (fitting data to a straight line).
-
-The values of a row of the table (one case, over the blocks) become ranks, so that scale, level and single outliers do
-not count. What a whole block has in common (a slow beginning) is subtracted. Two tables are compared in three ways,
-each of which gives a deviation from unrelated tables, in standard deviations:
+Shared noise: the values of a row of a table (one case, over the blocks) become ranks, so that scale, level and single
+outliers do not count. What a whole block has in common (a slow beginning) is subtracted. Two tables are compared in
+three ways, each of which gives a deviation from unrelated tables, in standard deviations:
 
 - all values, block by block (Fisher's z of their correlation);
 - the best single row, for a table of which only some rows were copied;
@@ -21,14 +18,14 @@ each of which gives a deviation from unrelated tables, in standard deviations:
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from probe_effect.model import Estimate
-from probe_effect.numbers.estimates import CONFIDENCE, Floats, estimate
+from probe_effect.numbers.estimates import Floats, estimate
 
 MIN_PAIRS = 8
 """Fewest pairs for an interval, which then covers 93 % up to a true tau of 0.95 (`tests/evidence/coverage.py`)."""
@@ -36,13 +33,9 @@ MIN_PAIRS = 8
 Z_95 = 1.959963984540054
 """The 97.5 % quantile of the standard normal distribution."""
 
-BISECTIONS = 40
-"""Steps that leave an error of 2^-39 in the ends of the interval."""
 
-
-@dataclass(frozen=True, slots=True)
-class Correlation:
-    """Kendall's tau-b from -1 (opposite order) to 1 (same order), its p-value, and its 95 % interval or None.
+class Correlation(NamedTuple):
+    """Kendall's tau-b from -1 (opposite order) to 1 (same order), with its 95 % interval or None.
 
     `p_value` is the chance, were the two orders unrelated, of a tau at least as far from 0.
     """
@@ -56,21 +49,27 @@ class Correlation:
 def kendall(first: Floats, second: Floats) -> Correlation | None:
     """The rank correlation of paired values; None for fewer than 2 pairs or where all values of a list are equal.
 
-    Without ties the p-value is exact. With ties it is that of the normal approximation with the variance corrected for
-    ties, and rough below 10 pairs. The interval needs `MIN_PAIRS`; it is exact in neither case, and assumes that some
-    change of scale makes the values jointly normal. Raises: ValueError when the lengths differ.
+    Without ties the p-value is exact; with ties it is that of a normal approximation, and rough below 10 pairs. The
+    interval needs `MIN_PAIRS`, and assumes that some change of scale makes the values jointly normal.
+    Raises: ValueError when the lengths differ.
     """
-    if len(first) != len(second):
-        raise ValueError(f"{len(first)} values against {len(second)}; pairs need as many of each")
-    pairs = len(first) * (len(first) - 1) // 2
+    n = len(first)
+    if n != len(second):
+        raise ValueError(f"{n} values against {len(second)}; pairs need as many of each")
+    pairs = n * (n - 1) // 2
     score = concordance(first, second)
-    untied = [pairs - sum(t * (t - 1) // 2 for t in _ties(values)) for values in (first, second)]
+    ties = [np.unique(values, return_counts=True)[1].tolist() for values in (first, second)]
+    untied = [pairs - sum(t * (t - 1) // 2 for t in counts) for counts in ties]
     if 0 in untied:
         return None
     tau = score / math.sqrt(untied[0] * untied[1])
-    exact = untied == [pairs, pairs]
-    p_value = _exact_p_value(score, len(first)) if exact else _approximate_p_value(score, first, second)
-    return Correlation(tau, p_value, *_interval(tau, len(first)))
+    if untied == [pairs, pairs]:
+        chances = discordance_distribution(n)
+        p_value = min(1.0, 2 * float(chances[: (pairs - abs(score)) // 2 + 1].sum()))
+    else:
+        p_value = _approximate_p_value(score, n, *ties)
+    ends = (_end(tau, -1.0, n), _end(tau, 1.0, n)) if n >= MIN_PAIRS else (None, None)
+    return Correlation(tau, p_value, *ends)
 
 
 def concordance(first: Floats, second: Floats) -> int:
@@ -90,40 +89,21 @@ def discordance_distribution(n: int) -> Floats:
     return chance
 
 
-def _exact_p_value(score: int, n: int) -> float:
-    chance = discordance_distribution(n)
-    fewest = (len(chance) - 1 - abs(score)) // 2
-    return min(1.0, 2 * float(chance[: fewest + 1].sum()))
-
-
-def _approximate_p_value(score: int, first: Floats, second: Floats) -> float:
-    """The p-value of tau from the variance of S with ties in both lists (Kendall and Gibbons, equation 4.4)."""
-    n = len(first)
-    ties = [_ties(values) for values in (first, second)]
-    spread = n * (n - 1) * (2 * n + 5) - sum(t * (t - 1) * (2 * t + 5) for t in (*ties[0], *ties[1]))
-    twos = [sum(t * (t - 1) for t in one) for one in ties]
-    threes = [sum(t * (t - 1) * (t - 2) for t in one) for one in ties]
+def _approximate_p_value(score: int, n: int, first: Sequence[int], second: Sequence[int]) -> float:
+    """The p-value of tau from the variance of S, from how often each value occurs (Kendall and Gibbons, eq. 4.4)."""
+    spread = n * (n - 1) * (2 * n + 5) - sum(t * (t - 1) * (2 * t + 5) for t in (*first, *second))
+    twos = [sum(t * (t - 1) for t in ties) for ties in (first, second)]
+    threes = [sum(t * (t - 1) * (t - 2) for t in ties) for ties in (first, second)]
     variance = spread / 18 + twos[0] * twos[1] / (2 * n * (n - 1))
     if n > 2:
         variance += threes[0] * threes[1] / (9 * n * (n - 1) * (n - 2))
     return math.erfc(abs(score) / math.sqrt(2 * variance))
 
 
-def _ties(values: Floats) -> list[int]:
-    """How often each value occurs."""
-    return [int(count) for count in np.unique(values, return_counts=True)[1]]
-
-
-def _interval(tau: float, n: int) -> tuple[float, float] | tuple[None, None]:
-    """The least and greatest true tau from which `tau` is at most 1.96 standard deviations away, by bisection."""
-    if n < MIN_PAIRS:
-        return None, None
-    return _end(tau, -1.0, n), _end(tau, 1.0, n)
-
-
 def _end(tau: float, outside: float, n: int) -> float:
+    """The end of the interval of tau towards `outside`, by bisection: 1.96 standard deviations from `tau`."""
     inside = tau
-    for _ in range(BISECTIONS):
+    for _ in range(40):  # which leaves an error of 2^-39
         middle = (inside + outside) / 2
         if abs(tau - middle) <= Z_95 * _standard_deviation(middle, n):
             inside = middle
@@ -133,13 +113,10 @@ def _end(tau: float, outside: float, n: int) -> float:
 
 
 def _standard_deviation(tau: float, n: int) -> float:
-    """The standard deviation of a sample's tau, if the true `tau` is that of jointly normal values (Esscher 1924)."""
+    """That of a sample's tau, if the true `tau` is that of jointly normal values (Esscher 1924)."""
     half = 2 / math.pi * math.asin(math.sin(math.pi * tau / 2) / 2)
     return math.sqrt(max(0.0, 2 / (n * (n - 1)) * (1 - tau**2 + 2 * (n - 2) * (1 / 9 - half**2))))
 
-
-LEAST_POINTS = 3
-"""With two there is nothing left that could tell whether it is a line."""
 
 T_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 """The 97.5 % quantiles of Student's t with 1, 2, 3 .. degrees of freedom."""
@@ -147,10 +124,7 @@ T_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 
 @dataclass(frozen=True, slots=True)
 class StraightLine:
-    """`base + slope * x`, with the covariance of both, in the units of the points.
-
-    An interval is `quantile` standard errors to either side.
-    """
+    """`base + slope * x`, with the covariance of both; an interval is `quantile` standard errors to either side."""
 
     base: float
     slope: float
@@ -174,15 +148,15 @@ class StraightLine:
 def straight_line(points: Sequence[tuple[float, Estimate]]) -> StraightLine | None:
     """The line through (x, value with a 95 % interval); None for fewer than three points that have both ends.
 
-    Where the points scatter more than their intervals allow, the line's errors grow with the scatter: by the root of
-    chi-square over its degrees of freedom. They are estimated then and no longer known, so that Student's t is taken.
+    Where the points scatter more than their intervals allow, the line's errors grow by the root of chi-square over its
+    degrees of freedom. They are estimated then and no longer known, so that Student's t is taken.
     """
     known = [
         (x, one.value, (one.high - one.low) / 2 / Z_95)
         for x, one in points
         if one.low is not None and one.high is not None and one.high > one.low
     ]
-    if len(known) < LEAST_POINTS or len({x for x, _, _ in known}) < LEAST_POINTS:
+    if len({x for x, _, _ in known}) < 3:
         return None
     x, y, error = np.array(known).T
     (slope, base), covariance = np.polyfit(x, y, 1, w=1 / error, cov="unscaled")
@@ -193,58 +167,23 @@ def straight_line(points: Sequence[tuple[float, Estimate]]) -> StraightLine | No
     return StraightLine(float(base), float(slope), ((float(vb), float(sb)), (float(sb), float(vs))), quantile)
 
 
-def trend(values_by_block: Floats) -> Estimate | None:
-    """How much slower the machine became from the first block to the last, as a ratio; None below two blocks.
-
-    It is the Theil-Sen slope (the median of the slopes between all pairs of blocks) times the length of the run, over
-    the median. Its interval is the exact one of Kendall's statistic and needs 5 blocks.
-    Sources: Sen 1968, Journal of the American Statistical Association 63(324); Hollander, Wolfe and Chicken 2014,
-    sections 9.2 and 9.3.
-    A trend does not harm the costs, whose blocks each have their own baselines; it says why a run cannot be repeated.
-    The values are (n,) float64 above 0, any unit: the mean of each block's baselines in the order run.
-    """
-    n = len(values_by_block)
-    if n < 2:
-        return None
-    before, after = np.triu_indices(n, k=1)
-    slopes = np.sort((values_by_block[after] - values_by_block[before]) / (after - before))
-    whole = slopes * (n - 1) / np.median(values_by_block)
-    rank = _critical_rank(n)
-    ends = (float(whole[rank - 1]), float(whole[-rank])) if rank else (None, None)
-    return Estimate(float(np.median(whole)), *ends)
-
-
-@cache
-def _critical_rank(n: int) -> int:
-    """How many slopes to drop at each end, plus one; 0 when no interval reaches the confidence."""
-    tail = np.cumsum(discordance_distribution(n))
-    return int(np.searchsorted(tail, (1 - CONFIDENCE) / 2, side="right"))
-
-
 def within_blocks(first: Floats, second: Floats) -> Estimate | None:
     """How much slower the machine became from the first baseline of a block to its second; None without a block.
 
-    It is the Hodges-Lehmann estimate of the differences, over the median of all; its interval needs 6 blocks.
-    Such drift widens the intervals of costs. If it is not a straight line it may shift them too, because baselines
-    are then at other places of the curve, on average, than traced runs. Both are (n,) float64 above 0, in any unit.
+    It is the Hodges-Lehmann estimate of the differences over the median of all; both are (n,) float64, any unit.
     """
     if len(first) == 0:
         return None
-    middle = float(np.median(np.concatenate([first, second])))
-    return estimate(second - first).times(1 / middle)
+    return estimate(second - first).times(1 / float(np.median([first, second])))
 
 
-LEAST_BLOCKS = 4
-"""The blocks that a row needs: with fewer, its ranks say nothing."""
-
-LEAST_VALUES = 20
-"""The values that two tables must share to be compared."""
-
-LEAST_IN_ROW = 12
-"""The values that a row needs to be compared alone: of 8 ranks, one pair in 40 320 agrees fully by chance."""
+LEAST_BLOCKS, LEAST_VALUES, LEAST_IN_ROW = 4, 20, 12
+"""The blocks that a row needs, the values that two tables must share, and those that a row needs to be compared alone.
+Of 8 ranks, one pair in 40 320 agrees fully by chance.
+"""
 
 MOST_CELLS = 1_000_000
-"""The cells of the largest table: no honest run has more, and a larger one is taken as empty."""
+"""No honest run has a larger table; a larger one is taken as empty."""
 
 OF_GREATEST = 0.7
 """An upper bound of the standard deviation of the greatest of some standard normal values."""
@@ -253,26 +192,23 @@ LIMIT = 0.999
 """The greatest correlation, so that two equal tables deviate by a finite number."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoiseTable:
+class NoiseTable(NamedTuple):
     """Ranked noise: (rows, blocks) float64 of mean 0; 0 where there is no value."""
 
     rows: tuple[Hashable, ...]
     values: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """How much two tables have in common beyond chance."""
+class Shared(NamedTuple):
+    """How much two tables have in common beyond chance: the greatest of the `tried` deviations.
+
+    `deviation` is in standard deviations of unrelated tables; `correlation` is that of the `values` it comes from.
+    """
 
     deviation: float
-    """The greatest of the `tried` deviations, in standard deviations of unrelated tables."""
     correlation: float
-    """The correlation of the values from which the deviation comes."""
     values: int
-    """The number of these values."""
     tried: int
-    """The number of ways in which the tables were compared."""
 
     @property
     def chance(self) -> float:
@@ -281,10 +217,7 @@ class Shared:
 
 
 def noise_table(values: Mapping[Hashable, Mapping[int, float]], blocks: int) -> NoiseTable:
-    """The noise in the values of each row, by block, in any unit.
-
-    A row of fewer than `LEAST_BLOCKS`, or of equal values, is excluded.
-    """
+    """The noise in the values of each row, by block; without rows of fewer than `LEAST_BLOCKS`, or of equal values."""
     rows = {name: of for name, of in values.items() if len(of) >= LEAST_BLOCKS and len(set(of.values())) > 1}
     if not rows or len(rows) * blocks > MOST_CELLS:
         rows, blocks = {}, 0
@@ -315,25 +248,21 @@ def shared_noise(one: NoiseTable, others: Sequence[NoiseTable], width: float) ->
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Others:
-    """Tables side by side, in the rows of another table: all blocks of the first, then all of the second, and so on."""
+class _Others(NamedTuple):
+    """Tables side by side, in the rows of another table: all blocks of the first, then all of the second, and so on.
+
+    `values`: (rows, blocks of all tables). `has`: whether a table has a row, (rows, tables). `blocks` and `starts`:
+    the number of blocks of each table, and the place of its first one.
+    """
 
     values: Floats
-    """The values, (rows, blocks of all tables)."""
     has: NDArray[np.bool_]
-    """Whether a table has a row, (rows, tables)."""
     blocks: NDArray[np.int64]
-    """The number of blocks of each table."""
-
-    @property
-    def starts(self) -> NDArray[np.int64]:
-        """The place of each table's first block."""
-        return np.cumsum(self.blocks) - self.blocks
+    starts: NDArray[np.int64]
 
 
 def _laid_beside(one: NoiseTable, others: Sequence[NoiseTable]) -> _Others:
-    """The other tables in the rows of `one`. A table without blocks gets an empty one, because each needs its place."""
+    # A table without blocks gets an empty one, because each needs its place.
     places = {name: place for place, name in enumerate(one.rows)}
     blocks = np.array([max(1, other.values.shape[1]) for other in others])
     values, has = np.zeros((len(places), blocks.sum())), np.zeros((len(places), len(others)), dtype=bool)
@@ -343,7 +272,7 @@ def _laid_beside(one: NoiseTable, others: Sequence[NoiseTable]) -> _Others:
             to, of = map(list, zip(*common, strict=True))
             values[to, end - blocks[which] : end] = other.values[of]
             has[to, which] = True
-    return _Others(values, has, blocks)
+    return _Others(values, has, blocks, np.cumsum(blocks) - blocks)
 
 
 def _beside(one: NoiseTable, others: _Others, width: float) -> list[Shared | None]:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from math import ceil
+from operator import itemgetter
 from statistics import median
 
-from probe_effect.model import Metric
+from probe_effect.model import Metric, release_numbers
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
-from probe_effect.numbers.index import once
+from probe_effect.numbers.index import grouped_by, once
 from probe_effect.numbers.names import release_series
 from probe_effect.numbers.shown import machine_kind
 from probe_effect.numbers.submission import Submission
@@ -69,12 +70,12 @@ class LackingCases:
 
     @property
     def number(self) -> int:
-        """How many cases no such machine has a time of."""
+        """The number of `cases`."""
         return sum(map(len, self.cases.values()))
 
     @property
     def number_first(self) -> int:
-        """How many of them no machine has a time of."""
+        """The number of those that no machine has a time of."""
         return sum(map(len, self.first.values()))
 
     @property
@@ -91,22 +92,19 @@ class LackingCases:
 @once
 def measured(catalogue: Catalogue, metric: Metric = "time") -> Mapping[str, Sequence[Submission]]:
     """Case to the submissions with a current, sound number of it."""
-    found: dict[str, list[Submission]] = defaultdict(list)
-    for one in catalogue.numbers.current(metric):
-        if one.is_known and not one.faults:
-            found[one.case].append(one.submission)
-    return found
+    sound = (one for one in catalogue.numbers.current(metric) if one.is_known and not one.faults)
+    return {case: [one.submission for one in own] for case, own in grouped_by(sound, lambda one: one.case).items()}
 
 
 @once
 def lacking(catalogue: Catalogue) -> list[LackingCases]:
     """Each kind that lacks a case, in the order of `wanted.toml`."""
-    known, found = measured(catalogue), []
+    timed, kinds = measured(catalogue), []
     for kind in KINDS:
-        own = {case for case, timed in known.items() if any(map(kind.is_kind_of, timed))}
+        own = {case for case, submissions in timed.items() if any(map(kind.is_kind_of, submissions))}
         if cases := _without(catalogue, own, kind.can_run):
-            found.append(LackingCases(kind.words, cases, _without(catalogue, {*known}, kind.can_run)))
-    return found
+            kinds.append(LackingCases(kind.words, cases, _without(catalogue, {*timed}, kind.can_run)))
+    return kinds
 
 
 @once
@@ -127,43 +125,41 @@ def _without(
     catalogue: Catalogue, known: set[str], is_asked: Callable[[SuiteFolder, Case], bool]
 ) -> dict[str, list[Case]]:
     """The cases that are asked for and not known, by suite; without suites that have none."""
-    found = {
-        folder.suite.id: [case for case in folder.suite.cases if case.id not in known and is_asked(folder, case)]
-        for folder in catalogue.suites
-    }
-    return {suite: cases for suite, cases in found.items() if cases}
+    asked = ((folder, case) for folder in catalogue.suites for case in folder.suite.cases if case.id not in known)
+    wanted = [(folder.suite.id, case) for folder, case in asked if is_asked(folder, case)]
+    return {suite: [case for _, case in own] for suite, own in grouped_by(wanted, itemgetter(0)).items()}
 
 
 @once
 def untimed_kernels(catalogue: Catalogue) -> list[str]:
     """The kernels, by the first two numbers of their release, that were counted on and that no time is of."""
-    series = {
-        metric: {release_series(one.document.system.kernel_release) for one in found}
-        for metric, found in (("time", catalogue.timed), ("count", catalogue.counted))
-    }
-    return sorted(series["count"] - series["time"], key=lambda one: [int(part) for part in re.findall(r"\d+", one)])
+    timed, counted = (
+        {release_series(one.document.system.kernel_release) for one in submissions}
+        for submissions in (catalogue.timed, catalogue.counted)
+    )
+    return sorted(counted - timed, key=release_numbers)
 
 
 @once
 def run_s(catalogue: Catalogue) -> Mapping[str, float]:
     """Suite to the median time that one run of it took, with starting and ending the tracer, s."""
-    return {suite: median(took_s / rows for took_s, rows in found) for suite, found in _whole(catalogue).items()}
+    return {suite: median(took_s / rows for took_s, rows in runs) for suite, runs in _whole(catalogue).items()}
 
 
 def minutes(catalogue: Catalogue) -> Mapping[str, int]:
     """Suite to the median time that the whole of it took, minutes."""
-    return {suite: ceil(median(took_s for took_s, _ in found) / 60) for suite, found in _whole(catalogue).items()}
+    return {suite: ceil(median(took_s for took_s, _ in runs) / 60) for suite, runs in _whole(catalogue).items()}
 
 
 def _whole(catalogue: Catalogue) -> Mapping[str, Sequence[tuple[float, int]]]:
     """Suite to the seconds and the rows of each submission of it that was neither quick nor continued."""
-    found: dict[str, list[tuple[float, int]]] = defaultdict(list)
+    suites: dict[str, list[tuple[float, int]]] = defaultdict(list)
     for one in catalogue.timed:
         run = one.document.run
         if run.ended and not run.resumed and "--quick" not in run.command:
             took = datetime.fromisoformat(run.ended) - datetime.fromisoformat(run.started)
-            found[one.suite].append((took.total_seconds(), one.rows))
-    return found
+            suites[one.suite].append((took.total_seconds(), one.rows))
+    return suites
 
 
 FEWEST, MOST = 6, 20
@@ -172,14 +168,15 @@ FEWEST, MOST = 6, 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteTurn:
-    """A suite on this machine: which of its cases it can give the site, and how it is measured."""
+    """A suite on this machine: which of its cases it can give the site, and how it is measured.
+
+    `first`: the cases that no machine has a sound time of; `own`: those that no machine of its kind has one of.
+    """
 
     suite: str
     cases: int
     first: Sequence[str]
-    """The cases that no machine has a sound time of."""
     own: Sequence[str]
-    """Those that no machine of its kind has one of, the first ones among them."""
     block_s: float
     quick_block_s: float
     blocks: int = FEWEST

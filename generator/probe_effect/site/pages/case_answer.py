@@ -51,7 +51,7 @@ class EstimateRow(NamedTuple):
 
 def of_case(found: Evidence, case_id: str, machines: Collection[str]) -> list[EstimateRow]:
     """The estimates of a case on those machines that measured it with no tracer; none where nobody counted it."""
-    if not found.counts.get(case_id):
+    if not found.counts_of(case_id):
         return []
     question = Question(probes=(ProbeQuestion(case_id, 0.0),))
     return [
