@@ -51,7 +51,7 @@ class CheckedTools:
     suites: Mapping[str, Suite]
 
     def fault(self, keys: tuple[str | int, ...], found: str, hint: str | None = None) -> Fault:
-        """What is wrong at `keys`, with its line."""
+        """What is wrong with the value at `keys`, at its line."""
         return Fault(self.path.name, value_line(self.path, keys), found, hint)
 
 
@@ -162,25 +162,21 @@ def _names(checked: CheckedExplanations) -> Iterator[Fault]:
 EXPLANATION_RULES = (_names,)
 
 
-def check_changes(data: DataFolder) -> list[Problem]:
-    """Every problem of the change log."""
+def _check_changes(data: DataFolder) -> list[Problem]:
     document, problems = read_changes(data)
     if document is None:
         return problems
-    return broken(changes.RULES, changes.CheckedChanges(document, data), names_in(data.root, data))
+    return broken(changes.RULES, (document, data), names_in(data.root, data))
 
 
-def check_releases(data: DataFolder) -> list[Problem]:
-    """Every problem of the releases."""
+def _check_releases(data: DataFolder) -> list[Problem]:
     found, problems = read_releases(data)
     for release in found:
-        checked = changes.CheckedRelease(release, data)
-        problems += broken(changes.RELEASE_RULES, checked, names_in(release.folder, data))
+        problems += broken(changes.RELEASE_RULES, (release, data), names_in(release.folder, data))
     return problems
 
 
-def check_tools(data: DataFolder) -> list[Problem]:
-    """Every problem of the packages of standard tools."""
+def _check_tools(data: DataFolder) -> list[Problem]:
     suites_here = known_suites(data)
     packages, problems = read_documents(tool_files(data), data, "tools", ToolPackage)
     for path, package in packages.items():
@@ -188,15 +184,13 @@ def check_tools(data: DataFolder) -> list[Problem]:
     return problems
 
 
-def check_transcripts(data: DataFolder) -> list[Problem]:
-    """Every problem of the transcripts of the guide."""
+def _check_transcripts(data: DataFolder) -> list[Problem]:
     shown, problems = read_transcripts(data)
     checked = CheckedTranscripts(data, shown)
     return [*problems, *broken(TRANSCRIPT_RULES, checked, names_in(data.root / "transcripts", data))]
 
 
-def check_references(data: DataFolder) -> list[Problem]:
-    """Every problem of the references, of the explanations that rest on them, and of the claims."""
+def _check_references(data: DataFolder) -> list[Problem]:
     references, problems = read_references(data)
     for file, read in (("explanations.toml", read_explanations), ("claims.toml", read_claims)):
         known, faults = read(data)
@@ -205,13 +199,10 @@ def check_references(data: DataFolder) -> list[Problem]:
     return problems
 
 
-def check_mechanisms(data: DataFolder) -> list[Problem]:
-    """Every problem of the mechanisms that were tried on kernels."""
-    return read_mechanisms(data)[1]
-
-
-CHECKS = (check_changes, check_releases, check_tools, check_transcripts, check_references, check_mechanisms)
-"""All of these, in their order."""
+def check_beside(data: DataFolder) -> list[Problem]:
+    """Every problem of what is beside submissions, sources and suites in a data folder."""
+    parts = (_check_changes, _check_releases, _check_tools, _check_transcripts, _check_references)
+    return [*(problem for check in parts for problem in check(data)), *read_mechanisms(data)[1]]
 
 
 MAX_FIGURES = 1000

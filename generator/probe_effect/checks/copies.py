@@ -2,8 +2,8 @@
 
 A copy that was changed keeps something of what it was made from: the seed and the order of runs, when it began, how
 many operations the trials found, single times, or the noise. Noise says nothing of a machine's speed and never comes
-twice. What a copy would keep of a submission is an entry of its own, so that laying one beside a thousand others opens
-these, and no rows.
+twice. These traces of a submission are kept, so that comparing one with a thousand others reads no rows. How often
+each sign finds a forgery, and suspects an honest submission, is in `/method/checks/`.
 """
 
 import hashlib
@@ -83,16 +83,14 @@ MOST_COPIES = 20
 
 @dataclass(frozen=True, slots=True)
 class CopiedRows:
-    """The submissions that have many rows of another, by folder."""
+    """How many rows of a submission were looked at; folder of another to how many of these it has, where many."""
 
     rows: int
-    """The number of rows that were looked at."""
     shared: Mapping[Path, int]
-    """Folder to how many of these are there too."""
 
 
 def row_index(submissions: Iterable[SubmissionFolder]) -> RowIndex:
-    """Every row of a run that ended well, by its hash, to the folders of the submissions that have it."""
+    """Hash of each row of a run that ended well, to the folders of the submissions that have it."""
     index: dict[int, tuple[Path, ...]] = {}
     for folder, samples in {one.folder.resolve(): one.samples for one in submissions}.items():
         alone = (folder,)  # one for all its rows: nearly every row is in one submission only
@@ -162,7 +160,12 @@ def read_traces(
     """
     made_from = ("traces", code(), code_version("checks"), digest)
     if text := kept.get(*made_from):
-        return _unpacked(document, text)
+        runs, order, operations, times, tables = json.loads(text)
+        noise = (
+            NoiseTable(tuple(rows), np.array(values, dtype=float).reshape(len(rows), -1) if rows else np.zeros((0, 0)))
+            for rows, values in tables
+        )
+        return Traces(document, runs, order, operations, np.array(times, dtype=np.int64), *noise)
     made = traces_of(document, read_samples(files.samples, files.id)[0] if rows is None else rows)
     if content_digest(files) == digest:
         tables = [[table.rows, table.values.tolist()] for table in (made.of_runs, made.of_tools)]
@@ -204,15 +207,6 @@ def _noise(rows: Sequence[Sample], columns: Sequence[str], blocks: int) -> Noise
                 is_second = row.block in values[own]  # a block has two baselines
                 values[f"{own} again" if is_second else own][row.block] = value
     return noise_table(values, blocks)
-
-
-def _unpacked(document: MachineFile, text: bytes) -> Traces:
-    runs, order, operations, times, tables = json.loads(text)
-    of_runs, of_tools = (
-        NoiseTable(tuple(rows), np.array(values, dtype=float).reshape(len(rows), -1) if rows else np.zeros((0, 0)))
-        for rows, values in tables
-    )
-    return Traces(document, runs, order, operations, np.array(times, dtype=np.int64), of_runs, of_tools)
 
 
 LEAST_CHANCE = 1e-3
@@ -267,11 +261,6 @@ class KnownMachine:
     document: MachineFile
     digest: str
 
-    @property
-    def name(self) -> str:
-        """What makes it the same submission in another check."""
-        return f"{self.files.id} {self.digest}"
-
 
 def known_machines(submissions: Iterable[SubmissionFolder]) -> list[KnownMachine]:
     """The submissions whose facts and rows can be read, each once."""
@@ -289,55 +278,26 @@ def in_common(
 ) -> Mapping[Path, list[tuple[str, str]]]:
     """Folder to (rule, what it has in common with another) for each sign that the two are not two measurements.
 
-    Two are laid beside each other once, as what was found is kept. Two of which neither is `checked` are not where
-    that is not known already: so the check of one grows with the others' number alone.
+    Two of which neither is `checked` are not compared: so the check of one grows with the others' number alone.
     """
     asked = {one.folder.resolve() for one in checked}
     by_suite: dict[str, list[KnownMachine]] = defaultdict(list)
     for one in known:
         if one.document.run.blocks <= MAX_BLOCKS:  # more are refused
             by_suite[one.document.run.suite].append(one)
-    found: dict[Path, list[tuple[str, str]]] = defaultdict(list)
-    for name, some in by_suite.items():
-        in_time = sorted(some, key=lambda one: (one.document.run.started, one.files.id))
-        for sign in _of_suite(in_time, asked, suites.get(name), kept):
+    common: dict[Path, list[tuple[str, str]]] = defaultdict(list)
+    for name, submissions in by_suite.items():
+        in_time = sorted(submissions, key=lambda one: (one.document.run.started, one.files.id))
+        wanted = {place for place, one in enumerate(in_time) if one.files.folder in asked}
+        if not wanted:
+            continue
+        traces = [read_traces(one.files, one.document, one.digest, kept) for one in in_time]
+        signs = sure(possible(traces, wanted, suites.get(name)))
+        for sign in sorted(signs, key=lambda sign: (sign.later, sign.earlier)):
             both = in_time[sign.later].files, in_time[sign.earlier].files
             for own, beside in (both, both[::-1]):
-                found[own.folder].append((sign.rule, sign.beside(beside.id)))
-    return found
-
-
-def _of_suite(
-    in_time: Sequence[KnownMachine], asked: Collection[Path], suite: Suite | None, kept: Kept
-) -> Iterator[Sign]:
-    """What those of one suite have in common.
-
-    One entry names all that were laid beside each other, by what is in them, and all signs that any two of these have:
-    that stays true whatever is added or taken away, so one that is new is all that has to be laid beside the others.
-    """
-    places = {one.name: place for place, one in enumerate(in_time)}
-    suite_id, is_fixed = in_time[0].document.run.suite, has_fixed_operations(suite)
-    made_from = ("alike", code(), code_version("checks"), suite_id, str(is_fixed))
-    laid, signs = json.loads(kept.get(*made_from) or "[[], []]")
-    if _is_cut(signs) and not set(laid) <= places.keys():
-        laid, signs = [], []  # those that are gone may have kept others from being named
-    new = {places[name] for name in places.keys() - set(laid)}
-    found = [Sign(places[one], places[other], *sign) for one, other, *sign in signs if {one, other} <= places.keys()]
-    wanted = {place for place, one in enumerate(in_time) if one.files.folder in asked}
-    is_whole = new <= wanted
-    if new and wanted:
-        traces = [read_traces(one.files, one.document, one.digest, kept) for one in in_time]
-        found = [*(found if is_whole else ()), *possible(traces, new if is_whole else wanted, suite)]
-    if new and is_whole:
-        named = [(in_time[later].name, in_time[earlier].name, *sign) for later, earlier, *sign in found]
-        kept.put(json.dumps([list(places), named]).encode(), *made_from)
-    return sure(sorted(found, key=lambda sign: sign[:2]))
-
-
-def _is_cut(signs: Sequence[Sequence[object]]) -> bool:
-    """Whether any of some named signs may be there only because others were not told."""
-    partners = Counter(later for later, _ in {(later, earlier) for later, earlier, *_ in signs})
-    return any(number >= MOST_PARTNERS for number in partners.values())
+                common[own.folder].append((sign.rule, sign.beside(beside.id)))
+    return common
 
 
 def sure(found: Iterable[Sign]) -> Iterator[Sign]:
@@ -350,7 +310,7 @@ def possible(in_time: Sequence[Traces], new: Collection[int], suite: Suite | Non
 
     The submissions are in the order in which they began; `new` are places of some of them.
     """
-    times = _common_times(in_time)
+    times, is_fixed = _common_times(in_time), has_fixed_operations(suite)
     for later, one in enumerate(in_time):
         places = range(later) if later in new else [place for place in sorted(new) if place < later]
         others = [in_time[place] for place in places]
@@ -360,10 +320,7 @@ def possible(in_time: Sequence[Traces], new: Collection[int], suite: Suite | Non
             if partners == MOST_PARTNERS:
                 break
             found = [
-                *_same_order(one, other),
-                *_same_start(one, other),
-                *(() if has_fixed_operations(suite) else _same_operations(one, other)),
-                *_same_times(one, other, times[later, earlier]),
+                *_same_values(one, other, times[later, earlier], is_fixed=is_fixed),
                 *_same_noise("same-noise", "times", of_runs),
                 *_same_noise("same-tool-noise", "the tracers' times and memory", of_tools),
             ]
@@ -393,32 +350,25 @@ def _common_times(in_time: Sequence[Traces]) -> Counter[tuple[int, int]]:
     return found
 
 
-def _same_order(one: Traces, other: Traces) -> Iterator[tuple[str, str]]:
-    if one.document.run.seed == other.document.run.seed:
-        yield "same-order", f"seed {one.document.run.seed} is that of {{other}} too"
+def _same_values(one: Traces, other: Traces, same_times: int, *, is_fixed: bool) -> Iterator[tuple[str, str]]:
+    """(rule, words) of all but the noise; `is_fixed`: no trial found the number of operations."""
+    mine, theirs = one.document.run, other.document.run
+    if mine.seed == theirs.seed:
+        yield "same-order", f"seed {mine.seed} is that of {{other}} too"
     elif one.runs >= LEAST_RUNS and one.order == other.order:
         yield "same-order", f"all {one.runs} runs are in the order of {{other}}, which has another seed"
-
-
-def _same_start(one: Traces, other: Traces) -> Iterator[tuple[str, str]]:
-    mine, theirs = one.document.run, other.document.run
     if mine.started == theirs.started:
         yield "same-start", f"it began at {mine.started}, the same second as {{other}}"
-
-
-def _same_operations(one: Traces, other: Traces) -> Iterator[tuple[str, str]]:
-    if one.document.machine.cpu_model == other.document.machine.cpu_model:
-        return  # trials on like machines may well come to the same
-    both = one.operations.keys() & other.operations.keys()
-    same = sum(one.operations[key] == other.operations[key] for key in both)
-    if len(both) >= LEAST_SUBJECTS and same >= MOST_SAME_RATIO * len(both):
-        yield "same-operations", f"runs of {same} of {len(both)} cases have as many operations as those of {{other}}"
-
-
-def _same_times(one: Traces, other: Traces, same: int) -> Iterator[tuple[str, str]]:
+    # Trials on machines with the same CPU may well find the same numbers of operations.
+    if not is_fixed and one.document.machine.cpu_model != other.document.machine.cpu_model:
+        both = one.operations.keys() & other.operations.keys()
+        same = sum(one.operations[key] == other.operations[key] for key in both)
+        if len(both) >= LEAST_SUBJECTS and same >= MOST_SAME_RATIO * len(both):
+            words = f"runs of {same} of {len(both)} cases have as many operations as those of {{other}}"
+            yield "same-operations", words
     least = min(len(one.times), len(other.times))
-    if same >= max(LEAST_TIMES, LEAST_TIMES_RATIO * least):
-        yield "same-times", f"{same} of {least} times are in {{other}} too, to the nanosecond"
+    if same_times >= max(LEAST_TIMES, LEAST_TIMES_RATIO * least):
+        yield "same-times", f"{same_times} of {least} times are in {{other}} too, to the nanosecond"
 
 
 def _same_noise(rule: str, what: str, shared: Shared | None) -> Iterator[tuple[str, str, float]]:

@@ -117,7 +117,10 @@ def _stranger(path: Path, names: tuple[str, ...]) -> Fault | None:
     elif any(name.startswith(GIT) for name in names):
         found = STEERS
     elif stat.S_ISDIR(mode):
-        found = _of_folder(path, names)
+        is_closed = not os.access(path, os.R_OK | os.X_OK)
+        found = ("cannot be opened", "chmod +rx") if is_closed else None
+        if not is_known_folder(names):
+            found = "is not a folder of the data", BELONGS
     elif not is_known_file(names):
         # An editor's own is in nobody's way here, and `review` tells of each that is added.
         severity: Severity = "warning" if names[-1].startswith(".") else "error"
@@ -127,12 +130,6 @@ def _stranger(path: Path, names: tuple[str, ...]) -> Fault | None:
     else:
         found = ("is executable", "chmod -x, and git update-index --chmod=-x") if mode & 0o111 else None
     return Fault(printable("/".join(names), MAX_PATH_LENGTH), None, *found) if found else None
-
-
-def _of_folder(path: Path, names: tuple[str, ...]) -> tuple[str, str] | None:
-    if not is_known_folder(names):
-        return "is not a folder of the data", BELONGS
-    return None if os.access(path, os.R_OK | os.X_OK) else ("cannot be opened", "chmod +rx")
 
 
 @rule("run-size")
@@ -193,23 +190,13 @@ def _suite_scripts(checked: CheckedSuite) -> Iterator[Fault]:
         if is_twin and _lacks_linux_twin(folder, case.id):
             found = f"case `{case.id}` is counted by a twin that is missing on Linux"
             yield _fault(found, f"add {case.id}.check.d and {case.id}.check.linux.d")
-    yield from _form_faults(folder)
-    yield from _reference_faults(checked)
-
-
-def _lacks_linux_twin(folder: Path, case_id: str) -> bool:
-    """A script with a form for Linux needs a twin with one, or on Linux the twin names a function that is not there."""
-    script, twin = (script_path(folder, case_id, "dtrace", check=check) for check in (False, True))
-    return bool(script and linux_form(script) and not (twin and linux_form(twin)))
-
-
-def _form_faults(folder: Path) -> Iterator[Fault]:
-    """Only a script that is there can have a form for Linux, because nobody asks for that by its own name."""
     for path in sorted(folder.iterdir()):
         plain = plain_form(path)
+        # Nobody asks for a form for Linux by its own name.
         if plain and not plain.is_file():
             found = f"script `{path.name}` is the form for Linux of a script that is missing"
             yield _fault(found, f"add {plain.name}, or give it that name")
+    yield from _reference_faults(checked)
 
 
 def _reference_faults(checked: CheckedSuite) -> Iterator[Fault]:
@@ -219,6 +206,12 @@ def _reference_faults(checked: CheckedSuite) -> Iterator[Fault]:
             if name not in known or name == case.id:
                 hint = "name another case of a known suite in `like`, `parts` and `composed`"
                 yield _fault(f"case `{case.id}` refers to `{name}`, which is no other case", hint)
+
+
+def _lacks_linux_twin(folder: Path, case_id: str) -> bool:
+    """A script with a form for Linux needs a twin with one, or on Linux the twin names a function that is not there."""
+    script, twin = (script_path(folder, case_id, "dtrace", check=check) for check in (False, True))
+    return bool(script and linux_form(script) and not (twin and linux_form(twin)))
 
 
 @rule("unique-cases")

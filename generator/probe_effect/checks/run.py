@@ -43,8 +43,6 @@ SIGNS = {
 SUBMISSION_RULES: tuple[Rule[CheckedSubmission], ...] = (
     folders.submission_name,
     *rows.RULES,
-    *rows.TABLE_RULES,
-    *rows.DATE_RULES,
     *machine_facts.RULES,
     *signs.RULES,
 )
@@ -92,8 +90,8 @@ class DataContext:
     """Suite to where its scripts lie."""
     copies: Mapping[Path, copies.CopiedRows]
     """Folder of a submission that is checked to those that have its rows."""
-    machines: Mapping[Path, machine_facts.CheckedMachine]
-    """Folder of a submission to its machine, with what others say of it."""
+    machines: Mapping[Path, machine_facts.MachineAmongOthers]
+    """Folder of a submission to its machine, and to the same machine in every submission by that one's id."""
     alike: Mapping[Path, list[tuple[str, str]]]
     """Folder of a submission to what it has in common with others, by rule."""
     accepted: frozenset[str]
@@ -120,10 +118,7 @@ def check(folders: Iterable[Path], data: DataFolder) -> list[Problem]:
 
 def check_all(data: DataFolder) -> list[Problem]:
     """Every problem of a whole data folder: its parts, its change log, releases, tools, transcripts, references .."""
-    return [
-        *_check_paths(walk(data.root.resolve()), data),
-        *(problem for one in beside.CHECKS for problem in one(data)),
-    ]
+    return [*_check_paths(walk(data.root.resolve()), data), *beside.check_beside(data)]
 
 
 def _check_paths(paths: Sequence[Path], data: DataFolder) -> list[Problem]:
@@ -145,11 +140,6 @@ def check_contents(submissions: Iterable[SubmissionFolder], data: DataFolder) ->
         _kept_content(submission, names_in(files.folder, data), known, data.kept)
 
 
-def parts_below(folders: Iterable[Path]) -> list[tuple[Path, str]]:
-    """Each submission, source and suite at or below `folders`, and which of these it is."""
-    return [part for folder in folders for part in _marked(walk(folder))]
-
-
 def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataContext:
     """What the data know of themselves; the rows of every submission are read only if some are `checked`."""
     every = [*data.submissions(), *checked] if checked else []
@@ -157,27 +147,22 @@ def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataCo
     copied = {one.folder.resolve(): copies.copied_rows(one, index) for one in checked}
     # What a copy has in common with the other is told by its rows.
     alone = [one for one in known if one.files.folder not in copied or not copied[one.files.folder].shared]
+    machines = {}
+    for submissions in grouped_by(known, lambda one: one.document.machine.id).values():
+        others = {one.files.id: one.document.machine for one in submissions}
+        for one in submissions:
+            machines[one.files.folder] = one.document.machine, others
     folders = {folder.name: folder for folder in data.suites()}
     log, _ = read_changes(data)
     return DataContext(
         suites_here,
         folders,
         copied,
-        _machines(known),
+        machines,
         copies.in_common(alone, checked, suites_here, data.kept),
         changed_ids(log.changes if log else (), "accepted"),
         folders_digest(folders.values()),
     )
-
-
-def _machines(known: Iterable[copies.KnownMachine]) -> dict[Path, machine_facts.CheckedMachine]:
-    """Folder of each submission to its machine, with what all submissions of that id say of it."""
-    found = {}
-    for submissions in grouped_by(known, lambda one: one.document.machine.id).values():
-        said = {one.files.id: one.document.machine for one in submissions}
-        for one in submissions:
-            found[one.files.folder] = machine_facts.CheckedMachine(one.files.machine_file, one.document.machine, said)
-    return found
 
 
 def _marked(paths: Iterable[Path]) -> list[tuple[Path, str]]:
@@ -209,7 +194,7 @@ def _check_submission(
     if same := broken(copies.DUPLICATE_RULES, known.copies[submission.folder], name):
         return [*problems, *same]
     if machine := known.machines.get(submission.folder):
-        problems += broken(machine_facts.SAME_RULES, machine, name)
+        problems += broken(machine_facts.SAME_RULES, (submission.machine_file, *machine), name)
     # What a submission has in common with others, beside the signs that were found in its own files.
     common = known.alike.get(submission.folder, [])
     rules = [*(problem.rule for problem in found), *(rule for rule, _ in common)]
@@ -298,18 +283,17 @@ def _errors(problems: Iterable[Problem]) -> bool:
 
 
 def new_problems(files: TreeDifference) -> tuple[tuple[Problem, ...], list[Problem]]:
-    """The problems of the new state that the old one has not, and those of the step from one to the other."""
+    """The problems of the new state that the old one has not, and those of the step from one to the other.
+
+    Of a rule that a changed folder breaks, only the problems of changed folders are told.
+    """
     old = {_same(problem) for problem in check_all(files.base)}
     new = [problem for problem in check_all(files.head) if _same(problem) not in old]
-    return _of_what_changed(new, files), broken(DIFFERENCE_RULES, files, names_in(files.head.root, files.head))
-
-
-def _of_what_changed(problems: Sequence[Problem], files: TreeDifference) -> tuple[Problem, ...]:
-    """The problems of folders that changed, and those of others whose rule names none of these."""
     changed = {PurePosixPath(path).parent for path in files.all}
-    own = [one for one in problems if PurePosixPath(_inside(one)).parent in changed]
-    told = {one.rule for one in own}
-    return (*own, *(one for one in problems if one.rule not in told))
+    own = [problem for problem in new if PurePosixPath(_inside(problem)).parent in changed]
+    rules = {problem.rule for problem in own}
+    others = (problem for problem in new if problem.rule not in rules)
+    return (*own, *others), broken(DIFFERENCE_RULES, files, names_in(files.head.root, files.head))
 
 
 def _inside(problem: Problem) -> str:
@@ -336,7 +320,8 @@ class Fixed:
 
 def autofix(folders: Iterable[Path], data: DataFolder) -> list[Fixed]:
     """Fix the files of everything at or below `folders`; what was done. A second time there is nothing to do."""
-    paths = (path for folder, _ in parts_below(folders) for path in sorted(folder.iterdir()) if path.name in TEXT_FILES)
+    parts = (part for folder in folders for part, _ in _marked(walk(folder)))
+    paths = (path for part in parts for path in sorted(part.iterdir()) if path.name in TEXT_FILES)
     return [Fixed(data.relative(path), what) for path in paths for what in _fix_file(path)]
 
 
