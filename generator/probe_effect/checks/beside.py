@@ -55,19 +55,22 @@ class CheckedTools:
         return Fault(self.path.name, value_line(self.path, keys), found, hint)
 
 
+NAME_TRACER = f"name one of {', '.join(sorted(TOOLS))}"
+
+
 @rule("known-tools")
 def _known_tools(checked: CheckedTools) -> Iterator[Fault]:
     times = Counter(tool.name for tool in checked.package.tools)
     cases = {case.id for suite in checked.suites.values() for case in suite.cases}
     if checked.package.tracer not in TOOLS:
-        yield checked.fault(("tracer",), "no suite has scripts for this tracer", _tracers())
+        yield checked.fault(("tracer",), "no suite has scripts for this tracer", NAME_TRACER)
     for place, tool in enumerate(checked.package.tools):
         at = ("tools", place)
         if times[tool.name] > 1:
             found = f"there are two tools `{printable(tool.name)}`"
             yield checked.fault((*at, "name"), found, "describe each tool once")
         if tool.tracer is not None and tool.tracer not in TOOLS:
-            yield checked.fault((*at, "tracer"), "no suite has scripts for this tracer", _tracers())
+            yield checked.fault((*at, "tracer"), "no suite has scripts for this tracer", NAME_TRACER)
         if tool.case is not None and tool.case not in cases:
             yield checked.fault((*at, "case"), "no suite has this case", "name one of `probe-effect suites`")
 
@@ -83,10 +86,6 @@ def _explained_tools(checked: CheckedTools) -> Iterator[Fault]:
     for place, tool in enumerate(checked.package.tools):
         if not tool.probes and tool.remark is None:
             yield checked.fault(("tools", place), f"`{printable(tool.name)}` has no probes, and no remark says why")
-
-
-def _tracers() -> str:
-    return f"name one of {', '.join(sorted(TOOLS))}"
 
 
 TOOL_RULES = (_known_tools, _tools_form, _explained_tools)

@@ -66,16 +66,11 @@ def _two_signs(suspected: Suspected) -> Iterator[Fault]:
 COPIED_RULES = (*SIGNS, _two_signs)
 
 
-RowIndex = Mapping[int, tuple[Path, ...]]
-"""Hash of a row to the folders of the submissions that have it."""
-
-FEWEST_ROWS = 3
+FEWEST_ROWS, MOST_SHARED_RATIO = 3, 0.5
 """Fewer rows may agree by chance."""
 
 MOST_ROWS = 2000
-"""So many of each are looked at."""
-
-MOST_SHARED_RATIO = 0.5
+"""Of each submission that are looked at."""
 
 MOST_COPIES = 20
 """So many submissions are named of those that have a row: each of a thousand copies would else name all others."""
@@ -89,7 +84,7 @@ class CopiedRows:
     shared: Mapping[Path, int]
 
 
-def row_index(submissions: Iterable[SubmissionFolder]) -> RowIndex:
+def row_index(submissions: Iterable[SubmissionFolder]) -> Mapping[int, tuple[Path, ...]]:
     """Hash of each row of a run that ended well, to the folders of the submissions that have it."""
     index: dict[int, tuple[Path, ...]] = {}
     for folder, samples in {one.folder.resolve(): one.samples for one in submissions}.items():
@@ -101,7 +96,7 @@ def row_index(submissions: Iterable[SubmissionFolder]) -> RowIndex:
     return index
 
 
-def copied_rows(submission: SubmissionFolder, index: RowIndex) -> CopiedRows:
+def copied_rows(submission: SubmissionFolder, index: Mapping[int, tuple[Path, ...]]) -> CopiedRows:
     """The submissions that share more rows with this one than two measurements do."""
     own, here = set(_rows(submission.samples)), submission.folder.resolve()
     shared = Counter(folder for row in own for folder in index.get(row, ()) if folder != here)
@@ -135,7 +130,10 @@ SINGLE = ("wall_ns", "attach_ns", "detach_ns")
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """What a copy would keep; of a submission that counts instructions, only its order."""
+    """What a copy would keep; of a submission that counts instructions, only its order.
+
+    `of_runs` is the noise of the workload's times, `of_tools` that of what the tracers took.
+    """
 
     document: MachineFile
     runs: int
@@ -146,9 +144,7 @@ class Traces:
     times: NDArray[np.int64]
     """Each time of a clock once: its ns, times the number of columns, plus its column."""
     of_runs: NoiseTable
-    """The noise of the workload's times."""
     of_tools: NoiseTable
-    """The noise of what the tracers took."""
 
 
 def read_traces(
@@ -253,9 +249,8 @@ class Sign(NamedTuple):
         return self.words.replace("{chance}", shown).replace("{other}", printable(other))
 
 
-@dataclass(frozen=True, slots=True)
-class KnownMachine:
-    """A submission whose facts could be read."""
+class KnownMachine(NamedTuple):
+    """A submission whose facts could be read, with the digest of its content."""
 
     files: SubmissionFolder
     document: MachineFile

@@ -141,7 +141,7 @@ def check_contents(submissions: Iterable[SubmissionFolder], data: DataFolder) ->
 
 
 def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataContext:
-    """What the data know of themselves; the rows of every submission are read only if some are `checked`."""
+    """The rows of every submission are read only if some are `checked`."""
     every = [*data.submissions(), *checked] if checked else []
     suites_here, known, index = known_suites(data), copies.known_machines(every), copies.row_index(every)
     copied = {one.folder.resolve(): copies.copied_rows(one, index) for one in checked}
@@ -208,10 +208,7 @@ def _check_submission(
 def _kept_content(
     submission: SubmissionFolder, name: Callable[[str], str], known: DataContext, kept: Kept
 ) -> list[Problem]:
-    """The same as `_check_content`, which does not look again at files in which it found no error.
-
-    An error is looked for again each time: a run that is still to come will have been one day.
-    """
+    """What `_check_content` finds, which is kept unless there is an error: a date that is still to come will pass."""
     digest = content_digest(submission)
     made_from = (
         "checked",
@@ -233,7 +230,7 @@ def _kept_content(
 def _check_content(
     submission: SubmissionFolder, name: Callable[[str], str], known: DataContext, kept: Kept, digest: str | None
 ) -> list[Problem]:
-    """What is wrong in the files of a submission, checked against its suite; what is made of its rows is kept."""
+    """What is wrong in the files of a submission, checked against its suite; its numbers and traces are kept."""
     document, problems = read_machine_file(submission.machine_file, name("machine.json"))
     samples, more = read_samples(submission.samples, name("samples.csv"))
     times, further = read_histogram(submission.histogram, name("histogram.csv"))

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.model import BadData, HostNotReady, ProbeEffectError, Problem, UsageError
@@ -123,8 +124,6 @@ def lay_out(items: Iterable[Item], root: Path) -> None:
                 raise HostNotReady(message) from error
 
 
-RULE = "private"
-
 KNOWN = beside(__file__)
 SHORTEST: dict[str, int] = KNOWN["shortest"]
 
@@ -136,8 +135,7 @@ FORMS = (("a hardware address", HARDWARE_ADDRESS), ("the path of a home folder",
 HINT = "put another word in its place; if it only happens to be the same word, say so with --allow WORD"
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """A text that names this machine or its user, and what it is: `host name`."""
 
     kind: str
@@ -175,16 +173,13 @@ def find_private(
         patterns = [(f"this machine's {mark.kind}", mark.pattern()) for mark in marks]
         wanted = [(kind, pattern) for kind, pattern in (*patterns, *FORMS) if not pattern.search(given)]
         for path in item.files():
-            problems += _in_file(path, wanted, data.relative(path))
+            file, text = data.relative(path), path.read_text(encoding="utf-8", errors="replace")
+            for number, line in enumerate(text.split("\n"), start=1):
+                for kind, match in ((kind, pattern.search(line)) for kind, pattern in wanted):
+                    if match:
+                        message = f"holds `{match[0]}`, {kind}; expected nothing that tells whose machine it is"
+                        problems.append(Problem("error", file, number, match.start() + 1, "private", message, HINT))
     return problems
-
-
-def _in_file(path: Path, wanted: Sequence[tuple[str, re.Pattern[str]]], file: str) -> Iterator[Problem]:
-    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), start=1):
-        for kind, pattern in wanted:
-            if found := pattern.search(line):
-                message = f"holds `{found[0]}`, {kind}; expected nothing that tells whose machine it is"
-                yield Problem("error", file, number, found.start() + 1, RULE, message, HINT)
 
 
 def _host_names(root: Path) -> Iterator[str]:
