@@ -338,7 +338,6 @@ def exponent(value: float) -> int:
 
 
 def _named(text: str, unit: Unit) -> str:
-    """A number with its unit behind it."""
     return f"{text}{GAP}{unit.name}" if unit.name else text
 
 

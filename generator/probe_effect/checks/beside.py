@@ -17,7 +17,6 @@ from probe_effect.store.beside_files import (
     Claim,
     Explanation,
     Figure,
-    Reference,
     SourceFile,
     read_changes,
     read_claims,
@@ -136,26 +135,16 @@ def _shows(checked: CheckedTranscripts) -> Iterator[Fault]:
 TRANSCRIPT_RULES = (_ids, _recorded, _shows)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedExplanations:
-    """All explanations, or all claims, with their file; the suites, and all references."""
-
-    file: Path
-    known: Sequence[Explanation | Claim]
-    suites: Mapping[str, Suite]
-    references: Sequence[Reference]
-
-
 @rule("explanation-names")
-def _names(checked: CheckedExplanations) -> Iterator[Fault]:
-    known = {case.id for suite in checked.suites.values() for case in suite.cases}
-    known |= {*TOOLS, *(one.id for one in checked.references)}
-    for place, one in enumerate(checked.known):
-        named = one.names if isinstance(one, Claim) else {*one.cases, *one.tools, *one.references}
+def _names(checked: tuple[Path, Sequence[Explanation | Claim], frozenset[str]]) -> Iterator[Fault]:
+    """Of the entries of a file, which may name cases, tools and references that are known."""
+    file, entries, known = checked
+    for place, entry in enumerate(entries):
+        named = entry.names if isinstance(entry, Claim) else {*entry.cases, *entry.tools, *entry.references}
         if unknown := named - known:
-            found = f"`{one.id}` names what is not there: {', '.join(sorted(unknown))}"
-            line = value_line(checked.file, (type(one).__name__.lower(), place))
-            yield Fault(checked.file.name, line, found)
+            found = f"`{entry.id}` names what is not there: {', '.join(sorted(unknown))}"
+            line = value_line(file, (type(entry).__name__.lower(), place))
+            yield Fault(file.name, line, found)
 
 
 EXPLANATION_RULES = (_names,)
@@ -191,9 +180,11 @@ def _check_transcripts(data: DataFolder) -> list[Problem]:
 
 def _check_references(data: DataFolder) -> list[Problem]:
     references, problems = read_references(data)
+    cases = {case.id for suite in known_suites(data).values() for case in suite.cases}
+    known = frozenset({*cases, *TOOLS, *(reference.id for reference in references)})
     for file, read in (("explanations.toml", read_explanations), ("claims.toml", read_claims)):
-        known, faults = read(data)
-        checked = CheckedExplanations(data.root / file, known, known_suites(data), references)
+        entries, faults = read(data)
+        checked = data.root / file, entries, known
         problems += [*faults, *broken(EXPLANATION_RULES, checked, names_in(data.root, data))]
     return problems
 
@@ -261,7 +252,6 @@ def _derived_figures(checked: CheckedSource) -> Iterator[Fault]:
 
 
 def _missing(figure: Figure) -> Iterator[tuple[str, str]]:
-    """Cells that must come together; and what to do."""
     if figure.printed is None and figure.formula is None:
         yield "neither printed nor derived", "fill `printed` or `formula`"
     if (figure.cost_ns is None) != (figure.cost_from is None):

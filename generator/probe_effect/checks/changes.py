@@ -81,7 +81,7 @@ MOST_FILES = 1000
 
 @rule("change-size")
 def change_size(files: TreeDifference) -> Iterator[Fault]:
-    """Asked first: what a change of any size would cost to look at has no end."""
+    """Asked first, because the time of all other rules grows with the size of the change."""
     if (number := len(files.added) + len(files.changed)) > MOST_FILES:
         yield Fault("", None, f"{number} files are added or changed")
 
@@ -131,7 +131,6 @@ def _log(data: DataFolder) -> tuple[Change, ...] | None:
 
 
 def _figures(data: DataFolder, source: str) -> dict[str, Figure]:
-    """The sound figures of a source by id."""
     figures, _ = read_figures(data.root / "published" / source / "figures.csv", source)
     return {figure.figure: figure for figure in figures}
 

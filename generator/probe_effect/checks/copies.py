@@ -138,7 +138,6 @@ class Traces:
     document: MachineFile
     runs: int
     order: str
-    """A digest of what ran, in order."""
     operations: Mapping[str, int]
     """How many a run of each case has."""
     times: NDArray[np.int64]

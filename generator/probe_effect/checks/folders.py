@@ -87,23 +87,18 @@ OF_SOURCE: tuple[Rule[Path], ...] = (
 """What can be said of a folder before its files are read."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedPaths:
-    """What is at some places of a data folder."""
-
-    root: Path
-    paths: Sequence[Path]
-    parts: Collection[Path]
-    """Folders of submissions and sources: what is beside their files is told by their own rules."""
-
-
 @rule("data/known-files")
-def _strangers(checked: CheckedPaths) -> Iterator[Fault]:
+def _strangers(checked: tuple[Path, Sequence[Path], Collection[Path]]) -> Iterator[Fault]:
+    """Of the data folder, what is in it, and the folders of submissions and sources, whose files have their own rules.
+
+    The paths are sorted, so that a folder comes before what is in it.
+    """
+    root, paths, parts = checked
     told: set[Path] = set()
-    for path in checked.paths:  # sorted, so that a folder comes before what is in it
+    for path in paths:
         if path.parent in told:
             told.add(path)
-        elif path.parent not in checked.parts and (fault := _stranger(path, path.relative_to(checked.root).parts)):
+        elif path.parent not in parts and (fault := _stranger(path, path.relative_to(root).parts)):
             told.add(path)
             yield fault
 
@@ -134,20 +129,18 @@ def _stranger(path: Path, names: tuple[str, ...]) -> Fault | None:
 
 @rule("run-size")
 def run_size(checked: CheckedSubmission) -> Iterator[Fault]:
-    """Asked first: what a run of any size would cost to check has no end."""
+    """Asked first, because the time of all other rules grows with the size of the run."""
     blocks = {sample.block for sample in checked.samples}
     if max(len(blocks), checked.document.run.blocks) > MAX_BLOCKS:
-        yield _too_many(f"more than {MAX_BLOCKS} blocks", "split the run into submissions")
+        yield Fault("samples.csv", None, f"holds more than {MAX_BLOCKS} blocks", "split the run into submissions")
     subjects = {(sample.case, sample.tracer, sample.level) for sample in checked.samples}
     if len(subjects) > MAX_SUBJECTS:
-        yield _too_many(f"more than {MAX_SUBJECTS} cases, tracers and levels", "split the run by tracer")
+        found = f"holds more than {MAX_SUBJECTS} cases, tracers and levels"
+        yield Fault("samples.csv", None, found, "split the run by tracer")
     baselines = Counter((sample.block, sample.level) for sample in checked.samples if sample.arm == "baseline")
     if baselines and max(baselines.values()) > MAX_BASELINES:
-        yield _too_many(f"more than {MAX_BASELINES} baselines in a block", "make two in each block")
-
-
-def _too_many(found: str, hint: str) -> Fault:
-    return Fault("samples.csv", None, f"holds {found}", hint)
+        found = f"holds more than {MAX_BASELINES} baselines in a block"
+        yield Fault("samples.csv", None, found, "make two in each block")
 
 
 @rule("submission/folder-name")
@@ -170,7 +163,6 @@ class CheckedSuite:
     folder: Path
     suite: Suite
     known: Mapping[str, Suite]
-    """Every sound suite by id."""
 
 
 @rule("suite-scripts")
@@ -234,6 +226,5 @@ def _fault(found: str, hint: str | None = None) -> Fault:
 
 
 DATA_RULES = (_strangers,)
-"""Of the files of a whole data folder."""
 
 RULES = (_suite_scripts, _unique_cases)

@@ -175,7 +175,6 @@ def _plain_names(checked: CheckedSubmission) -> Iterator[Fault]:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Every text in a value of the document."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -214,6 +213,5 @@ def _one_machine(checked: tuple[Path, Machine, Mapping[str, Machine]]) -> Iterat
 
 
 SAME_RULES = (_one_machine,)
-"""Of what is said of one machine in several submissions."""
 
 RULES = (_machine_facts, _kernel_facts, _virtual_facts, _undisturbed, _hosted_facts, _plain_names, _program_runs)

@@ -325,7 +325,6 @@ def _words(subject: Key) -> str:
 
 
 def _values(command: Iterable[str], option: str) -> set[str]:
-    """What follows each `option` of the command that made the run."""
     return {value for word, value in pairwise(command) if word == option}
 
 

@@ -42,9 +42,7 @@ class Rule(Generic[T]):
     text: str
     check: Callable[[T], Iterator[Fault]]
     good: str
-    """An example that keeps the rule, in a few words."""
     bad: str
-    """An example that breaks it."""
     hint: str = ""
     """How to mend what it finds, and how grave that is, where a fault does not say."""
     severity: Severity = "error"

@@ -68,7 +68,6 @@ ALL_RULES: dict[str, tuple[Rule[Any], ...]] = {
     "the explanations": beside.EXPLANATION_RULES,
     "a change of the data": changes.DIFFERENCE_RULES,
 }
-"""What each rule is of, as the dictionary has them."""
 
 
 MARKS = {
@@ -127,7 +126,7 @@ def _check_paths(paths: Sequence[Path], data: DataFolder) -> list[Problem]:
     owned = {path for path, kind in parts if kind != "suite"}
     root = data.root.resolve()
     own = [path for path in paths if path.is_relative_to(root)]
-    strangers = broken(folders.DATA_RULES, folders.CheckedPaths(root, own, owned), names_in(root, data))
+    strangers = broken(folders.DATA_RULES, (root, own, owned), names_in(root, data))
     known = _known(data, [SubmissionFolder(path) for path, kind in parts if kind == "submission"])
     return [*strangers, *(problem for path, kind in parts for problem in _check_one(path, kind, data, known))]
 
@@ -294,7 +293,6 @@ def new_problems(files: TreeDifference) -> tuple[tuple[Problem, ...], list[Probl
 
 
 def _inside(problem: Problem) -> str:
-    """The file's path below the data folder, wherever that lies."""
     return problem.file.partition("/")[2]
 
 

@@ -127,9 +127,10 @@ def lay_out(items: Iterable[Item], root: Path) -> None:
 KNOWN = beside(__file__)
 SHORTEST: dict[str, int] = KNOWN["shortest"]
 
-HARDWARE_ADDRESS = re.compile(r"(?<![0-9a-f:])[0-9a-f]{2}(:[0-9a-f]{2}){5}(?![0-9a-f:])", re.IGNORECASE)
-HOME_FOLDER = re.compile(r"/(home|Users)/[^/\s\"']+")
-FORMS = (("a hardware address", HARDWARE_ADDRESS), ("the path of a home folder", HOME_FOLDER))
+FORMS = (
+    ("a hardware address", re.compile(r"(?<![0-9a-f:])[0-9a-f]{2}(:[0-9a-f]{2}){5}(?![0-9a-f:])", re.IGNORECASE)),
+    ("the path of a home folder", re.compile(r"/(home|Users)/[^/\s\"']+")),
+)
 """Forms of text that belong in no submission, with what each is."""
 
 HINT = "put another word in its place; if it only happens to be the same word, say so with --allow WORD"
@@ -149,11 +150,10 @@ class Mark(NamedTuple):
 def marks_of_host(root: Path = ROOT, environment: Mapping[str, str] | None = None) -> list[Mark]:
     """The texts that name this machine and its user, by the files below `root` and by variables, ours by default."""
     variables = os.environ if environment is None else environment
-    homes = (variables[name] for name in ("HOME", "XDG_CACHE_HOME") if variables.get(name))
     found = [
         *(Mark("host name", text) for text in _host_names(root)),
         *(Mark("user name", text) for text in _user_names(variables)),
-        *(Mark("home folder", text) for text in homes),
+        *(Mark("home folder", variables[name]) for name in ("HOME", "XDG_CACHE_HOME") if variables.get(name)),
         *(Mark("network address", text) for text in _addresses(root)),
         *(Mark("serial number", text) for text in _serials(root)),
     ]

@@ -169,7 +169,6 @@ def _submission(one: SubmissionRow) -> Iterator[Section]:
 
 
 def _remarks(remarks: Listed[RemarkRow]) -> Iterator[Section]:
-    """The section of what may be wrong, then that of what is merely noisy."""
     odd = [row for row in remarks.rows if row.is_odd]
     noisy = [row for row in remarks.rows if not row.is_odd]
     for title, rows, more in (("To look at", odd, 0), ("Noisy cases", noisy, remarks.more)):
