@@ -132,16 +132,16 @@ SINGLE = ("wall_ns", "attach_ns", "detach_ns")
 class Traces:
     """What a copy would keep; of a submission that counts instructions, only its order.
 
-    `of_runs` is the noise of the workload's times, `of_tools` that of what the tracers took.
+    `order` is a digest of what ran, and `operations` has how many a run of each case has. `times` has each time of a
+    clock once: its ns, times the number of columns, plus its column. `of_runs` is the noise of the workload's times,
+    `of_tools` that of what the tracers took.
     """
 
     document: MachineFile
     runs: int
     order: str
     operations: Mapping[str, int]
-    """How many a run of each case has."""
     times: NDArray[np.int64]
-    """Each time of a clock once: its ns, times the number of columns, plus its column."""
     of_runs: NoiseTable
     of_tools: NoiseTable
 
@@ -226,16 +226,17 @@ MOST_PARTNERS = 20
 
 
 class Sign(NamedTuple):
-    """What two submissions of one suite have in common that two measurements have not."""
+    """What two submissions of one suite have in common that two measurements have not.
+
+    `later` and `earlier` are their places in time among all that are compared. In `words`, `{other}` and `{chance}`
+    are in place of both; `chance` is that of so much in common between two unrelated submissions.
+    """
 
     later: int
-    """The place of the one that began later, and that of the other, among all that were laid beside each other."""
     earlier: int
     rule: str
     words: str
-    """With `{other}` and `{chance}` in place of both."""
     chance: float = 0.0
-    """Of so much in common between two unrelated ones."""
 
     @property
     def overall(self) -> float:
@@ -313,13 +314,14 @@ def possible(in_time: Sequence[Traces], new: Collection[int], suite: Suite | Non
         for earlier, other, (of_runs, of_tools) in zip(places, others, noise, strict=True):
             if partners == MOST_PARTNERS:
                 break
-            found = [
-                *_same_values(one, other, times[later, earlier], is_fixed=is_fixed),
+            same = _same_values(one, other, times[later, earlier], is_fixed=is_fixed)
+            noise_of = (
                 *_same_noise("same-noise", "times", of_runs),
                 *_same_noise("same-tool-noise", "the tracers' times and memory", of_tools),
-            ]
+            )
+            found = [Sign(later, earlier, *sign) for sign in same] + [Sign(later, earlier, *sign) for sign in noise_of]
             partners += bool(found)
-            yield from (Sign(later, earlier, *sign) for sign in found)
+            yield from found
 
 
 def shared_noises(one: Traces, others: Sequence[Traces]) -> tuple[list[Shared | None], list[Shared | None]]:

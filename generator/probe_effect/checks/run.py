@@ -23,7 +23,7 @@ from probe_effect.numbers.reduce import reduce
 from probe_effect.store.beside_files import changed_ids, read_changes, read_figures, read_source
 from probe_effect.store.dictionary import TABLES
 from probe_effect.store.further_tables import read_calibration, read_histogram, read_paths, with_histograms
-from probe_effect.store.kept import Kept, code_version
+from probe_effect.store.kept import code_version
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder, walk
 from probe_effect.store.release_file import TreeDifference, folders_digest
@@ -84,6 +84,7 @@ MARKS = {
 class DataContext:
     """What the parts of a data folder are checked against."""
 
+    data: DataFolder
     suites: Mapping[str, Suite]
     folders: Mapping[str, Path]
     """Suite to where its scripts lie."""
@@ -128,15 +129,14 @@ def _check_paths(paths: Sequence[Path], data: DataFolder) -> list[Problem]:
     own = [path for path in paths if path.is_relative_to(root)]
     strangers = broken(folders.DATA_RULES, (root, own, owned), names_in(root, data))
     known = _known(data, [SubmissionFolder(path) for path, kind in parts if kind == "submission"])
-    return [*strangers, *(problem for path, kind in parts for problem in _check_one(path, kind, data, known))]
+    return [*strangers, *(problem for path, kind in parts for problem in _check_one(path, kind, known))]
 
 
 def check_contents(submissions: Iterable[SubmissionFolder], data: DataFolder) -> None:
     """Keep the problems of the files of some submissions, and their numbers, for the next check."""
     known = _known(data)
     for files in submissions:
-        submission = SubmissionFolder(files.folder.resolve())
-        _kept_content(submission, names_in(files.folder, data), known, data.kept)
+        _kept_content(SubmissionFolder(files.folder.resolve()), names_in(files.folder, data), known)
 
 
 def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataContext:
@@ -154,6 +154,7 @@ def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataCo
     folders = {folder.name: folder for folder in data.suites()}
     log, _ = read_changes(data)
     return DataContext(
+        data,
         suites_here,
         folders,
         copied,
@@ -170,10 +171,10 @@ def _marked(paths: Iterable[Path]) -> list[tuple[Path, str]]:
     return list(dict.fromkeys((path.parent, MARKS[path.name]) for path in marked))
 
 
-def _check_one(folder: Path, kind: str, data: DataFolder, known: DataContext) -> list[Problem]:
-    name = names_in(folder, data)
+def _check_one(folder: Path, kind: str, known: DataContext) -> list[Problem]:
+    name = names_in(folder, known.data)
     if kind == "submission":
-        return _check_submission(SubmissionFolder(folder.resolve()), name, known, data.kept)
+        return _check_submission(SubmissionFolder(folder.resolve()), name, known)
     if kind == "source":
         return _check_source(folder, name)
     suite, problems = read_suite(folder, name("suite.toml"))
@@ -182,11 +183,8 @@ def _check_one(folder: Path, kind: str, data: DataFolder, known: DataContext) ->
     return broken(folders.RULES, folders.CheckedSuite(folder, suite, known.suites), name)
 
 
-def _check_submission(
-    submission: SubmissionFolder, name: Callable[[str], str], known: DataContext, kept: Kept
-) -> list[Problem]:
-    """What is wrong with a submission by its own files; then with its folder, and whether its rows are another's."""
-    found = _kept_content(submission, name, known, kept)
+def _check_submission(submission: SubmissionFolder, name: Callable[[str], str], known: DataContext) -> list[Problem]:
+    found = _kept_content(submission, name, known)
     problems = _with_folder(found, broken(folders.OF_SUBMISSION, submission.folder, name))
     if _errors(found):
         return problems
@@ -198,36 +196,25 @@ def _check_submission(
     common = known.alike.get(submission.folder, [])
     rules = [*(problem.rule for problem in found), *(rule for rule, _ in common)]
     named = [SIGNS[rule] for rule in rules if rule in SIGNS]
-    return [
-        *problems,
-        *broken(copies.COPIED_RULES, copies.Suspected(common, named, submission.id in known.accepted), name),
-    ]
+    suspected = copies.Suspected(common, named, submission.id in known.accepted)
+    return [*problems, *broken(copies.COPIED_RULES, suspected, name)]
 
 
-def _kept_content(
-    submission: SubmissionFolder, name: Callable[[str], str], known: DataContext, kept: Kept
-) -> list[Problem]:
+def _kept_content(submission: SubmissionFolder, name: Callable[[str], str], known: DataContext) -> list[Problem]:
     """What `_check_content` finds, which is kept unless there is an error: a date that is still to come will pass."""
-    digest = content_digest(submission)
-    made_from = (
-        "checked",
-        code(),
-        code_version("checks", "numbers"),
-        known.digest,
-        name("samples.csv"),
-        submission.id,
-        str(digest),
-    )
+    kept, digest = known.data.kept, content_digest(submission)
+    versions = code(), code_version("checks", "numbers"), known.digest
+    made_from = ("checked", *versions, name("samples.csv"), submission.id, str(digest))
     if digest and (text := kept.get(*made_from)):
         return [Problem(*values) for values in json.loads(text)]
-    found = _check_content(submission, name, known, kept, digest)
+    found = _check_content(submission, name, known, digest)
     if digest and not _errors(found):
         kept.put(json.dumps([astuple(problem) for problem in found]).encode(), *made_from)
     return found
 
 
 def _check_content(
-    submission: SubmissionFolder, name: Callable[[str], str], known: DataContext, kept: Kept, digest: str | None
+    submission: SubmissionFolder, name: Callable[[str], str], known: DataContext, digest: str | None
 ) -> list[Problem]:
     """What is wrong in the files of a submission, checked against its suite; its numbers and traces are kept."""
     document, problems = read_machine_file(submission.machine_file, name("machine.json"))
@@ -245,6 +232,7 @@ def _check_content(
     found = broken(SUBMISSION_RULES, checked, name)
     if not any(problem.rule in rows.UNKNOWN_NAME for problem in found):
         found += broken(rows.PLAN_RULES, checked, name)
+    kept = known.data.kept
     if digest and kept.folder:
         read_traces(submission, document, digest, kept, samples)
     if not _errors(found):
