@@ -35,18 +35,18 @@ from probe_effect.store.tables import MAX_FILE_BYTES, printable, regular_size
 
 @dataclass(frozen=True, slots=True)
 class Suspected:
-    """A submission, and what was found of it."""
+    """What a submission has in common with others, as (rule, words), and all signs, those of its own files too.
 
-    found: Sequence[tuple[str, str]]
-    """(rule, what it has in common with another submission)."""
+    `is_accepted`: whether the change log says that it was measured all the same.
+    """
+
+    common: Sequence[tuple[str, str]]
     signs: Sequence[str]
-    """Rules of all signs, its own files' too."""
     is_accepted: bool
-    """Whether the change log says that it was measured all the same."""
 
     def faults(self, name: str) -> Iterator[Fault]:
-        """One fault for each sign that the rule `name` found."""
-        yield from (Fault("samples.csv", None, words) for found, words in self.found if found == name)
+        """A fault for each thing in common that the rule `name` is about."""
+        yield from (Fault("samples.csv", None, words) for rule, words in self.common if rule == name)
 
 
 SIGNS: tuple[Rule[Any], ...] = tuple(

@@ -82,22 +82,25 @@ MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class DataContext:
-    """What the parts of a data folder are checked against."""
+    """What the parts of a data folder are checked against.
+
+    Attributes:
+        folders: suite to where its scripts lie.
+        copies: folder of a submission that is checked, to those that have its rows.
+        machines: folder of a submission to its machine, and to what every submission says of that machine.
+        alike: folder of a submission to what it has in common with others, as (rule, words).
+        accepted: submissions of which the change log says that they were measured, whatever it looks like.
+        digest: of all files of the suites, by which what was checked against them is kept.
+    """
 
     data: DataFolder
     suites: Mapping[str, Suite]
     folders: Mapping[str, Path]
-    """Suite to where its scripts lie."""
     copies: Mapping[Path, copies.CopiedRows]
-    """Folder of a submission that is checked to those that have its rows."""
     machines: Mapping[Path, machine_facts.MachineAmongOthers]
-    """Folder of a submission to its machine, and to the same machine in every submission by that one's id."""
     alike: Mapping[Path, list[tuple[str, str]]]
-    """Folder of a submission to what it has in common with others, by rule."""
     accepted: frozenset[str]
-    """Submissions of which the change log says that they were measured, whatever it looks like."""
     digest: str
-    """Of all files of the suites, by which what was checked against them is kept."""
 
 
 def check(folders: Iterable[Path], data: DataFolder) -> list[Problem]:
