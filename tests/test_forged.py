@@ -15,7 +15,6 @@ from builders import REAL_DATA, write_samples
 from evidence.forged import FORGERIES, other_of_suite
 from evidence.forgery import of_committed, signs_of, traces
 from evidence.honest import committed, honest, order_of_seed
-from probe_effect.checks import copies
 from probe_effect.checks.copies import in_common, known_machines
 from probe_effect.checks.run import check, check_all
 from probe_effect.numbers.trends import noise_table, shared_noise
@@ -24,7 +23,6 @@ from probe_effect.store.documents import write_document
 from probe_effect.store.kept import NOWHERE, Kept
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import known_suites
-from tiers import deep_but
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
     from evidence.honest import Given
     from probe_effect.checks.copies import Traces
     from probe_effect.model import Problem
-    from probe_effect.numbers.trends import NoiseTable, Shared
+    from probe_effect.numbers.trends import NoiseTable
     from probe_effect.store.places import SubmissionFolder
 
 MADE_OF = "amd-epyc-2t-kvm-81fc/2026-11-22-per-event-2"
@@ -203,56 +201,6 @@ def found_in(data: DataFolder, checked: Sequence[SubmissionFolder], kept: Kept) 
     """What `checked` have in common with all, by their ids."""
     common = in_common(known_machines(data.submissions()), checked, known_suites(data), kept)
     return {files.id: common[files.folder] for files in checked if files.folder in common}
-
-
-@pytest.fixture
-def laid(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """With how many others each table of noise has been laid beside since the test began."""
-    numbers: list[int] = []
-
-    def counted(one: NoiseTable, others: Sequence[NoiseTable], width: float) -> list[Shared | None]:
-        numbers.append(len(others))
-        return shared_noise(one, others, width)
-
-    monkeypatch.setattr(copies, "shared_noise", counted)
-    return numbers
-
-
-@pytest.mark.parametrize("place", deep_but([0, 3, 6], [3]))
-def test_one_that_is_added_anywhere_is_all_that_is_laid_beside_the_others(
-    many: DataFolder, laid: list[int], place: int
-) -> None:
-    everything = many.submissions()
-    wanted = found_in(many, everything, NOWHERE)
-    assert len(wanted) == 2
-    added = everything[place]
-    away = many.root / "away"
-    added.folder.rename(away)
-    found_in(many, many.submissions(), many.kept)
-    away.rename(added.folder)
-    laid.clear()
-    alone = found_in(many, [added], many.kept)
-    assert alone == {id_: common for id_, common in wanted.items() if id_ == added.id}
-    assert sum(laid) == 2 * 6  # tables of two kinds, and six others
-    laid.clear()
-    assert found_in(many, everything, many.kept) == wanted
-    assert laid == []
-
-
-@pytest.mark.deep
-def test_what_was_found_stays_true_when_another_is_taken_away_or_changed(many: DataFolder, laid: list[int]) -> None:
-    everything = many.submissions()
-    found_in(many, everything, many.kept)
-    forged_one, original_one = (one for one in everything if one.id in found_in(many, everything, many.kept))
-    gone = next(one for one in everything if one.id not in (forged_one.id, original_one.id))
-    gone.samples.unlink()
-    laid.clear()
-    rest = found_in(many, many.submissions(), many.kept)
-    assert laid == []
-    assert rest == found_in(many, many.submissions(), NOWHERE)
-    assert set(rest) == {forged_one.id, original_one.id}
-    original_one.samples.write_bytes(gone.machine_file.read_bytes())
-    assert found_in(many, many.submissions(), many.kept) == found_in(many, many.submissions(), NOWHERE)
 
 
 @pytest.mark.deep

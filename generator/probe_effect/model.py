@@ -155,7 +155,6 @@ FIRST_RELEASE: dict[Need, tuple[int, int]] = {
     "lsm": (5, 7),
     "uprobe-nop10": NOP10_CALLED_SINCE,
 }
-"""The first Linux that offers it to tracers."""
 
 
 class Estimate(NamedTuple):

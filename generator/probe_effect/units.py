@@ -133,18 +133,16 @@ def in_one_unit(cells: Sequence[object]) -> list[object]:
     for one in cells:
         if isinstance(one, Quantity) and one.writing.scale.is_shared:
             of_scale.setdefault(one.writing.scale, []).append(one.writing)
-    chosen = {scale: _of_median(some) for scale, some in of_scale.items()}
+    chosen: dict[Scale, Unit] = {}
+    for scale, writings in of_scale.items():
+        ordered = sorted(writings, key=lambda one: abs(one.values[0]))
+        place = scale.units.index(ordered[len(ordered) // 2].unit)
+        is_long = abs(ordered[-1].values[0]) >= LONG * scale.units[place].scale
+        chosen[scale] = scale.units[min(place + is_long, len(scale.units) - 1)]
     return [
         one.to(chosen[one.writing.scale]) if isinstance(one, Quantity) and one.writing.scale in chosen else one
         for one in cells
     ]
-
-
-def _of_median(some: Sequence[Writing]) -> Unit:
-    every, ordered = some[0].scale.units, sorted(some, key=lambda one: abs(one.values[0]))
-    place = every.index(ordered[len(ordered) // 2].unit)
-    is_long = abs(ordered[-1].values[0]) >= LONG * every[place].scale
-    return every[min(place + is_long, len(every) - 1)]
 
 
 DURATION = Scale(
@@ -340,7 +338,6 @@ def exponent(value: float) -> int:
 
 
 def _named(text: str, unit: Unit) -> str:
-    """A number with its unit behind it."""
     return f"{text}{GAP}{unit.name}" if unit.name else text
 
 

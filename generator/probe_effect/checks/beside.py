@@ -17,7 +17,6 @@ from probe_effect.store.beside_files import (
     Claim,
     Explanation,
     Figure,
-    Reference,
     SourceFile,
     read_changes,
     read_claims,
@@ -51,8 +50,11 @@ class CheckedTools:
     suites: Mapping[str, Suite]
 
     def fault(self, keys: tuple[str | int, ...], found: str, hint: str | None = None) -> Fault:
-        """What is wrong at `keys`, with its line."""
+        """What is wrong with the value at `keys`, at its line."""
         return Fault(self.path.name, value_line(self.path, keys), found, hint)
+
+
+NAME_TRACER = f"name one of {', '.join(sorted(TOOLS))}"
 
 
 @rule("known-tools")
@@ -60,14 +62,14 @@ def _known_tools(checked: CheckedTools) -> Iterator[Fault]:
     times = Counter(tool.name for tool in checked.package.tools)
     cases = {case.id for suite in checked.suites.values() for case in suite.cases}
     if checked.package.tracer not in TOOLS:
-        yield checked.fault(("tracer",), "no suite has scripts for this tracer", _tracers())
+        yield checked.fault(("tracer",), "no suite has scripts for this tracer", NAME_TRACER)
     for place, tool in enumerate(checked.package.tools):
         at = ("tools", place)
         if times[tool.name] > 1:
             found = f"there are two tools `{printable(tool.name)}`"
             yield checked.fault((*at, "name"), found, "describe each tool once")
         if tool.tracer is not None and tool.tracer not in TOOLS:
-            yield checked.fault((*at, "tracer"), "no suite has scripts for this tracer", _tracers())
+            yield checked.fault((*at, "tracer"), "no suite has scripts for this tracer", NAME_TRACER)
         if tool.case is not None and tool.case not in cases:
             yield checked.fault((*at, "case"), "no suite has this case", "name one of `probe-effect suites`")
 
@@ -83,10 +85,6 @@ def _explained_tools(checked: CheckedTools) -> Iterator[Fault]:
     for place, tool in enumerate(checked.package.tools):
         if not tool.probes and tool.remark is None:
             yield checked.fault(("tools", place), f"`{printable(tool.name)}` has no probes, and no remark says why")
-
-
-def _tracers() -> str:
-    return f"name one of {', '.join(sorted(TOOLS))}"
 
 
 TOOL_RULES = (_known_tools, _tools_form, _explained_tools)
@@ -137,50 +135,36 @@ def _shows(checked: CheckedTranscripts) -> Iterator[Fault]:
 TRANSCRIPT_RULES = (_ids, _recorded, _shows)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedExplanations:
-    """All explanations, or all claims, with their file; the suites, and all references."""
-
-    file: Path
-    known: Sequence[Explanation | Claim]
-    suites: Mapping[str, Suite]
-    references: Sequence[Reference]
-
-
 @rule("explanation-names")
-def _names(checked: CheckedExplanations) -> Iterator[Fault]:
-    known = {case.id for suite in checked.suites.values() for case in suite.cases}
-    known |= {*TOOLS, *(one.id for one in checked.references)}
-    for place, one in enumerate(checked.known):
-        named = one.names if isinstance(one, Claim) else {*one.cases, *one.tools, *one.references}
+def _names(checked: tuple[Path, Sequence[Explanation | Claim], frozenset[str]]) -> Iterator[Fault]:
+    """Of the entries of a file, which may name cases, tools and references that are known."""
+    file, entries, known = checked
+    for place, entry in enumerate(entries):
+        named = entry.names if isinstance(entry, Claim) else {*entry.cases, *entry.tools, *entry.references}
         if unknown := named - known:
-            found = f"`{one.id}` names what is not there: {', '.join(sorted(unknown))}"
-            line = value_line(checked.file, (type(one).__name__.lower(), place))
-            yield Fault(checked.file.name, line, found)
+            found = f"`{entry.id}` names what is not there: {', '.join(sorted(unknown))}"
+            line = value_line(file, (type(entry).__name__.lower(), place))
+            yield Fault(file.name, line, found)
 
 
 EXPLANATION_RULES = (_names,)
 
 
-def check_changes(data: DataFolder) -> list[Problem]:
-    """Every problem of the change log."""
+def _check_changes(data: DataFolder) -> list[Problem]:
     document, problems = read_changes(data)
     if document is None:
         return problems
-    return broken(changes.RULES, changes.CheckedChanges(document, data), names_in(data.root, data))
+    return broken(changes.RULES, (document, data), names_in(data.root, data))
 
 
-def check_releases(data: DataFolder) -> list[Problem]:
-    """Every problem of the releases."""
+def _check_releases(data: DataFolder) -> list[Problem]:
     found, problems = read_releases(data)
     for release in found:
-        checked = changes.CheckedRelease(release, data)
-        problems += broken(changes.RELEASE_RULES, checked, names_in(release.folder, data))
+        problems += broken(changes.RELEASE_RULES, (release, data), names_in(release.folder, data))
     return problems
 
 
-def check_tools(data: DataFolder) -> list[Problem]:
-    """Every problem of the packages of standard tools."""
+def _check_tools(data: DataFolder) -> list[Problem]:
     suites_here = known_suites(data)
     packages, problems = read_documents(tool_files(data), data, "tools", ToolPackage)
     for path, package in packages.items():
@@ -188,30 +172,27 @@ def check_tools(data: DataFolder) -> list[Problem]:
     return problems
 
 
-def check_transcripts(data: DataFolder) -> list[Problem]:
-    """Every problem of the transcripts of the guide."""
+def _check_transcripts(data: DataFolder) -> list[Problem]:
     shown, problems = read_transcripts(data)
     checked = CheckedTranscripts(data, shown)
     return [*problems, *broken(TRANSCRIPT_RULES, checked, names_in(data.root / "transcripts", data))]
 
 
-def check_references(data: DataFolder) -> list[Problem]:
-    """Every problem of the references, of the explanations that rest on them, and of the claims."""
+def _check_references(data: DataFolder) -> list[Problem]:
     references, problems = read_references(data)
+    cases = {case.id for suite in known_suites(data).values() for case in suite.cases}
+    known = frozenset({*cases, *TOOLS, *(reference.id for reference in references)})
     for file, read in (("explanations.toml", read_explanations), ("claims.toml", read_claims)):
-        known, faults = read(data)
-        checked = CheckedExplanations(data.root / file, known, known_suites(data), references)
+        entries, faults = read(data)
+        checked = data.root / file, entries, known
         problems += [*faults, *broken(EXPLANATION_RULES, checked, names_in(data.root, data))]
     return problems
 
 
-def check_mechanisms(data: DataFolder) -> list[Problem]:
-    """Every problem of the mechanisms that were tried on kernels."""
-    return read_mechanisms(data)[1]
-
-
-CHECKS = (check_changes, check_releases, check_tools, check_transcripts, check_references, check_mechanisms)
-"""All of these, in their order."""
+def check_beside(data: DataFolder) -> list[Problem]:
+    """Every problem of what is beside submissions, sources and suites in a data folder."""
+    parts = (_check_changes, _check_releases, _check_tools, _check_transcripts, _check_references)
+    return [*(problem for check in parts for problem in check(data)), *read_mechanisms(data)[1]]
 
 
 MAX_FIGURES = 1000
@@ -271,7 +252,6 @@ def _derived_figures(checked: CheckedSource) -> Iterator[Fault]:
 
 
 def _missing(figure: Figure) -> Iterator[tuple[str, str]]:
-    """Cells that must come together; and what to do."""
     if figure.printed is None and figure.formula is None:
         yield "neither printed nor derived", "fill `printed` or `formula`"
     if (figure.cost_ns is None) != (figure.cost_from is None):

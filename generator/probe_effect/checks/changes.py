@@ -7,12 +7,11 @@ import hashlib
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from probe_effect.checks.rule import Fault, rule
 from probe_effect.store.beside_files import CHANGES_FILE, Change, ChangesFile, Figure, read_changes, read_figures
 from probe_effect.store.places import DataFolder, SubmissionFolder, sha256
-from probe_effect.store.release_file import MANIFEST, SUMS, Release, ReleasedFile, TreeDifference
+from probe_effect.store.release_file import MANIFEST, SUMS, Release, TreeDifference
 from probe_effect.store.samples import read_samples
 from probe_effect.store.tables import MAX_FILE_BYTES, printable
 
@@ -28,42 +27,26 @@ FIXED = {"results": 2, "releases": 1}
 """Folders whose things never change once they are there, and how deep a thing lies."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedChanges:
-    """A change log that could be read, and the data that it is of."""
-
-    document: ChangesFile
-    data: DataFolder
-
-
 @rule("known-changes")
-def _known_changes(checked: CheckedChanges) -> Iterator[Fault]:
+def _known_changes(log: tuple[ChangesFile, DataFolder]) -> Iterator[Fault]:
+    document, data = log
     last = ""
-    for change in checked.document.changes:
+    for change in document.changes:
         if change.date < last:
             yield Fault(CHANGES_FILE, None, f"{change.date} comes after {last}", "append an entry at the end")
         last = max(last, change.date)
-        yield from _of_change(change, checked.data)
-    yield from _unlisted(checked)
-
-
-def _of_change(change: Change, data: DataFolder) -> Iterator[Fault]:
-    kinds, hint = OF_KIND[change.kind]
-    for what in change.what:
-        place = f"{change.date}, {change.kind}: `{printable(what)}`"
-        if (kind := _thing(what)) not in kinds:
-            yield Fault(CHANGES_FILE, None, f"{place} is a {kind}", hint)
-        elif not _exists(what, data):
-            found = f"{place} is not in the data"
-            yield Fault(CHANGES_FILE, None, found, "write an id as the site's addresses have it")
-
-
-def _unlisted(checked: CheckedChanges) -> Iterator[Fault]:
-    """Sources that nobody would learn of; a data folder without a log has none to learn from."""
-    if not (checked.data.root / CHANGES_FILE).exists():
-        return
-    listed = {what for change in checked.document.changes if change.kind == "added" for what in change.what}
-    for folder in checked.data.sources():
+        kinds, hint = OF_KIND[change.kind]
+        for what in change.what:
+            entry = f"{change.date}, {change.kind}: `{printable(what)}`"
+            if (kind := _thing(what)) not in kinds:
+                yield Fault(CHANGES_FILE, None, f"{entry} is a {kind}", hint)
+            elif not _exists(what, data):
+                found = f"{entry} is not in the data"
+                yield Fault(CHANGES_FILE, None, found, "write an id as the site's addresses have it")
+    if not (data.root / CHANGES_FILE).exists():
+        return  # nobody looks there for new sources
+    listed = {what for change in document.changes if change.kind == "added" for what in change.what}
+    for folder in data.sources():
         if folder.name not in listed:
             found = f"source `{printable(folder.name)}` was never added"
             yield Fault(CHANGES_FILE, None, found, 'append an entry of kind "added" with its day')
@@ -98,7 +81,7 @@ MOST_FILES = 1000
 
 @rule("change-size")
 def change_size(files: TreeDifference) -> Iterator[Fault]:
-    """Asked first: what a change of any size would cost to look at has no end."""
+    """Asked first, because the time of all other rules grows with the size of the change."""
     if (number := len(files.added) + len(files.changed)) > MOST_FILES:
         yield Fault("", None, f"{number} files are added or changed")
 
@@ -148,7 +131,6 @@ def _log(data: DataFolder) -> tuple[Change, ...] | None:
 
 
 def _figures(data: DataFolder, source: str) -> dict[str, Figure]:
-    """The sound figures of a source by id."""
     figures, _ = read_figures(data.root / "published" / source / "figures.csv", source)
     return {figure.figure: figure for figure in figures}
 
@@ -168,24 +150,17 @@ APPEND_ONLY = "results/"
 """What nobody changes. Suites get new versions and figures get corrections: the archive holds them as they were."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedRelease:
-    """A release whose manifest could be read, and the data as they are now."""
-
-    release: Release
-    data: DataFolder
-
-
 @rule("release-files")
-def _release_files(checked: CheckedRelease) -> Iterator[Fault]:
-    faults = list(_files(checked.release))
+def _release_files(checked: tuple[Release, DataFolder]) -> Iterator[Fault]:
+    release, data = checked
+    faults = list(_files(release))
     yield from faults
     if any(fault.message == NOT_REGULAR for fault in faults):
         return  # a pipe has no end
-    yield from _sums(checked.release)
-    yield from _archive(checked.release)
-    for one in checked.release.document.files:
-        path = checked.data.root / one.path
+    yield from _sums(release)
+    yield from _archive(release)
+    for one in release.document.files:
+        path = data.root / one.path
         if one.path.startswith(APPEND_ONLY) and not (path.is_file() and sha256(path) == one.sha256):
             found = f"{one.path} is no longer as it was released"
             yield Fault(MANIFEST, None, found, "rows are only added, never changed")
@@ -201,7 +176,6 @@ def _files(release: Release) -> Iterator[Fault]:
 
 
 def _sums(release: Release) -> Iterator[Fault]:
-    """Each file beside the sums has a line there, with its own hash."""
     try:
         lines = (release.folder / SUMS).read_text(encoding="utf-8").splitlines()
         wanted = {name: sha256(release.folder / name) for name in release.names if name != SUMS}
@@ -220,18 +194,16 @@ def _archive(release: Release) -> Iterator[Fault]:
                 member = f"{release.archive.stem}/data/{one.path}"
                 if member not in archive.NameToInfo:
                     yield Fault(name, None, f"does not hold {one.path}")
-                elif not _same(archive, member, one):
+                # The length is looked at first: an archive may be made to unpack to more than a machine has.
+                elif (
+                    archive.getinfo(member).file_size != one.bytes
+                    or one.bytes > MAX_FILE_BYTES
+                    or hashlib.sha256(archive.read(member)).hexdigest() != one.sha256
+                ):
                     yield Fault(name, None, f"{one.path} is not as the manifest says")
     except UNREADABLE:
         if release.archive.exists():
             yield Fault(name, None, "is not a sound zip archive")
-
-
-def _same(archive: zipfile.ZipFile, member: str, one: ReleasedFile) -> bool:
-    """The length is looked at first: an archive may be made to unpack to more than a machine has."""
-    if archive.getinfo(member).file_size != one.bytes or one.bytes > MAX_FILE_BYTES:
-        return False
-    return hashlib.sha256(archive.read(member)).hexdigest() == one.sha256
 
 
 RELEASE_RULES = (_release_files,)

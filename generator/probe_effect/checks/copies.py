@@ -2,8 +2,8 @@
 
 A copy that was changed keeps something of what it was made from: the seed and the order of runs, when it began, how
 many operations the trials found, single times, or the noise. Noise says nothing of a machine's speed and never comes
-twice. What a copy would keep of a submission is an entry of its own, so that laying one beside a thousand others opens
-these, and no rows.
+twice. These traces of a submission are kept, so that comparing one with a thousand others reads no rows. How often
+each sign finds a forgery, and suspects an honest submission, is in `/method/checks/`.
 """
 
 import hashlib
@@ -35,18 +35,18 @@ from probe_effect.store.tables import MAX_FILE_BYTES, printable, regular_size
 
 @dataclass(frozen=True, slots=True)
 class Suspected:
-    """A submission, and what was found of it."""
+    """What a submission has in common with others, as (rule, words), and all signs, those of its own files too.
 
-    found: Sequence[tuple[str, str]]
-    """(rule, what it has in common with another submission)."""
+    `is_accepted`: whether the change log says that it was measured all the same.
+    """
+
+    common: Sequence[tuple[str, str]]
     signs: Sequence[str]
-    """Rules of all signs, its own files' too."""
     is_accepted: bool
-    """Whether the change log says that it was measured all the same."""
 
     def faults(self, name: str) -> Iterator[Fault]:
-        """One fault for each sign that the rule `name` found."""
-        yield from (Fault("samples.csv", None, words) for found, words in self.found if found == name)
+        """A fault for each thing in common that the rule `name` is about."""
+        yield from (Fault("samples.csv", None, words) for rule, words in self.common if rule == name)
 
 
 SIGNS: tuple[Rule[Any], ...] = tuple(
@@ -66,16 +66,11 @@ def _two_signs(suspected: Suspected) -> Iterator[Fault]:
 COPIED_RULES = (*SIGNS, _two_signs)
 
 
-RowIndex = Mapping[int, tuple[Path, ...]]
-"""Hash of a row to the folders of the submissions that have it."""
-
-FEWEST_ROWS = 3
+FEWEST_ROWS, MOST_SHARED_RATIO = 3, 0.5
 """Fewer rows may agree by chance."""
 
 MOST_ROWS = 2000
-"""So many of each are looked at."""
-
-MOST_SHARED_RATIO = 0.5
+"""Of each submission that are looked at."""
 
 MOST_COPIES = 20
 """So many submissions are named of those that have a row: each of a thousand copies would else name all others."""
@@ -83,16 +78,14 @@ MOST_COPIES = 20
 
 @dataclass(frozen=True, slots=True)
 class CopiedRows:
-    """The submissions that have many rows of another, by folder."""
+    """How many rows of a submission were looked at; folder of another to how many of these it has, where many."""
 
     rows: int
-    """The number of rows that were looked at."""
     shared: Mapping[Path, int]
-    """Folder to how many of these are there too."""
 
 
-def row_index(submissions: Iterable[SubmissionFolder]) -> RowIndex:
-    """Every row of a run that ended well, by its hash, to the folders of the submissions that have it."""
+def row_index(submissions: Iterable[SubmissionFolder]) -> Mapping[int, tuple[Path, ...]]:
+    """Hash of each row of a run that ended well, to the folders of the submissions that have it."""
     index: dict[int, tuple[Path, ...]] = {}
     for folder, samples in {one.folder.resolve(): one.samples for one in submissions}.items():
         alone = (folder,)  # one for all its rows: nearly every row is in one submission only
@@ -103,7 +96,7 @@ def row_index(submissions: Iterable[SubmissionFolder]) -> RowIndex:
     return index
 
 
-def copied_rows(submission: SubmissionFolder, index: RowIndex) -> CopiedRows:
+def copied_rows(submission: SubmissionFolder, index: Mapping[int, tuple[Path, ...]]) -> CopiedRows:
     """The submissions that share more rows with this one than two measurements do."""
     own, here = set(_rows(submission.samples)), submission.folder.resolve()
     shared = Counter(folder for row in own for folder in index.get(row, ()) if folder != here)
@@ -137,20 +130,20 @@ SINGLE = ("wall_ns", "attach_ns", "detach_ns")
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """What a copy would keep; of a submission that counts instructions, only its order."""
+    """What a copy would keep; of a submission that counts instructions, only its order.
+
+    `order` is a digest of what ran, and `operations` has how many a run of each case has. `times` has each time of a
+    clock once: its ns, times the number of columns, plus its column. `of_runs` is the noise of the workload's times,
+    `of_tools` that of what the tracers took.
+    """
 
     document: MachineFile
     runs: int
     order: str
-    """A digest of what ran, in order."""
     operations: Mapping[str, int]
-    """How many a run of each case has."""
     times: NDArray[np.int64]
-    """Each time of a clock once: its ns, times the number of columns, plus its column."""
     of_runs: NoiseTable
-    """The noise of the workload's times."""
     of_tools: NoiseTable
-    """The noise of what the tracers took."""
 
 
 def read_traces(
@@ -162,7 +155,12 @@ def read_traces(
     """
     made_from = ("traces", code(), code_version("checks"), digest)
     if text := kept.get(*made_from):
-        return _unpacked(document, text)
+        runs, order, operations, times, tables = json.loads(text)
+        noise = (
+            NoiseTable(tuple(rows), np.array(values, dtype=float).reshape(len(rows), -1) if rows else np.zeros((0, 0)))
+            for rows, values in tables
+        )
+        return Traces(document, runs, order, operations, np.array(times, dtype=np.int64), *noise)
     made = traces_of(document, read_samples(files.samples, files.id)[0] if rows is None else rows)
     if content_digest(files) == digest:
         tables = [[table.rows, table.values.tolist()] for table in (made.of_runs, made.of_tools)]
@@ -206,15 +204,6 @@ def _noise(rows: Sequence[Sample], columns: Sequence[str], blocks: int) -> Noise
     return noise_table(values, blocks)
 
 
-def _unpacked(document: MachineFile, text: bytes) -> Traces:
-    runs, order, operations, times, tables = json.loads(text)
-    of_runs, of_tools = (
-        NoiseTable(tuple(rows), np.array(values, dtype=float).reshape(len(rows), -1) if rows else np.zeros((0, 0)))
-        for rows, values in tables
-    )
-    return Traces(document, runs, order, operations, np.array(times, dtype=np.int64), of_runs, of_tools)
-
-
 LEAST_CHANCE = 1e-3
 """Of noise that has so much in common by chance, over all submissions of the suite."""
 
@@ -237,16 +226,17 @@ MOST_PARTNERS = 20
 
 
 class Sign(NamedTuple):
-    """What two submissions of one suite have in common that two measurements have not."""
+    """What two submissions of one suite have in common that two measurements have not.
+
+    `later` and `earlier` are their places in time among all that are compared. In `words`, `{other}` and `{chance}`
+    are in place of both; `chance` is that of so much in common between two unrelated submissions.
+    """
 
     later: int
-    """The place of the one that began later, and that of the other, among all that were laid beside each other."""
     earlier: int
     rule: str
     words: str
-    """With `{other}` and `{chance}` in place of both."""
     chance: float = 0.0
-    """Of so much in common between two unrelated ones."""
 
     @property
     def overall(self) -> float:
@@ -259,18 +249,12 @@ class Sign(NamedTuple):
         return self.words.replace("{chance}", shown).replace("{other}", printable(other))
 
 
-@dataclass(frozen=True, slots=True)
-class KnownMachine:
-    """A submission whose facts could be read."""
+class KnownMachine(NamedTuple):
+    """A submission whose facts could be read, with the digest of its content."""
 
     files: SubmissionFolder
     document: MachineFile
     digest: str
-
-    @property
-    def name(self) -> str:
-        """What makes it the same submission in another check."""
-        return f"{self.files.id} {self.digest}"
 
 
 def known_machines(submissions: Iterable[SubmissionFolder]) -> list[KnownMachine]:
@@ -289,55 +273,26 @@ def in_common(
 ) -> Mapping[Path, list[tuple[str, str]]]:
     """Folder to (rule, what it has in common with another) for each sign that the two are not two measurements.
 
-    Two are laid beside each other once, as what was found is kept. Two of which neither is `checked` are not where
-    that is not known already: so the check of one grows with the others' number alone.
+    Two of which neither is `checked` are not compared: so the check of one grows with the others' number alone.
     """
     asked = {one.folder.resolve() for one in checked}
     by_suite: dict[str, list[KnownMachine]] = defaultdict(list)
     for one in known:
         if one.document.run.blocks <= MAX_BLOCKS:  # more are refused
             by_suite[one.document.run.suite].append(one)
-    found: dict[Path, list[tuple[str, str]]] = defaultdict(list)
-    for name, some in by_suite.items():
-        in_time = sorted(some, key=lambda one: (one.document.run.started, one.files.id))
-        for sign in _of_suite(in_time, asked, suites.get(name), kept):
+    common: dict[Path, list[tuple[str, str]]] = defaultdict(list)
+    for name, submissions in by_suite.items():
+        in_time = sorted(submissions, key=lambda one: (one.document.run.started, one.files.id))
+        wanted = {place for place, one in enumerate(in_time) if one.files.folder in asked}
+        if not wanted:
+            continue
+        traces = [read_traces(one.files, one.document, one.digest, kept) for one in in_time]
+        signs = sure(possible(traces, wanted, suites.get(name)))
+        for sign in sorted(signs, key=lambda sign: (sign.later, sign.earlier)):
             both = in_time[sign.later].files, in_time[sign.earlier].files
             for own, beside in (both, both[::-1]):
-                found[own.folder].append((sign.rule, sign.beside(beside.id)))
-    return found
-
-
-def _of_suite(
-    in_time: Sequence[KnownMachine], asked: Collection[Path], suite: Suite | None, kept: Kept
-) -> Iterator[Sign]:
-    """What those of one suite have in common.
-
-    One entry names all that were laid beside each other, by what is in them, and all signs that any two of these have:
-    that stays true whatever is added or taken away, so one that is new is all that has to be laid beside the others.
-    """
-    places = {one.name: place for place, one in enumerate(in_time)}
-    suite_id, is_fixed = in_time[0].document.run.suite, has_fixed_operations(suite)
-    made_from = ("alike", code(), code_version("checks"), suite_id, str(is_fixed))
-    laid, signs = json.loads(kept.get(*made_from) or "[[], []]")
-    if _is_cut(signs) and not set(laid) <= places.keys():
-        laid, signs = [], []  # those that are gone may have kept others from being named
-    new = {places[name] for name in places.keys() - set(laid)}
-    found = [Sign(places[one], places[other], *sign) for one, other, *sign in signs if {one, other} <= places.keys()]
-    wanted = {place for place, one in enumerate(in_time) if one.files.folder in asked}
-    is_whole = new <= wanted
-    if new and wanted:
-        traces = [read_traces(one.files, one.document, one.digest, kept) for one in in_time]
-        found = [*(found if is_whole else ()), *possible(traces, new if is_whole else wanted, suite)]
-    if new and is_whole:
-        named = [(in_time[later].name, in_time[earlier].name, *sign) for later, earlier, *sign in found]
-        kept.put(json.dumps([list(places), named]).encode(), *made_from)
-    return sure(sorted(found, key=lambda sign: sign[:2]))
-
-
-def _is_cut(signs: Sequence[Sequence[object]]) -> bool:
-    """Whether any of some named signs may be there only because others were not told."""
-    partners = Counter(later for later, _ in {(later, earlier) for later, earlier, *_ in signs})
-    return any(number >= MOST_PARTNERS for number in partners.values())
+                common[own.folder].append((sign.rule, sign.beside(beside.id)))
+    return common
 
 
 def sure(found: Iterable[Sign]) -> Iterator[Sign]:
@@ -350,7 +305,7 @@ def possible(in_time: Sequence[Traces], new: Collection[int], suite: Suite | Non
 
     The submissions are in the order in which they began; `new` are places of some of them.
     """
-    times = _common_times(in_time)
+    times, is_fixed = _common_times(in_time), has_fixed_operations(suite)
     for later, one in enumerate(in_time):
         places = range(later) if later in new else [place for place in sorted(new) if place < later]
         others = [in_time[place] for place in places]
@@ -359,16 +314,14 @@ def possible(in_time: Sequence[Traces], new: Collection[int], suite: Suite | Non
         for earlier, other, (of_runs, of_tools) in zip(places, others, noise, strict=True):
             if partners == MOST_PARTNERS:
                 break
-            found = [
-                *_same_order(one, other),
-                *_same_start(one, other),
-                *(() if has_fixed_operations(suite) else _same_operations(one, other)),
-                *_same_times(one, other, times[later, earlier]),
+            same = _same_values(one, other, times[later, earlier], is_fixed=is_fixed)
+            noise_of = (
                 *_same_noise("same-noise", "times", of_runs),
                 *_same_noise("same-tool-noise", "the tracers' times and memory", of_tools),
-            ]
+            )
+            found = [Sign(later, earlier, *sign) for sign in same] + [Sign(later, earlier, *sign) for sign in noise_of]
             partners += bool(found)
-            yield from (Sign(later, earlier, *sign) for sign in found)
+            yield from found
 
 
 def shared_noises(one: Traces, others: Sequence[Traces]) -> tuple[list[Shared | None], list[Shared | None]]:
@@ -393,32 +346,25 @@ def _common_times(in_time: Sequence[Traces]) -> Counter[tuple[int, int]]:
     return found
 
 
-def _same_order(one: Traces, other: Traces) -> Iterator[tuple[str, str]]:
-    if one.document.run.seed == other.document.run.seed:
-        yield "same-order", f"seed {one.document.run.seed} is that of {{other}} too"
+def _same_values(one: Traces, other: Traces, same_times: int, *, is_fixed: bool) -> Iterator[tuple[str, str]]:
+    """(rule, words) of all but the noise; `is_fixed`: no trial found the number of operations."""
+    mine, theirs = one.document.run, other.document.run
+    if mine.seed == theirs.seed:
+        yield "same-order", f"seed {mine.seed} is that of {{other}} too"
     elif one.runs >= LEAST_RUNS and one.order == other.order:
         yield "same-order", f"all {one.runs} runs are in the order of {{other}}, which has another seed"
-
-
-def _same_start(one: Traces, other: Traces) -> Iterator[tuple[str, str]]:
-    mine, theirs = one.document.run, other.document.run
     if mine.started == theirs.started:
         yield "same-start", f"it began at {mine.started}, the same second as {{other}}"
-
-
-def _same_operations(one: Traces, other: Traces) -> Iterator[tuple[str, str]]:
-    if one.document.machine.cpu_model == other.document.machine.cpu_model:
-        return  # trials on like machines may well come to the same
-    both = one.operations.keys() & other.operations.keys()
-    same = sum(one.operations[key] == other.operations[key] for key in both)
-    if len(both) >= LEAST_SUBJECTS and same >= MOST_SAME_RATIO * len(both):
-        yield "same-operations", f"runs of {same} of {len(both)} cases have as many operations as those of {{other}}"
-
-
-def _same_times(one: Traces, other: Traces, same: int) -> Iterator[tuple[str, str]]:
+    # Trials on machines with the same CPU may well find the same numbers of operations.
+    if not is_fixed and one.document.machine.cpu_model != other.document.machine.cpu_model:
+        both = one.operations.keys() & other.operations.keys()
+        same = sum(one.operations[key] == other.operations[key] for key in both)
+        if len(both) >= LEAST_SUBJECTS and same >= MOST_SAME_RATIO * len(both):
+            words = f"runs of {same} of {len(both)} cases have as many operations as those of {{other}}"
+            yield "same-operations", words
     least = min(len(one.times), len(other.times))
-    if same >= max(LEAST_TIMES, LEAST_TIMES_RATIO * least):
-        yield "same-times", f"{same} of {least} times are in {{other}} too, to the nanosecond"
+    if same_times >= max(LEAST_TIMES, LEAST_TIMES_RATIO * least):
+        yield "same-times", f"{same_times} of {least} times are in {{other}} too, to the nanosecond"
 
 
 def _same_noise(rule: str, what: str, shared: Shared | None) -> Iterator[tuple[str, str, float]]:

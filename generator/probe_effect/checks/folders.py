@@ -87,23 +87,18 @@ OF_SOURCE: tuple[Rule[Path], ...] = (
 """What can be said of a folder before its files are read."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedPaths:
-    """What is at some places of a data folder."""
-
-    root: Path
-    paths: Sequence[Path]
-    parts: Collection[Path]
-    """Folders of submissions and sources: what is beside their files is told by their own rules."""
-
-
 @rule("data/known-files")
-def _strangers(checked: CheckedPaths) -> Iterator[Fault]:
+def _strangers(checked: tuple[Path, Sequence[Path], Collection[Path]]) -> Iterator[Fault]:
+    """Of the data folder, what is in it, and the folders of submissions and sources, whose files have their own rules.
+
+    The paths are sorted, so that a folder comes before what is in it.
+    """
+    root, paths, parts = checked
     told: set[Path] = set()
-    for path in checked.paths:  # sorted, so that a folder comes before what is in it
+    for path in paths:
         if path.parent in told:
             told.add(path)
-        elif path.parent not in checked.parts and (fault := _stranger(path, path.relative_to(checked.root).parts)):
+        elif path.parent not in parts and (fault := _stranger(path, path.relative_to(root).parts)):
             told.add(path)
             yield fault
 
@@ -117,7 +112,10 @@ def _stranger(path: Path, names: tuple[str, ...]) -> Fault | None:
     elif any(name.startswith(GIT) for name in names):
         found = STEERS
     elif stat.S_ISDIR(mode):
-        found = _of_folder(path, names)
+        is_closed = not os.access(path, os.R_OK | os.X_OK)
+        found = ("cannot be opened", "chmod +rx") if is_closed else None
+        if not is_known_folder(names):
+            found = "is not a folder of the data", BELONGS
     elif not is_known_file(names):
         # An editor's own is in nobody's way here, and `review` tells of each that is added.
         severity: Severity = "warning" if names[-1].startswith(".") else "error"
@@ -129,28 +127,20 @@ def _stranger(path: Path, names: tuple[str, ...]) -> Fault | None:
     return Fault(printable("/".join(names), MAX_PATH_LENGTH), None, *found) if found else None
 
 
-def _of_folder(path: Path, names: tuple[str, ...]) -> tuple[str, str] | None:
-    if not is_known_folder(names):
-        return "is not a folder of the data", BELONGS
-    return None if os.access(path, os.R_OK | os.X_OK) else ("cannot be opened", "chmod +rx")
-
-
 @rule("run-size")
 def run_size(checked: CheckedSubmission) -> Iterator[Fault]:
-    """Asked first: what a run of any size would cost to check has no end."""
+    """Asked first, because the time of all other rules grows with the size of the run."""
     blocks = {sample.block for sample in checked.samples}
     if max(len(blocks), checked.document.run.blocks) > MAX_BLOCKS:
-        yield _too_many(f"more than {MAX_BLOCKS} blocks", "split the run into submissions")
+        yield Fault("samples.csv", None, f"holds more than {MAX_BLOCKS} blocks", "split the run into submissions")
     subjects = {(sample.case, sample.tracer, sample.level) for sample in checked.samples}
     if len(subjects) > MAX_SUBJECTS:
-        yield _too_many(f"more than {MAX_SUBJECTS} cases, tracers and levels", "split the run by tracer")
+        found = f"holds more than {MAX_SUBJECTS} cases, tracers and levels"
+        yield Fault("samples.csv", None, found, "split the run by tracer")
     baselines = Counter((sample.block, sample.level) for sample in checked.samples if sample.arm == "baseline")
     if baselines and max(baselines.values()) > MAX_BASELINES:
-        yield _too_many(f"more than {MAX_BASELINES} baselines in a block", "make two in each block")
-
-
-def _too_many(found: str, hint: str) -> Fault:
-    return Fault("samples.csv", None, f"holds {found}", hint)
+        found = f"holds more than {MAX_BASELINES} baselines in a block"
+        yield Fault("samples.csv", None, found, "make two in each block")
 
 
 @rule("submission/folder-name")
@@ -173,7 +163,6 @@ class CheckedSuite:
     folder: Path
     suite: Suite
     known: Mapping[str, Suite]
-    """Every sound suite by id."""
 
 
 @rule("suite-scripts")
@@ -193,23 +182,13 @@ def _suite_scripts(checked: CheckedSuite) -> Iterator[Fault]:
         if is_twin and _lacks_linux_twin(folder, case.id):
             found = f"case `{case.id}` is counted by a twin that is missing on Linux"
             yield _fault(found, f"add {case.id}.check.d and {case.id}.check.linux.d")
-    yield from _form_faults(folder)
-    yield from _reference_faults(checked)
-
-
-def _lacks_linux_twin(folder: Path, case_id: str) -> bool:
-    """A script with a form for Linux needs a twin with one, or on Linux the twin names a function that is not there."""
-    script, twin = (script_path(folder, case_id, "dtrace", check=check) for check in (False, True))
-    return bool(script and linux_form(script) and not (twin and linux_form(twin)))
-
-
-def _form_faults(folder: Path) -> Iterator[Fault]:
-    """Only a script that is there can have a form for Linux, because nobody asks for that by its own name."""
     for path in sorted(folder.iterdir()):
         plain = plain_form(path)
+        # Nobody asks for a form for Linux by its own name.
         if plain and not plain.is_file():
             found = f"script `{path.name}` is the form for Linux of a script that is missing"
             yield _fault(found, f"add {plain.name}, or give it that name")
+    yield from _reference_faults(checked)
 
 
 def _reference_faults(checked: CheckedSuite) -> Iterator[Fault]:
@@ -219,6 +198,12 @@ def _reference_faults(checked: CheckedSuite) -> Iterator[Fault]:
             if name not in known or name == case.id:
                 hint = "name another case of a known suite in `like`, `parts` and `composed`"
                 yield _fault(f"case `{case.id}` refers to `{name}`, which is no other case", hint)
+
+
+def _lacks_linux_twin(folder: Path, case_id: str) -> bool:
+    """A script with a form for Linux needs a twin with one, or on Linux the twin names a function that is not there."""
+    script, twin = (script_path(folder, case_id, "dtrace", check=check) for check in (False, True))
+    return bool(script and linux_form(script) and not (twin and linux_form(twin)))
 
 
 @rule("unique-cases")
@@ -241,6 +226,5 @@ def _fault(found: str, hint: str | None = None) -> Fault:
 
 
 DATA_RULES = (_strangers,)
-"""Of the files of a whole data folder."""
 
 RULES = (_suite_scripts, _unique_cases)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -104,7 +103,7 @@ def _kernel_facts(checked: CheckedSubmission) -> Iterator[Fault]:
 
 
 def _used(checked: CheckedSubmission) -> dict[Need, tuple[int, str]]:
-    """What the measured cases needed, each with the first row that used it."""
+    """Each need of a measured case, to the line and the case of the first row that used it."""
     cases = {case.id: case for case in checked.suite.cases} if checked.suite else {}
     used: dict[Need, tuple[int, str]] = {}
     for line, sample in checked.lines():
@@ -176,7 +175,6 @@ def _plain_names(checked: CheckedSubmission) -> Iterator[Fault]:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Every text in a value of the document."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -196,30 +194,24 @@ def _program_runs(checked: CheckedSubmission) -> Iterator[Fault]:
             yield checked.fault("run.program_runs", f"{printable(place)}: {runs} runs of its programs for each event")
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedMachine:
-    """The machine of a submission, and those that others say it is, by the others' ids."""
-
-    file: Path
-    machine: Machine
-    others: Mapping[str, Machine]
-
+MachineAmongOthers = tuple[Machine, Mapping[str, Machine]]
+"""A machine, and what each submission says of it, by the submission's id."""
 
 SAME = ("cpu_model", "architecture", "threads", "virtualization")
 
 
 @rule("one-machine")
-def _one_machine(checked: CheckedMachine) -> Iterator[Fault]:
+def _one_machine(checked: tuple[Path, Machine, Mapping[str, Machine]]) -> Iterator[Fault]:
     """The id of a machine is made of these facts, so one with others has another id."""
+    file, machine, others = checked
     for key in SAME:
-        own = getattr(checked.machine, key)
-        other = next((name for name, one in checked.others.items() if getattr(one, key) != own), None)
+        own = getattr(machine, key)
+        other = next((name for name, one in others.items() if getattr(one, key) != own), None)
         if other is not None:
-            found = f"{key} `{own}`, but `{getattr(checked.others[other], key)}` in {printable(other, MAX_PATH_LENGTH)}"
-            yield Fault("machine.json", value_line(checked.file, ("machine", key)), printable(found, MAX_PATH_LENGTH))
+            found = f"{key} `{own}`, but `{getattr(others[other], key)}` in {printable(other, MAX_PATH_LENGTH)}"
+            yield Fault("machine.json", value_line(file, ("machine", key)), printable(found, MAX_PATH_LENGTH))
 
 
 SAME_RULES = (_one_machine,)
-"""Of what is said of one machine in several submissions."""
 
 RULES = (_machine_facts, _kernel_facts, _virtual_facts, _undisturbed, _hosted_facts, _plain_names, _program_runs)

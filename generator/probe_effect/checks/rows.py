@@ -15,7 +15,7 @@ from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import FAILURES, GIVE_UP_AFTER, NO_TRACER, Key, Sample
 from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.rows import adds_up
-from probe_effect.store.further_tables import HistogramRow, bucket_around
+from probe_effect.store.further_tables import bucket_around
 from probe_effect.store.machine_file import FIRST_DAY, SLACK
 from probe_effect.store.samples import TIMES
 from probe_effect.store.suite_file import script_path
@@ -86,7 +86,6 @@ def _metric(checked: CheckedSubmission) -> Iterator[Fault]:
 
 
 def _is_of_tracer(checked: CheckedSubmission) -> bool:
-    """Whether the suite measures the tracer itself."""
     return checked.suite is not None and checked.suite.result_type.of_tracer
 
 
@@ -95,21 +94,21 @@ def _tracer_use(checked: CheckedSubmission) -> Iterator[Fault]:
     if not _is_of_tracer(checked):
         return
     for line, sample in checked.lines():
-        if sample.status == "ok" and sample.arm != "baseline":
-            named = f"{printable(sample.case)} with {printable(sample.tracer)}"
-            yield from (Fault("samples.csv", line, f"{named}: {found}", hint) for found, hint in _of_tracer(sample))
-
-
-def _of_tracer(sample: Sample) -> Iterator[tuple[str, str]]:
-    times = [name for name in ("wall_ns", "user_ns", "sys_ns") if getattr(sample, name) is not None]
-    operations = sample.operations or sample.events or 0
-    if times:
-        yield f"{', '.join(times)} of a workload that only waited", "leave them empty: its suite is about the tracer"
-    if sample.arm == "traced" and (each_ns := (sample.tracer_cpu_ns or 0) / max(operations, 1)) > MOST_TRACER_NS:
-        said = f"{units.duration(each_ns)} of CPU time for an operation"
-        yield said, f"look at its unit: a whole run ends after {units.duration(MOST_TRACER_NS)}"
-    if sample.arm == "check" and sample.seen is not None and sample.seen < operations:
-        yield f"{sample.seen} system calls for {operations} operations", "look whether it did anything at all"
+        if sample.status != "ok" or sample.arm == "baseline":
+            continue
+        named = f"{printable(sample.case)} with {printable(sample.tracer)}"
+        operations = sample.operations or sample.events or 0
+        if times := [name for name in ("wall_ns", "user_ns", "sys_ns") if getattr(sample, name) is not None]:
+            found = f"{named}: {', '.join(times)} of a workload that only waited"
+            yield Fault("samples.csv", line, found, "leave them empty: its suite is about the tracer")
+        each_ns = (sample.tracer_cpu_ns or 0) / max(operations, 1)
+        if sample.arm == "traced" and each_ns > MOST_TRACER_NS:
+            found = f"{named}: {units.duration(each_ns)} of CPU time for an operation"
+            hint = f"look at its unit: a whole run ends after {units.duration(MOST_TRACER_NS)}"
+            yield Fault("samples.csv", line, found, hint)
+        if sample.arm == "check" and sample.seen is not None and sample.seen < operations:
+            found = f"{named}: {sample.seen} system calls for {operations} operations"
+            yield Fault("samples.csv", line, found, "look whether it did anything at all")
 
 
 @rule("row-order")
@@ -138,10 +137,9 @@ def _reconciled(checked: CheckedSubmission) -> Iterator[Fault]:
 UNKNOWN_NAME = frozenset({_known_cases.id, _known_tracers.id})
 """Rules that find a wrong name; under one, a run is also missing under the right name."""
 
-RULES = (_known_cases, _known_tracers, _metric, _tracer_use, _row_order, _reconciled)
-
 
 HISTOGRAM, CALIBRATION, PATHS = "histogram.csv", "calibration.csv", "paths.csv"
+"""Tables of which a sound file has one line a row, so that a row's place gives its line."""
 
 NEAR_RATIO = 0.005
 """By how much the instructions of an event may differ from those of its run, an operation, unless it is said what else
@@ -154,7 +152,7 @@ def _runs(checked: CheckedSubmission) -> Iterator[Fault]:
         return
     timed = {(row.block, row.position) for row in checked.samples if _is_timed(row)}
     found: dict[tuple[int, int], int] = {}
-    for line, row in _lines(checked):
+    for line, row in enumerate(checked.histogram, start=2):
         found.setdefault(row.place, line)
     for (block, position), line in found.items():
         if (block, position) not in timed:
@@ -166,12 +164,12 @@ def _runs(checked: CheckedSubmission) -> Iterator[Fault]:
 
 @rule("histogram-buckets")
 def _buckets(checked: CheckedSubmission) -> Iterator[Fault]:
-    for line, row in _lines(checked):
+    for line, row in enumerate(checked.histogram, start=2):
         low_ns, high_ns = bucket_around(row.low_ns)
         if row.low_ns != low_ns or not low_ns <= row.high_ns <= high_ns:
             found = f"{row.low_ns} to {row.high_ns} ns is no bucket"
             yield Fault(HISTOGRAM, line, found, f"{low_ns} to {high_ns} ns is one; only the last of a run ends before")
-    for (_, before), (line, after) in pairwise(_lines(checked)):
+    for (_, before), (line, after) in pairwise(enumerate(checked.histogram, start=2)):
         if (after.place, after.low_ns) <= (before.place, before.low_ns):
             found = f"block {after.block}, position {after.position}, {after.low_ns} ns comes after a later row"
             yield Fault(HISTOGRAM, line, found, "keep rows in the order run, and in that of times")
@@ -181,7 +179,7 @@ def _buckets(checked: CheckedSubmission) -> Iterator[Fault]:
 def _operations(checked: CheckedSubmission) -> Iterator[Fault]:
     counted: Counter[tuple[int, int]] = Counter()
     last: dict[tuple[int, int], int] = {}
-    for line, row in _lines(checked):
+    for line, row in enumerate(checked.histogram, start=2):
         counted[row.place] += row.operations
         last[row.place] = line
     for sample in checked.samples:
@@ -193,20 +191,14 @@ def _operations(checked: CheckedSubmission) -> Iterator[Fault]:
 
 
 def _is_timed(sample: Sample) -> bool:
-    """Whether a run can have a histogram: it was timed, and ended well."""
     return sample.status == "ok" and sample.arm != "check" and bool(sample.wall_ns)
-
-
-def _lines(checked: CheckedSubmission) -> Iterator[tuple[int, HistogramRow]]:
-    """Each row with its line; exact because a sound file has one line a row."""
-    yield from enumerate(checked.histogram, start=2)
 
 
 @rule("calibration-scripts")
 def _scripts(checked: CheckedSubmission) -> Iterator[Fault]:
     known = {(row.case, row.tracer, level) for row in checked.samples for level in (row.level, None)}
     seen: set[tuple[object, ...]] = set()
-    for line, row in enumerate(checked.calibration, start=2):  # exact because a sound file has one line a row
+    for line, row in enumerate(checked.calibration, start=2):
         named = printable(f"{row.case} with {row.tracer}" + (f" at {row.level}" if row.level else ""))
         if row.key not in known:
             yield Fault(CALIBRATION, line, f"{named} is not in samples.csv")
@@ -234,9 +226,6 @@ def _paths(checked: CheckedSubmission) -> Iterator[Fault]:
         if abs(event.counted - usual) > NEAR_RATIO * usual:
             found = f"{named}: {event.counted:g} instructions an operation where it was recorded, {usual:g} counted"
             yield Fault(PATHS, None, found, "record it again: the run was disturbed", "warning")
-
-
-TABLE_RULES = (_runs, _buckets, _operations, _scripts, _paths)
 
 
 TOOL = "probe-effect "
@@ -267,34 +256,26 @@ def _dates(checked: CheckedSubmission) -> Iterator[Fault]:
         yield checked.fault("run.resumed", found, "let the clock alone")
 
 
-DATE_RULES = (_dates,)
-
-
 FILE = "samples.csv"
 SHOWN = 5
 
 
 @rule("plan-complete")
 def _plan_complete(checked: CheckedSubmission) -> Iterator[Fault]:
-    traced = ((line, sample) for line, sample in checked.lines() if sample.arm == "traced")
-    rows = grouped_by(traced, lambda row: Key(row[1].case, row[1].tracer, row[1].level))
-    yield from _block_faults(checked)
-    for subject, found in rows.items():
-        yield from _holes(subject, found, checked.document.run.blocks)
-    yield from _absent(checked, rows.keys())
-
-
-def _block_faults(checked: CheckedSubmission) -> Iterator[Fault]:
-    """Blocks that the run did not plan, or that have no row at all."""
     blocks = checked.document.run.blocks
     if blocks == 0:
         yield checked.fault("run.blocks", "a run of 0 blocks", "give the blocks planned")
-        return
-    beyond = next((line for line, sample in checked.lines() if sample.block >= blocks), None)
-    if beyond is not None:
-        yield Fault(FILE, beyond, f"a block beyond the {blocks} planned, which count from 0", "mend `run.blocks`")
-    if missing := sorted(set(range(blocks)) - {sample.block for sample in checked.samples}):
-        yield Fault(FILE, None, f"{_named(missing)} of {blocks} planned has no row")
+    else:
+        beyond = next((line for line, sample in checked.lines() if sample.block >= blocks), None)
+        if beyond is not None:
+            yield Fault(FILE, beyond, f"a block beyond the {blocks} planned, which count from 0", "mend `run.blocks`")
+        if missing := sorted(set(range(blocks)) - {sample.block for sample in checked.samples}):
+            yield Fault(FILE, None, f"{_named(missing)} of {blocks} planned has no row")
+    traced = ((line, sample) for line, sample in checked.lines() if sample.arm == "traced")
+    rows = grouped_by(traced, lambda row: Key(row[1].case, row[1].tracer, row[1].level))
+    for subject, found in rows.items():
+        yield from _holes(subject, found, blocks)
+    yield from _absent(checked, rows.keys())
 
 
 def _holes(subject: Key, rows: Sequence[tuple[int, Sample]], blocks: int) -> Iterator[Fault]:
@@ -344,7 +325,6 @@ def _words(subject: Key) -> str:
 
 
 def _values(command: Iterable[str], option: str) -> set[str]:
-    """What follows each `option` of the command that made the run."""
     return {value for word, value in pairwise(command) if word == option}
 
 
@@ -354,4 +334,9 @@ def _named(blocks: Sequence[int]) -> str:
     return f"block {shown}{more}"
 
 
+RULES = (
+    *(_known_cases, _known_tracers, _metric, _tracer_use, _row_order, _reconciled),
+    *(_runs, _buckets, _operations, _scripts, _paths),
+    _dates,
+)
 PLAN_RULES = (_plan_complete,)

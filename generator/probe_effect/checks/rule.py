@@ -24,29 +24,28 @@ the same, also to a `hint` and a `severity`."""
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What a rule found: where, what, and how to mend it. Lines count from 1."""
+    """Where a rule is broken, how, and what mends it; lines count from 1. Hint and severity may be the rule's."""
 
     file: str
     line: int | None
     message: str
     hint: str | None = None
-    """None, as below: that of the rule."""
     severity: Severity | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[T]):
-    """One rule: its id, what it demands in one sentence, the function that yields its faults, and two examples."""
+    """A rule: its id, what it demands in one sentence, the function that yields its faults, and two short examples.
+
+    `hint` and `severity` are those of a fault that has none of its own.
+    """
 
     id: str
     text: str
     check: Callable[[T], Iterator[Fault]]
     good: str
-    """An example that keeps the rule, in a few words."""
     bad: str
-    """An example that breaks it."""
     hint: str = ""
-    """How to mend what it finds, and how grave that is, where a fault does not say."""
     severity: Severity = "error"
 
 
@@ -60,20 +59,19 @@ def rule(name: str) -> Callable[[Callable[[T], Iterator[Fault]]], Rule[T]]:
 
 @dataclass(frozen=True, slots=True)
 class CheckedSubmission:
-    """A submission whose files could be read."""
+    """A submission whose files could be read; further tables are empty where there is no file.
+
+    `suite` and `suite_folder`, which has the scripts, are None where the suite is not known.
+    """
 
     submission: SubmissionFolder
     document: MachineFile
     samples: Sequence[Sample]
     suite: Suite | None
     suite_folder: Path | None = None
-    """Where the suite's scripts lie; None where the suite is not known."""
     histogram: Sequence[HistogramRow] = ()
-    """How long single operations took; empty where they were not timed."""
     calibration: Sequence[ProbeCalibration] = ()
-    """What its scripts cost in a loop; empty where none was timed."""
     paths: Sequence[EventPath] = ()
-    """What is executed for one event; empty where it was not recorded."""
 
     def fault(self, key: str, found: str, hint: str | None = None, severity: Severity | None = None) -> Fault:
         """What is wrong with the value at the dotted `key` of `machine.json`, at the line where it begins."""

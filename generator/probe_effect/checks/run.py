@@ -23,7 +23,7 @@ from probe_effect.numbers.reduce import reduce
 from probe_effect.store.beside_files import changed_ids, read_changes, read_figures, read_source
 from probe_effect.store.dictionary import TABLES
 from probe_effect.store.further_tables import read_calibration, read_histogram, read_paths, with_histograms
-from probe_effect.store.kept import Kept, code_version
+from probe_effect.store.kept import code_version
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder, walk
 from probe_effect.store.release_file import TreeDifference, folders_digest
@@ -43,8 +43,6 @@ SIGNS = {
 SUBMISSION_RULES: tuple[Rule[CheckedSubmission], ...] = (
     folders.submission_name,
     *rows.RULES,
-    *rows.TABLE_RULES,
-    *rows.DATE_RULES,
     *machine_facts.RULES,
     *signs.RULES,
 )
@@ -70,7 +68,6 @@ ALL_RULES: dict[str, tuple[Rule[Any], ...]] = {
     "the explanations": beside.EXPLANATION_RULES,
     "a change of the data": changes.DIFFERENCE_RULES,
 }
-"""What each rule is of, as the dictionary has them."""
 
 
 MARKS = {
@@ -85,21 +82,25 @@ MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class DataContext:
-    """What the parts of a data folder are checked against."""
+    """What the parts of a data folder are checked against.
 
+    Attributes:
+        folders: suite to where its scripts lie.
+        copies: folder of a submission that is checked, to those that have its rows.
+        machines: folder of a submission to its machine, and to what every submission says of that machine.
+        alike: folder of a submission to what it has in common with others, as (rule, words).
+        accepted: submissions of which the change log says that they were measured, whatever it looks like.
+        digest: of all files of the suites, by which what was checked against them is kept.
+    """
+
+    data: DataFolder
     suites: Mapping[str, Suite]
     folders: Mapping[str, Path]
-    """Suite to where its scripts lie."""
     copies: Mapping[Path, copies.CopiedRows]
-    """Folder of a submission that is checked to those that have its rows."""
-    machines: Mapping[Path, machine_facts.CheckedMachine]
-    """Folder of a submission to its machine, with what others say of it."""
+    machines: Mapping[Path, machine_facts.MachineAmongOthers]
     alike: Mapping[Path, list[tuple[str, str]]]
-    """Folder of a submission to what it has in common with others, by rule."""
     accepted: frozenset[str]
-    """Submissions of which the change log says that they were measured, whatever it looks like."""
     digest: str
-    """Of all files of the suites, by which what was checked against them is kept."""
 
 
 def check(folders: Iterable[Path], data: DataFolder) -> list[Problem]:
@@ -120,10 +121,7 @@ def check(folders: Iterable[Path], data: DataFolder) -> list[Problem]:
 
 def check_all(data: DataFolder) -> list[Problem]:
     """Every problem of a whole data folder: its parts, its change log, releases, tools, transcripts, references .."""
-    return [
-        *_check_paths(walk(data.root.resolve()), data),
-        *(problem for one in beside.CHECKS for problem in one(data)),
-    ]
+    return [*_check_paths(walk(data.root.resolve()), data), *beside.check_beside(data)]
 
 
 def _check_paths(paths: Sequence[Path], data: DataFolder) -> list[Problem]:
@@ -132,52 +130,42 @@ def _check_paths(paths: Sequence[Path], data: DataFolder) -> list[Problem]:
     owned = {path for path, kind in parts if kind != "suite"}
     root = data.root.resolve()
     own = [path for path in paths if path.is_relative_to(root)]
-    strangers = broken(folders.DATA_RULES, folders.CheckedPaths(root, own, owned), names_in(root, data))
+    strangers = broken(folders.DATA_RULES, (root, own, owned), names_in(root, data))
     known = _known(data, [SubmissionFolder(path) for path, kind in parts if kind == "submission"])
-    return [*strangers, *(problem for path, kind in parts for problem in _check_one(path, kind, data, known))]
+    return [*strangers, *(problem for path, kind in parts for problem in _check_one(path, kind, known))]
 
 
 def check_contents(submissions: Iterable[SubmissionFolder], data: DataFolder) -> None:
     """Keep the problems of the files of some submissions, and their numbers, for the next check."""
     known = _known(data)
     for files in submissions:
-        submission = SubmissionFolder(files.folder.resolve())
-        _kept_content(submission, names_in(files.folder, data), known, data.kept)
-
-
-def parts_below(folders: Iterable[Path]) -> list[tuple[Path, str]]:
-    """Each submission, source and suite at or below `folders`, and which of these it is."""
-    return [part for folder in folders for part in _marked(walk(folder))]
+        _kept_content(SubmissionFolder(files.folder.resolve()), names_in(files.folder, data), known)
 
 
 def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataContext:
-    """What the data know of themselves; the rows of every submission are read only if some are `checked`."""
+    """The rows of every submission are read only if some are `checked`."""
     every = [*data.submissions(), *checked] if checked else []
     suites_here, known, index = known_suites(data), copies.known_machines(every), copies.row_index(every)
     copied = {one.folder.resolve(): copies.copied_rows(one, index) for one in checked}
     # What a copy has in common with the other is told by its rows.
     alone = [one for one in known if one.files.folder not in copied or not copied[one.files.folder].shared]
+    machines = {}
+    for submissions in grouped_by(known, lambda one: one.document.machine.id).values():
+        others = {one.files.id: one.document.machine for one in submissions}
+        for one in submissions:
+            machines[one.files.folder] = one.document.machine, others
     folders = {folder.name: folder for folder in data.suites()}
     log, _ = read_changes(data)
     return DataContext(
+        data,
         suites_here,
         folders,
         copied,
-        _machines(known),
+        machines,
         copies.in_common(alone, checked, suites_here, data.kept),
         changed_ids(log.changes if log else (), "accepted"),
         folders_digest(folders.values()),
     )
-
-
-def _machines(known: Iterable[copies.KnownMachine]) -> dict[Path, machine_facts.CheckedMachine]:
-    """Folder of each submission to its machine, with what all submissions of that id say of it."""
-    found = {}
-    for submissions in grouped_by(known, lambda one: one.document.machine.id).values():
-        said = {one.files.id: one.document.machine for one in submissions}
-        for one in submissions:
-            found[one.files.folder] = machine_facts.CheckedMachine(one.files.machine_file, one.document.machine, said)
-    return found
 
 
 def _marked(paths: Iterable[Path]) -> list[tuple[Path, str]]:
@@ -186,10 +174,10 @@ def _marked(paths: Iterable[Path]) -> list[tuple[Path, str]]:
     return list(dict.fromkeys((path.parent, MARKS[path.name]) for path in marked))
 
 
-def _check_one(folder: Path, kind: str, data: DataFolder, known: DataContext) -> list[Problem]:
-    name = names_in(folder, data)
+def _check_one(folder: Path, kind: str, known: DataContext) -> list[Problem]:
+    name = names_in(folder, known.data)
     if kind == "submission":
-        return _check_submission(SubmissionFolder(folder.resolve()), name, known, data.kept)
+        return _check_submission(SubmissionFolder(folder.resolve()), name, known)
     if kind == "source":
         return _check_source(folder, name)
     suite, problems = read_suite(folder, name("suite.toml"))
@@ -198,57 +186,40 @@ def _check_one(folder: Path, kind: str, data: DataFolder, known: DataContext) ->
     return broken(folders.RULES, folders.CheckedSuite(folder, suite, known.suites), name)
 
 
-def _check_submission(
-    submission: SubmissionFolder, name: Callable[[str], str], known: DataContext, kept: Kept
-) -> list[Problem]:
-    """What is wrong with a submission by its own files; then with its folder, and whether its rows are another's."""
-    found = _kept_content(submission, name, known, kept)
+def _check_submission(submission: SubmissionFolder, name: Callable[[str], str], known: DataContext) -> list[Problem]:
+    found = _kept_content(submission, name, known)
     problems = _with_folder(found, broken(folders.OF_SUBMISSION, submission.folder, name))
     if _errors(found):
         return problems
     if same := broken(copies.DUPLICATE_RULES, known.copies[submission.folder], name):
         return [*problems, *same]
     if machine := known.machines.get(submission.folder):
-        problems += broken(machine_facts.SAME_RULES, machine, name)
+        problems += broken(machine_facts.SAME_RULES, (submission.machine_file, *machine), name)
     # What a submission has in common with others, beside the signs that were found in its own files.
     common = known.alike.get(submission.folder, [])
     rules = [*(problem.rule for problem in found), *(rule for rule, _ in common)]
     named = [SIGNS[rule] for rule in rules if rule in SIGNS]
-    return [
-        *problems,
-        *broken(copies.COPIED_RULES, copies.Suspected(common, named, submission.id in known.accepted), name),
-    ]
+    suspected = copies.Suspected(common, named, submission.id in known.accepted)
+    return [*problems, *broken(copies.COPIED_RULES, suspected, name)]
 
 
-def _kept_content(
-    submission: SubmissionFolder, name: Callable[[str], str], known: DataContext, kept: Kept
-) -> list[Problem]:
-    """The same as `_check_content`, which does not look again at files in which it found no error.
-
-    An error is looked for again each time: a run that is still to come will have been one day.
-    """
-    digest = content_digest(submission)
-    made_from = (
-        "checked",
-        code(),
-        code_version("checks", "numbers"),
-        known.digest,
-        name("samples.csv"),
-        submission.id,
-        str(digest),
-    )
+def _kept_content(submission: SubmissionFolder, name: Callable[[str], str], known: DataContext) -> list[Problem]:
+    """What `_check_content` finds, which is kept unless there is an error: a date that is still to come will pass."""
+    kept, digest = known.data.kept, content_digest(submission)
+    versions = code(), code_version("checks", "numbers"), known.digest
+    made_from = ("checked", *versions, name("samples.csv"), submission.id, str(digest))
     if digest and (text := kept.get(*made_from)):
         return [Problem(*values) for values in json.loads(text)]
-    found = _check_content(submission, name, known, kept, digest)
+    found = _check_content(submission, name, known, digest)
     if digest and not _errors(found):
         kept.put(json.dumps([astuple(problem) for problem in found]).encode(), *made_from)
     return found
 
 
 def _check_content(
-    submission: SubmissionFolder, name: Callable[[str], str], known: DataContext, kept: Kept, digest: str | None
+    submission: SubmissionFolder, name: Callable[[str], str], known: DataContext, digest: str | None
 ) -> list[Problem]:
-    """What is wrong in the files of a submission, checked against its suite; what is made of its rows is kept."""
+    """What is wrong in the files of a submission, checked against its suite; its numbers and traces are kept."""
     document, problems = read_machine_file(submission.machine_file, name("machine.json"))
     samples, more = read_samples(submission.samples, name("samples.csv"))
     times, further = read_histogram(submission.histogram, name("histogram.csv"))
@@ -264,6 +235,7 @@ def _check_content(
     found = broken(SUBMISSION_RULES, checked, name)
     if not any(problem.rule in rows.UNKNOWN_NAME for problem in found):
         found += broken(rows.PLAN_RULES, checked, name)
+    kept = known.data.kept
     if digest and kept.folder:
         read_traces(submission, document, digest, kept, samples)
     if not _errors(found):
@@ -298,22 +270,20 @@ def _errors(problems: Iterable[Problem]) -> bool:
 
 
 def new_problems(files: TreeDifference) -> tuple[tuple[Problem, ...], list[Problem]]:
-    """The problems of the new state that the old one has not, and those of the step from one to the other."""
+    """The problems of the new state that the old one has not, and those of the step from one to the other.
+
+    Of a rule that a changed folder breaks, only the problems of changed folders are told.
+    """
     old = {_same(problem) for problem in check_all(files.base)}
     new = [problem for problem in check_all(files.head) if _same(problem) not in old]
-    return _of_what_changed(new, files), broken(DIFFERENCE_RULES, files, names_in(files.head.root, files.head))
-
-
-def _of_what_changed(problems: Sequence[Problem], files: TreeDifference) -> tuple[Problem, ...]:
-    """The problems of folders that changed, and those of others whose rule names none of these."""
     changed = {PurePosixPath(path).parent for path in files.all}
-    own = [one for one in problems if PurePosixPath(_inside(one)).parent in changed]
-    told = {one.rule for one in own}
-    return (*own, *(one for one in problems if one.rule not in told))
+    own = [problem for problem in new if PurePosixPath(_inside(problem)).parent in changed]
+    rules = {problem.rule for problem in own}
+    others = (problem for problem in new if problem.rule not in rules)
+    return (*own, *others), broken(DIFFERENCE_RULES, files, names_in(files.head.root, files.head))
 
 
 def _inside(problem: Problem) -> str:
-    """The file's path below the data folder, wherever that lies."""
     return problem.file.partition("/")[2]
 
 
@@ -336,7 +306,8 @@ class Fixed:
 
 def autofix(folders: Iterable[Path], data: DataFolder) -> list[Fixed]:
     """Fix the files of everything at or below `folders`; what was done. A second time there is nothing to do."""
-    paths = (path for folder, _ in parts_below(folders) for path in sorted(folder.iterdir()) if path.name in TEXT_FILES)
+    parts = (part for folder in folders for part, _ in _marked(walk(folder)))
+    paths = (path for part in parts for path in sorted(part.iterdir()) if path.name in TEXT_FILES)
     return [Fixed(data.relative(path), what) for path in paths for what in _fix_file(path)]
 
 

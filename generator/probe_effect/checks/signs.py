@@ -26,34 +26,25 @@ CLOCKS, MAKERS = KNOWN["clocks"], KNOWN["makers"]
 
 @rule("maker-facts")
 def _maker_facts(checked: CheckedSubmission) -> Iterator[Fault]:
-    for key, found in (*_of_maker(checked), *_of_clock(checked)):
-        yield checked.fault(key, found)
-
-
-def _of_maker(checked: CheckedSubmission) -> Iterator[tuple[str, str]]:
-    document = checked.document
-    machine = document.machine
+    machine, system = checked.document.machine, checked.document.system
     name_of_cpu, is_of_kvm = machine.cpu_model or "", machine.microcode == MAKERS["amd"]["kvm_microcode"]
     makers = [maker for maker, own in MAKERS.items() if re.search(own["words"], name_of_cpu, re.IGNORECASE)]
     if len(makers) == 1:
-        for name, said in document.system.vulnerabilities.items():
-            if name in MAKERS[makers[0]]["of_others"] and said != "Not affected":
-                yield "system.vulnerabilities", f"`{name}`: no CPU with `{makers[0]}` in its name is affected"
+        for name, state in system.vulnerabilities.items():
+            if name in MAKERS[makers[0]]["of_others"] and state != "Not affected":
+                found = f"`{name}`: no CPU with `{makers[0]}` in its name is affected"
+                yield checked.fault("system.vulnerabilities", found)
         if is_of_kvm and makers == ["intel"]:
-            yield "machine.microcode", f"microcode {machine.microcode} is what KVM shows guests on AMD's CPUs"
+            found = f"microcode {machine.microcode} is what KVM shows guests on AMD's CPUs"
+            yield checked.fault("machine.microcode", found)
     if is_of_kvm and machine.virtualization is None:
-        yield "machine.microcode", f"bare metal, but microcode {machine.microcode} is what KVM shows a guest"
-
-
-def _of_clock(checked: CheckedSubmission) -> Iterator[tuple[str, str]]:
-    machine, system = checked.document.machine, checked.document.system
-    source, read_ns = system.clocksource, system.clock_read_ns
-    if not read_ns:
-        return
+        found = f"bare metal, but microcode {machine.microcode} is what KVM shows a guest"
+        yield checked.fault("machine.microcode", found)
+    source, read_ns = system.clocksource, system.clock_read_ns or 0.0
     if source in CLOCKS["registers"] and read_ns > SLOWEST_REGISTER_NS and machine.virtualization is None:
-        yield "system.clock_read_ns", f"{read_ns:.0f} ns to read `{source}`, which is a register"
-    if source in CLOCKS["devices"] and read_ns < FASTEST_DEVICE_NS:
-        yield "system.clock_read_ns", f"{read_ns:.0f} ns to read `{source}`, which is a device"
+        yield checked.fault("system.clock_read_ns", f"{read_ns:.0f} ns to read `{source}`, which is a register")
+    if source in CLOCKS["devices"] and 0 < read_ns < FASTEST_DEVICE_NS:
+        yield checked.fault("system.clock_read_ns", f"{read_ns:.0f} ns to read `{source}`, which is a device")
 
 
 def has_fixed_operations(suite: Suite | None) -> bool:
@@ -110,14 +101,15 @@ def _baseline_range(judged: JudgedSubmission) -> Iterator[Fault]:
 @rule("steady-baselines")
 def _steady_baselines(judged: JudgedSubmission) -> Iterator[Fault]:
     for level, baseline in baselines(judged.checked.samples).items():
-        found = baseline.drift_within()
-        _, low, high = found or (None, None, None)
+        drift = baseline.drift_within()
+        if drift is None or drift.low is None or drift.high is None:
+            continue
         # The whole interval is beyond: among many levels, some values are by chance.
-        if found and low is not None and high is not None and (low > MOST_DRIFT_RATIO or high < -MOST_DRIFT_RATIO):
+        if drift.low > MOST_DRIFT_RATIO or drift.high < -MOST_DRIFT_RATIO:
             at = "" if level is None else f" at level `{level}`"
             first = next(line for line, row in judged.checked.lines() if (row.arm, row.level) == ("baseline", level))
-            said = f"baselines{at} differ by {units.percent(found.value)} from the first of a block to the second"
-            yield Fault("samples.csv", first, said)
+            found = f"baselines{at} differ by {units.percent(drift.value)} from the first of a block to the second"
+            yield Fault("samples.csv", first, found)
 
 
 @rule("negative-cost")
@@ -131,21 +123,27 @@ def _negative_cost(judged: JudgedSubmission) -> Iterator[Fault]:
 
 @rule("probe-order")
 def _probe_order(judged: JudgedSubmission) -> Iterator[Fault]:
-    yield from _below_entry(judged)
-    yield from _below_system_call(judged)
-
-
-def _below_entry(judged: JudgedSubmission) -> Iterator[Fault]:
-    """The probe at a function's return is armed by one at its entry."""
     cases = judged.cases()
-    numbers = {one.key: one for one in judged.submission.numbers}
-    for one in numbers.values():
-        case = cases.get(one.case)
+    numbers = {number.key: number for number in judged.submission.numbers}
+    # The probe at a function's return is armed by one at its entry.
+    for number in numbers.values():
+        case = cases.get(number.case)
         entry = case and _entry(case, cases)
-        other = numbers.get(one.key._replace(case=entry.id)) if entry else None
-        if other is not None and is_below(one.cost, other.cost):
+        other = numbers.get(number.key._replace(case=entry.id)) if entry else None
+        if other is not None and is_below(number.cost, other.cost):
             found = f"costs less than `{other.case}`, the entry of the same"
-            yield judged.doubt(one, found, "look whether it fired, and at the mechanism of both")
+            yield judged.doubt(number, found, "look whether it fired, and at the mechanism of both")
+    # A uprobe enters the kernel, as a system call does, and then does more.
+    if judged.baseline_ns is None:
+        return
+    call_ns = judged.baseline_ns / CALLS_PER_OPERATION
+    for number in numbers.values():
+        case, tool = cases.get(number.case), known_tool(number.tracer)
+        if case is None or case.probe != "uprobe" or (tool is not None and not tool.enters_kernel):
+            continue
+        if number.cost is not None and number.cost.high is not None and number.cost.high < call_ns:
+            cost, call = units.duration(number.cost.value), units.duration(call_ns)
+            yield judged.doubt(number, f"costs {cost}, less than a system call there ({call})")
 
 
 def _entry(case: Case, cases: Mapping[str, Case]) -> Case | None:
@@ -154,21 +152,6 @@ def _entry(case: Case, cases: Mapping[str, Case]) -> Case | None:
     wanted = "-".join([RETURNS.get(words[0], ""), *words[1:]])
     same = (other for other in cases.values() if other.probe == wanted and other.action == case.action)
     return next((other for other in same if other.variant == case.variant), None)
-
-
-def _below_system_call(judged: JudgedSubmission) -> Iterator[Fault]:
-    """A uprobe enters the kernel, as a system call does, and then does more."""
-    if judged.baseline_ns is None:
-        return
-    call_ns = judged.baseline_ns / CALLS_PER_OPERATION
-    uprobes = {case.id for case in judged.cases().values() if case.probe == "uprobe"}
-    for one in judged.submission.numbers:
-        tool = known_tool(one.tracer)
-        if one.case not in uprobes or (tool is not None and not tool.enters_kernel):
-            continue
-        if one.cost is not None and one.cost.high is not None and one.cost.high < call_ns:
-            cost, call = units.duration(one.cost.value), units.duration(call_ns)
-            yield judged.doubt(one, f"costs {cost}, less than a system call there ({call})")
 
 
 COST_RULES = (_baseline_range, _steady_baselines, _negative_cost, _probe_order)

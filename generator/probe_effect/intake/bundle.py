@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.model import BadData, HostNotReady, ProbeEffectError, Problem, UsageError
@@ -123,21 +124,19 @@ def lay_out(items: Iterable[Item], root: Path) -> None:
                 raise HostNotReady(message) from error
 
 
-RULE = "private"
-
 KNOWN = beside(__file__)
 SHORTEST: dict[str, int] = KNOWN["shortest"]
 
-HARDWARE_ADDRESS = re.compile(r"(?<![0-9a-f:])[0-9a-f]{2}(:[0-9a-f]{2}){5}(?![0-9a-f:])", re.IGNORECASE)
-HOME_FOLDER = re.compile(r"/(home|Users)/[^/\s\"']+")
-FORMS = (("a hardware address", HARDWARE_ADDRESS), ("the path of a home folder", HOME_FOLDER))
+FORMS = (
+    ("a hardware address", re.compile(r"(?<![0-9a-f:])[0-9a-f]{2}(:[0-9a-f]{2}){5}(?![0-9a-f:])", re.IGNORECASE)),
+    ("the path of a home folder", re.compile(r"/(home|Users)/[^/\s\"']+")),
+)
 """Forms of text that belong in no submission, with what each is."""
 
 HINT = "put another word in its place; if it only happens to be the same word, say so with --allow WORD"
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """A text that names this machine or its user, and what it is: `host name`."""
 
     kind: str
@@ -151,11 +150,10 @@ class Mark:
 def marks_of_host(root: Path = ROOT, environment: Mapping[str, str] | None = None) -> list[Mark]:
     """The texts that name this machine and its user, by the files below `root` and by variables, ours by default."""
     variables = os.environ if environment is None else environment
-    homes = (variables[name] for name in ("HOME", "XDG_CACHE_HOME") if variables.get(name))
     found = [
         *(Mark("host name", text) for text in _host_names(root)),
         *(Mark("user name", text) for text in _user_names(variables)),
-        *(Mark("home folder", text) for text in homes),
+        *(Mark("home folder", variables[name]) for name in ("HOME", "XDG_CACHE_HOME") if variables.get(name)),
         *(Mark("network address", text) for text in _addresses(root)),
         *(Mark("serial number", text) for text in _serials(root)),
     ]
@@ -175,16 +173,13 @@ def find_private(
         patterns = [(f"this machine's {mark.kind}", mark.pattern()) for mark in marks]
         wanted = [(kind, pattern) for kind, pattern in (*patterns, *FORMS) if not pattern.search(given)]
         for path in item.files():
-            problems += _in_file(path, wanted, data.relative(path))
+            file, text = data.relative(path), path.read_text(encoding="utf-8", errors="replace")
+            for number, line in enumerate(text.split("\n"), start=1):
+                for kind, match in ((kind, pattern.search(line)) for kind, pattern in wanted):
+                    if match:
+                        message = f"holds `{match[0]}`, {kind}; expected nothing that tells whose machine it is"
+                        problems.append(Problem("error", file, number, match.start() + 1, "private", message, HINT))
     return problems
-
-
-def _in_file(path: Path, wanted: Sequence[tuple[str, re.Pattern[str]]], file: str) -> Iterator[Problem]:
-    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), start=1):
-        for kind, pattern in wanted:
-            if found := pattern.search(line):
-                message = f"holds `{found[0]}`, {kind}; expected nothing that tells whose machine it is"
-                yield Problem("error", file, number, found.start() + 1, RULE, message, HINT)
 
 
 def _host_names(root: Path) -> Iterator[str]:

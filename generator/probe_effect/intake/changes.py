@@ -40,25 +40,15 @@ RANGE_FACTOR = 2.0
 NEGATIVE = "less than no tracing, beyond the noise floor: nothing that a tracer does explains that"
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """All that is to be looked at in one case; what is of the whole submission is in the reasons of its grade."""
-
-    key: Key
-    words: str
-    is_odd: bool
-    """Whether it may be wrong, and is not merely noisy."""
-
-
-def review_flags(new: Submission, known: Iterable[Submission]) -> list[Flag]:
-    """All that is to be looked at in a submission, among those already published; what may be wrong comes first."""
+def remarks(new: Submission, known: Iterable[Submission]) -> list[report.RemarkRow]:
+    """What is to be looked at in each case of a submission, beside those published; what may be wrong comes first."""
     own = facts_of_submission(new)
     like = [
         list(current(runs).values())
         for runs in of_kind(new, known).values()
         if likeness(own, facts_of_submission(runs[0])).comparable
     ]
-    flags = []
+    rows = []
     for number in new.numbers:
         odd = [*_out_of_range(number, like), *(() if number.is_time else number.faults)]
         if number.is_time and number.distinguishable and number.known_cost.value < 0:
@@ -67,13 +57,16 @@ def review_flags(new: Submission, known: Iterable[Submission]) -> list[Flag]:
         reasons = [reason for reason in number.grade_reasons if reason not in new.grade_reasons]
         noise = [*(reasons if number.is_time else ()), *([number.note] if number.note and number.blocks else ())]
         if odd or noise:
-            flags.append(Flag(number.key, "; ".join([*odd, *noise]), bool(odd)))
-    return sorted(flags, key=lambda flag: not flag.is_odd)
+            rows.append(_row(report.RemarkRow, number.key, words="; ".join([*odd, *noise]), is_odd=bool(odd)))
+    return sorted(rows, key=lambda row: not row.is_odd)
 
 
 def _out_of_range(one: Number, machines: Iterable[Sequence[Number]]) -> Iterator[str]:
-    own = extent(one)
-    others = [found for numbers in machines if (found := _same(one, numbers)) is not None]
+    own, others = extent(one), []
+    wanted = one.case, tool_of(one.tracer), one.level
+    for numbers in machines:  # the first cost of each for the same case, tool and level
+        same = (other for other in numbers if (other.case, tool_of(other.tracer), other.level) == wanted)
+        others += [cost for other in same if (cost := extent(other)) is not None][:1]
     if own is None or own.low is None or own.high is None or not others:
         return
     lowest, highest = min(found.value for found in others), max(found.value for found in others)
@@ -90,13 +83,6 @@ def _out_of_range(one: Number, machines: Iterable[Sequence[Number]]) -> Iterator
 def extent(one: Number) -> Estimate | None:
     """The cost with its ends; None where it is none to compare with."""
     return one.cost if one.is_sound and (one.distinguishable or not one.is_time) else None
-
-
-def _same(one: Number, numbers: Iterable[Number]) -> Estimate | None:
-    """The cost that a machine has for the same case, tool and level; None without any."""
-    wanted = one.case, tool_of(one.tracer), one.level
-    same = (other for other in numbers if (other.case, tool_of(other.tracer), other.level) == wanted)
-    return next((found for other in same if (found := extent(other)) is not None), None)
 
 
 MOST_TOLD = 3
@@ -373,7 +359,6 @@ def _line(text: str) -> str:
 def _submission(one: Submission, base: Catalogue, together: Catalogue) -> report.SubmissionRow:
     document, near = one.document, nearest(one, base.active)
     shown = shows(one, base) if one.metric == "time" else Shows(tuple(over_releases(one, together)))
-    flags = review_flags(one, base.active)
     return _row(
         report.SubmissionRow,
         one,
@@ -383,7 +368,7 @@ def _submission(one: Submission, base: Catalogue, together: Catalogue) -> report
         blocks=document.run.blocks,
         baseline_ns=one.baseline.value if one.baseline and one.metric == "time" else None,
         cases=_listed(_case(number, shown.cells.get(number.key, {})) for number in one.numbers),
-        remarks=_listed(_row(report.RemarkRow, flag.key, words=flag.words, is_odd=flag.is_odd) for flag in flags),
+        remarks=_listed(remarks(one, base.active)),
         of_project=document.provenance.kind == "project",
         shows=shown.lines,
         nearest=_row(

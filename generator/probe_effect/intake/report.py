@@ -1,12 +1,9 @@
 """What a review says, as values alone, and its problems grouped by the fault that somebody has to mend.
 
-The file that a comment is made from comes from a stranger's branch and may hold anything, so these models hold it to
-short lines of plain text and to numbers that can be written.
+The report that a comment is made from comes from a stranger's branch and may hold anything, so these models hold it to
+short lines of plain text and to numbers that can be written. Problems of one rule in one file are one group.
 
-Those of one rule in one file are one group: a column with a wrong sign is a problem in each of its rows, and one fault.
-GitHub shows each annotation beside its line of a pull request.
-
-Form and escapes: the runner's source (actions/runner, ActionCommand), and
+Annotations on GitHub: the runner's source (actions/runner, ActionCommand), and
 https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 """
 

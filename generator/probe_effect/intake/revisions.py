@@ -93,8 +93,11 @@ def states(base: str, head: str | DataFolder, work: Path, kept: Kept) -> tuple[S
     # The last commit that both have; `base` itself where git knows of none, as in a clone of little depth.
     found = _git("merge-base", old, new)
     earlier = _revision(base, old if found.returncode else found.stdout.strip(), work / "base", kept)
-    if branch == head and (merged := _merged(new, old)):
-        return replace(earlier, name=f"the branch that it goes to, {old[:12]}"), replace(later, name=f"commit {merged}")
+    parents = _git("rev-parse", f"{new}^@").stdout.split()
+    # A merge of the branch's own commit into `base`, which GitHub makes and nobody knows.
+    if branch == head and len(parents) == 2 and parents[0] == old:
+        later = replace(later, name=f"commit {parents[1]}")
+        return replace(earlier, name=f"the branch that it goes to, {old[:12]}"), later
     return earlier, later
 
 
@@ -115,12 +118,6 @@ def _commit(text: str) -> str:
             "Expected a data folder, a checkout, or a revision such as `main`."
         )
     return found.stdout.strip()
-
-
-def _merged(commit: str, base: str) -> str | None:
-    """The branch's own commit where `commit` is its merge into `base`, which GitHub makes and nobody knows."""
-    parents = _git("rev-parse", f"{commit}^@").stdout.split()
-    return parents[1] if len(parents) == 2 and parents[0] == base else None
 
 
 def _revision(name: str, commit: str, work: Path, kept: Kept) -> State:

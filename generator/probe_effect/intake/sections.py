@@ -60,17 +60,6 @@ class Section:
     is_folded: bool = False
 
 
-PROBLEMS = Section(
-    title="Problems",
-    lines=["What `probe-effect check` finds, as far as the published data have it not already."],
-    head=("Severity", "Where", "What", "Rule", "To mend it"),
-)
-
-OVERVIEW = Section(
-    title="New submissions", head=("Submission", "Grade", "Noise floor", "Rows", "To look at", "Nearest machine")
-)
-
-
 def markdown(review: ReviewReport, run: str | None = None) -> str:
     """The whole review, its verdict first; `run`, printed as it is, must be the address of the workflow's run."""
     verdict, *others = sections(review)
@@ -102,10 +91,17 @@ def sections(review: ReviewReport) -> Iterator[Section]:
     """The sections of the review, the most urgent first."""
     yield Section(title=report.title(review), lines=list(report.lines(review)))
     yield from _table(
-        PROBLEMS, review.problems, lambda one: (one.severity, report.place(one), one.message, one.rule, one.hint)
+        Section(
+            title="Problems",
+            lines=["What `probe-effect check` finds, as far as the published data have it not already."],
+            head=("Severity", "Where", "What", "Rule", "To mend it"),
+        ),
+        review.problems,
+        lambda one: (one.severity, report.place(one), one.message, one.rule, one.hint),
     )
     if review.submissions.count > 1:
-        yield from _table(OVERVIEW, review.submissions, _overview)
+        head = ("Submission", "Grade", "Noise floor", "Rows", "To look at", "Nearest machine")
+        yield from _table(Section(title="New submissions", head=head), review.submissions, _overview)
     for new in review.submissions.rows:
         yield from _submission(new)
     if review.submissions.more:
@@ -173,7 +169,6 @@ def _submission(one: SubmissionRow) -> Iterator[Section]:
 
 
 def _remarks(remarks: Listed[RemarkRow]) -> Iterator[Section]:
-    """The section of what may be wrong, then that of what is merely noisy."""
     odd = [row for row in remarks.rows if row.is_odd]
     noisy = [row for row in remarks.rows if not row.is_odd]
     for title, rows, more in (("To look at", odd, 0), ("Noisy cases", noisy, remarks.more)):

@@ -32,11 +32,7 @@ MAX_DEPTH = 20
 MAX_DOTS_IN_LINE = 200
 """In TOML. Each dot of a key nests a table, and their parsing takes the square of them."""
 
-TOML_HEADER = re.compile(r"\s*(\[\[?)\s*([\w.-]+)\s*\]")
-TOML_KEY = re.compile(r"\s*([\w-]+)\s*=")
-
 HINTS = {"extra_forbidden": "remove this key", "missing": "add this key; data/README.md says what it holds"}
-"""How to mend a fault, by the kind that pydantic gives it."""
 
 M = TypeVar("M", bound=BaseModel)
 E = TypeVar("E", bound="DocumentEntry")
@@ -233,7 +229,7 @@ def _syntax_problem(file: str, rule: str, error: Exception) -> Problem:
 
 def _problem(file: str, rule: str, text: str, suffix: str, fault: ErrorDetails) -> Problem:
     path: tuple[DocumentKey, ...] = fault["loc"]
-    line, column = (_toml_place if suffix == ".toml" else _json_place)(text, path)
+    line, column = _place(text, suffix, path)
     name = ".".join(str(key) for key in path) or "the document"
     message = f"{printable(name, 100)}: {fault['msg'].removeprefix('Value error, ')}"
     if isinstance(fault["input"], str | float) or (isinstance(fault["input"], int) and abs(fault["input"]) < 2**64):
@@ -244,21 +240,21 @@ def _problem(file: str, rule: str, text: str, suffix: str, fault: ErrorDetails) 
 
 def value_line(path: Path, keys: Sequence[DocumentKey]) -> int | None:
     """The line where the value at `keys` begins in a document that could be read."""
-    place = _toml_place if path.suffix == ".toml" else _json_place
-    return place(path.read_text(encoding="utf-8"), keys)[0]
-
-
-def _json_place(text: str, path: Sequence[DocumentKey]) -> tuple[int | None, int | None]:
-    """Line and column where the value at `path` starts in sound JSON; its parent's where a key is missing."""
-    if len(text) > MAX_PLACED_CHARACTERS:
-        return None, None
-    places = _json_places(text)
-    whole = tuple(path)
-    offset = next(places[whole[:length]] for length in range(len(whole), -1, -1) if whole[:length] in places)
-    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+    return _place(path.read_text(encoding="utf-8"), path.suffix, keys)[0]
 
 
 MAX_PLACED_CHARACTERS = 4 * MAX_DOCUMENT_BYTES
+
+
+def _place(text: str, suffix: str, keys: Sequence[DocumentKey]) -> tuple[int | None, int | None]:
+    """Line and column where the value at `keys` begins; its parent's where a key is missing."""
+    if len(text) > MAX_PLACED_CHARACTERS:
+        return None, None
+    places, path = (_toml_places if suffix == ".toml" else _json_places)(text), tuple(keys)
+    offset = next(places[path[:length]] for length in range(len(path), -1, -1) if path[:length] in places)
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
 JSON_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[\[\]{},:]|[^\s\[\]{},:"]+')
 
 
@@ -281,28 +277,24 @@ def _json_places(text: str) -> dict[tuple[DocumentKey | None, ...], int]:
     return places
 
 
-def _toml_place(text: str, path: Sequence[DocumentKey]) -> tuple[int | None, int | None]:
-    """Place of the key at `path` in a TOML file of `[table]`, `[[array of tables]]` and `key = value` lines."""
-    keys = _toml_keys(text)
-    for length in range(len(path), 0, -1):  # a missing key: its nearest table is the place
-        if found := keys.get(tuple(path[:length])):
-            return found
-    return 1, 1
+TOML_LINE = re.compile(
+    r"^[^\S\n]*(?:(?P<bracket>\[\[?)[^\S\n]*(?P<table>[\w.-]+)[^\S\n]*\]|(?P<key>[\w-]+)[^\S\n]*=)", re.MULTILINE
+)
 
 
 @lru_cache(maxsize=1)
-def _toml_keys(text: str) -> dict[tuple[DocumentKey, ...], tuple[int, int]]:
-    """Each key's place, kept for the next problem of the same document."""
+def _toml_places(text: str) -> dict[tuple[DocumentKey | None, ...], int]:
+    """The offset of each key in lines of the forms `[table]`, `[[array of tables]]` and `key = value`."""
     table: tuple[DocumentKey, ...] = ()
-    counts: dict[str, int] = {}
-    places: dict[tuple[DocumentKey, ...], tuple[int, int]] = {}
-    for number, line in enumerate(text.split("\n"), start=1):
-        if header := TOML_HEADER.match(line):
-            table = tuple(header[2].split("."))
-            if header[1] == "[[":
-                counts[header[2]] = counts.get(header[2], -1) + 1
-                table = (*table, counts[header[2]])
-            places[table] = (number, 1)
-        elif key := TOML_KEY.match(line):
-            places.setdefault((*table, key[1]), (number, key.start(1) + 1))
+    entries: Counter[str] = Counter()
+    places: dict[tuple[DocumentKey | None, ...], int] = {(): 0}
+    for line in TOML_LINE.finditer(text):
+        if key := line["key"]:
+            places.setdefault((*table, key), line.start("key"))
+            continue
+        table = tuple(line["table"].split("."))
+        if line["bracket"] == "[[":
+            table = (*table, entries[line["table"]])
+            entries[line["table"]] += 1
+        places[table] = line.start()
     return places

@@ -1,13 +1,9 @@
 """The tables beside `samples.csv`: `histogram.csv`, `calibration.csv` and `paths.csv`.
 
-A row of `histogram.csv` is a bucket of one run. A run has no row for times that no operation took, and its last row
-ends with the time of the longest, so that the maximum is exact. The rows of one script in `calibration.csv`, where a
-suite ran scripts over real programs, are written at once.
-
-`paths.csv`: what is executed for one event, by function, as an emulated machine recorded it.
-
-It is beside `samples.csv` of a count. The rows of one event are a tree in the order in which its functions were
-entered first: each row is a function, and its callers are the rows above it of lower depths.
+A row of `histogram.csv` is a bucket of one run; buckets without an operation have no row, and the last one ends with
+the longest time, so that the maximum is exact. A row of `calibration.csv` is a probe of a script, and the rows of one
+script are written at once. `paths.csv` has what is executed for one event in an emulated machine: a tree of functions
+in the order in which they were entered first, each below its caller.
 """
 
 from collections import defaultdict
@@ -272,19 +268,19 @@ def _faults(rows: Sequence[Row], file: str) -> Iterable[Problem]:
     """What keeps rows from being a tree, if anything: its top is the program, and callers are above what they call."""
     before = -1
     for row in rows:
-        depth = row.cells["depth"]
+        depth, fault = row.cells["depth"], None
         if depth > MOST_DEPTH:
-            hint = "record the run again with --paths"
-            yield Problem("error", file, row.line, None, "paths/tree", f"deeper than {MOST_DEPTH} calls", hint)
-            return
-        if depth > before + 1 or (depth == 0) != (before == -1):
+            fault = "tree", f"deeper than {MOST_DEPTH} calls", "record the run again with --paths"
+        elif depth > before + 1 or (depth == 0) != (before == -1):
             wanted = f"from 1 to {before + 1}" if before >= 0 else "0"
             hint = "a row's callers are above it; record the run again with --paths"
-            yield Problem("error", file, row.line, None, "paths/tree", f"found depth {depth}, expected {wanted}", hint)
-            return
-        if depth == 0 and None in (row.cells[name] for name in ("alike", "recorded", "counted")):
+            fault = "tree", f"found depth {depth}, expected {wanted}", hint
+        elif depth == 0 and None in (row.cells[name] for name in ("alike", "recorded", "counted")):
             hint = "the first row of an event says of how many it is, and what the run counted"
-            yield Problem("error", file, row.line, None, "paths/event", "alike, recorded or counted is empty", hint)
+            fault = "event", "alike, recorded or counted is empty", hint
+        if fault:
+            rule, message, hint = fault
+            yield Problem("error", file, row.line, None, f"paths/{rule}", message, hint)
             return
         before = depth
 

@@ -85,7 +85,6 @@ def _path(folder: Path, made_from: Sequence[str]) -> Path:
 
 
 NOWHERE = Kept()
-"""Keeps nothing."""
 
 library_version = cache(version)
 """The version of a library that results depend on; asked of its files once, because entries ask for it each."""

@@ -2,11 +2,8 @@
 
 Written by the tool, never typed. Never recorded: host names, user names, addresses, serial numbers.
 
-The same hardware and kernel give the same id; all hosted runners of one image and one CPU have one id together.
-
-`plan.json` is beside the rows of a run under way, and gone when the run is complete. With it a run that was cut short
-continues the same plan: the same cases, order and lengths. It may hold paths, which a
-submission does not, so `check` refuses a folder that still has one.
+`plan.json` is beside the rows of a run under way: a run that was cut short continues with the same cases, order and
+lengths. It may hold paths, which a submission does not, so `check` refuses a folder that still has it.
 """
 
 import hashlib

@@ -47,7 +47,6 @@ class SubmissionFolder:
     folder: Path
 
     samples = NamedFile("samples.csv")
-    """Its rows."""
     histogram = NamedFile("histogram.csv")
     """How long single operations took; there only where the workload times each."""
     calibration = NamedFile("calibration.csv")
@@ -55,7 +54,6 @@ class SubmissionFolder:
     paths = NamedFile("paths.csv")
     """What its events execute, by function; there only where an emulated machine recorded it."""
     machine_file = NamedFile("machine.json")
-    """What the machine was."""
     plan_file = NamedFile("plan.json")
     """What is still to be run; there only while the run is not complete."""
 
@@ -99,17 +97,13 @@ class DataFolder:
 
     def sources(self) -> list[Path]:
         """The folder of every published source."""
-        return [folder for folder in sorted((self.root / "published").glob("*")) if _is_named_folder(folder)]
+        return _folders_in(self.root / "published")
 
     def suites(self) -> list[Path]:
         """The folder of every suite; those of the package where `data/` has none of its own."""
         own = self.root / "suites"
         parent = own if own.is_dir() else PACKAGED / "suites"
-        return [
-            folder
-            for folder in sorted(parent.glob("*"))
-            if _is_named_folder(folder) and (folder / "suite.toml").is_file()
-        ]
+        return [folder for folder in _folders_in(parent) if (folder / "suite.toml").is_file()]
 
     def relative(self, path: Path) -> str:
         """How messages name a file: from the data folder's parent when inside it, as given otherwise."""
@@ -122,14 +116,12 @@ class DataFolder:
 
 def submissions_in(results: Path) -> list[SubmissionFolder]:
     """Every submission in a folder of results, by machine and date."""
-    machines = (folder for folder in sorted(results.glob("*")) if _is_named_folder(folder))
-    folders = (folder for machine in machines for folder in sorted(machine.glob("*")))
-    return [SubmissionFolder(folder) for folder in folders if _is_named_folder(folder)]
+    return [SubmissionFolder(folder) for machine in _folders_in(results) for folder in _folders_in(machine)]
 
 
-def _is_named_folder(path: Path) -> bool:
-    """Whether it is a folder with a name that can be read; `check` tells of all others."""
-    return path.name.isprintable() and path.is_dir()
+def _folders_in(parent: Path) -> list[Path]:
+    """The folders with a name that can be read, sorted; `check` tells of all others."""
+    return [path for path in sorted(parent.glob("*")) if path.name.isprintable() and path.is_dir()]
 
 
 def sha256(path: Path) -> str:

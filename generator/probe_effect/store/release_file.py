@@ -12,7 +12,7 @@ from zipfile import ZipFile
 
 from pydantic import AfterValidator, Field
 
-from probe_effect.model import Problem
+from probe_effect.model import Problem, release_numbers
 from probe_effect.store.beside_files import CHANGES_FILE, Change, ChangesFile, Day, read_changes
 from probe_effect.store.documents import Document, Text, read_document
 from probe_effect.store.places import DataFolder, is_known_file, sha256, walk
@@ -162,7 +162,7 @@ class Release:
 
     @property
     def version(self) -> str:
-        """`2026.11`."""
+        """Such as `2026.11`."""
         return self.document.version
 
     @property
@@ -176,17 +176,13 @@ class Release:
         return (self.archive.name, *TABLES, MANIFEST, SUMS)
 
 
-def _order(folder: Path) -> tuple[list[int], str]:
-    """By version, and not by letter: `2026.11.10` comes after `2026.11.2`."""
-    return [int(part) for part in folder.name.split(".") if part.isascii() and part.isdigit()], folder.name
-
-
 def read_releases(data: DataFolder) -> tuple[list[Release], list[Problem]]:
     """Every sound release, oldest first, and every problem found."""
     releases: list[Release] = []
     problems: list[Problem] = []
     folders = (path for path in (data.root / "releases").glob("*") if path.is_dir())
-    for folder in sorted(folders, key=_order):
+    # By version, and not by letter: `2026.11.10` comes after `2026.11.2`.
+    for folder in sorted(folders, key=lambda folder: (release_numbers(folder.name), folder.name)):
         path = folder / MANIFEST
         document, faults = read_document(path, data.relative(path), "release", Manifest, MAX_MANIFEST_BYTES)
         problems += faults

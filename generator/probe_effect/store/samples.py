@@ -23,7 +23,6 @@ from probe_effect.store.tables import (
 )
 
 HEADER_BYTES = 4096
-"""No header is longer."""
 
 
 class TableWriter:
@@ -115,7 +114,6 @@ def _write_whole(file: FileIO, text: bytes) -> None:
 SAMPLE_COLUMNS = read_columns("samples", arm=get_args(Arm), status=get_args(Status))
 
 TIMES = tuple(column.name for column in SAMPLE_COLUMNS if column.name.endswith("_ns"))
-"""The columns that have times."""
 
 
 def read_samples(path: Path, file: str) -> tuple[list[Sample], list[Problem]]:

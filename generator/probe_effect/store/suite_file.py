@@ -126,13 +126,14 @@ class Published(Document):
 
 
 class ResultType(NamedTuple):
-    """What the numbers of a suite are; `no_cost`: why guidance cannot use them, None where it can."""
+    """What the numbers of a suite are; `no_cost`: why guidance cannot use them, None where it can.
+
+    `of_starts`: start and stop of the tracer are measured; `of_tracer`: the tracer itself, while the workload waits.
+    """
 
     no_cost: str | None = None
     of_starts: bool = False
-    """Whether the start and the stop of the tracer are measured."""
     of_tracer: bool = False
-    """Whether the tracer itself is measured, while the workload waits."""
 
     @property
     def guides(self) -> bool:

@@ -42,9 +42,7 @@ FORBIDDEN_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e
 BYTE_ORDER_MARK = "\ufeff"
 FORMULA_SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
 """What starts a formula in a spreadsheet (OWASP, CSV injection), also as full-width signs."""
-
-FORMULA_START = re.compile(r"[=+\-@\uff1d\uff0b\uff0d\uff20]")
-"""A text cell that starts so would be run."""
+FORMULA_START = re.compile(f"[{re.escape(FORMULA_SIGNS)}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +165,8 @@ class TableReader:
                 if text in known[place]:
                     value = known[place][text]
                 else:
-                    value, faults = self._cell(columns[place], texts, place, number), len(self.problems)
-                    if faults == before and len(known[place]) < MOST_KNOWN:
+                    value = self._cell(columns[place], texts, place, number)
+                    if len(self.problems) == before and len(known[place]) < MOST_KNOWN:
                         known[place][text] = value
                 if (name := columns[place].name) in empty:
                     cells[name] = value
@@ -248,11 +246,8 @@ def cell_fault(column: Column, text: str) -> tuple[str, str] | None:
     """(what is wrong, how to mend it) for a cell, or None when it is sound."""
     if text == "":
         return ("is empty", "fill it in") if column.required else None
-    return text_fault(column, text) if column.kind == "string" else number_fault(column, text)
-
-
-def number_fault(column: Column, text: str) -> tuple[str, str] | None:
-    """(what is wrong, how to mend it) for a number cell, or None when it is sound."""
+    if column.kind == "string":
+        return _text_fault(column, text)
     form = INTEGER if column.kind == "integer" else NUMBER
     if not form.fullmatch(text):
         wanted = "a whole number" if column.kind == "integer" else "a plain decimal"
@@ -262,8 +257,7 @@ def number_fault(column: Column, text: str) -> tuple[str, str] | None:
     return None
 
 
-def text_fault(column: Column, text: str) -> tuple[str, str] | None:
-    """(what is wrong, how to mend it) for a text cell, or None when it is sound."""
+def _text_fault(column: Column, text: str) -> tuple[str, str] | None:
     if column.choices:
         return None if text in column.choices else ("is not known", f"one of {', '.join(column.choices)}")
     if len(text) > MAX_TEXT_LENGTH:
