@@ -276,7 +276,7 @@ def test_a_table_is_copied_with_tabs_between_its_cells(phone: Page, address: str
 def test_the_view_is_cited_with_its_address_and_the_version_of_the_data(laptop: Page, address: str) -> None:
     opened(laptop, address, "case=06-uprobe&tracer=bpftrace")
     text = laptop.locator('#explore-live [data-cite="text"]').text_content() or ""
-    assert "“Cost of one event: Uprobe;" in text
+    assert "“Cost of one event: Uprobe on read;" in text
     assert "data version " in text
     assert text.endswith(f"{address}explore/?case=06-uprobe&tracer=bpftrace")
 
