@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from evidence.tiers import Job, counts, table
 from time_record import REASONS
 
 pytest_plugins = "pytester"
@@ -96,3 +97,20 @@ def test_what_is_on_the_list_of_long_ones_is_there_and_has_a_reason() -> None:
         file, has_test, function = name.rpartition("::")
         assert f"def {function}(" in (texts[file] if has_test else "".join(texts.values())), name
         assert len(reason.split()) > 3, name
+
+
+def test_what_a_job_counted_is_that_of_its_greatest_run_of_tests() -> None:
+    output = "== 2 failed, 90 passed, 3 skipped in 12.30s ==\nstrangers\n22 passed in 4.01s\n"
+    assert counts(output) == {"failed": 2, "passed": 90, "skipped": 3}
+    assert counts("make: *** [test] Error 2") == {}
+
+
+def test_a_job_that_failed_before_any_test_shows_its_exit_status() -> None:
+    jobs = [
+        Job("12ab34cd", "make test", "cold", 119.6, 200.4, 0, {"passed": 90, "skipped": 3}),
+        Job("12ab34cd", "make site", "cold", 59.0, 80.0, 2, {}),
+    ]
+    said = table(jobs, [("test_x.py::test_y", 9.6)])
+    assert "| `make test` | cold | 2 min 0 s | 200 s | 90 | 3 | 0 | 12ab34cd |" in said
+    assert "| `make site` | cold | 0 min 59 s | 80 s |  |  | exit 2 | 12ab34cd |" in said
+    assert "`test_x.py::test_y` 10" in said

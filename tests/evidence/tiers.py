@@ -1,8 +1,9 @@
 """What building the site and each tier of tests takes in a fresh clone with empty caches, and again in the same clone.
 
-Usage: PYTHONPATH=tests python -m evidence.tiers [--deep] [--write] [--folder DIR]. Nothing else should run beside it.
-What is cloned is the last commit. `--deep` runs `make test-all` too. `--write` puts the table into HACKING. The clone
-stays in the folder, if one is given, with the output of each job; a temporary one goes.
+Usage: PYTHONPATH=tests python -m evidence.tiers [--deep] [--write] [--folder DIR] [--earlier FILE]. Nothing else should
+run beside it. What is cloned is the last commit. `--deep` runs `make test-all` too, which takes most of an hour, and
+`--earlier` has the jobs of an earlier run for those that are not run now. `--write` puts the table into HACKING. The
+clone stays in the folder, if one is given, with the output of each job and all of them as `jobs.json`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import tempfile
 import time
 from collections import defaultdict
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
@@ -34,6 +35,7 @@ OURS = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV"}
 class Job:
     """A command of make as it ran: its wall and CPU seconds, its exit status, and pytest's counts by their word."""
 
+    commit: str
     command: str
     caches: str
     wall_s: float
@@ -49,7 +51,7 @@ def counts(output: str) -> dict[str, int]:
     return max(found, key=lambda each: each["passed"], default={})
 
 
-def run(clone: Path, command: str, caches: str, record: Path) -> Job:
+def run(clone: Path, commit: str, command: str, caches: str, record: Path) -> Job:
     """Run a command of make in the clone, which has its own home and caches beside it."""
     home = clone.parent / "home"
     environment = {name: value for name, value in os.environ.items() if name not in OURS} | {
@@ -65,6 +67,7 @@ def run(clone: Path, command: str, caches: str, record: Path) -> Job:
         ran = subprocess.run(command.split(), cwd=clone, env=environment, stdout=stream, stderr=stream, check=False)
     after = os.times()
     return Job(
+        commit=commit,
         command=command,
         caches=caches,
         wall_s=time.monotonic() - begun_s,
@@ -84,13 +87,13 @@ def slowest(record: Path) -> list[tuple[str, float]]:
     return sorted(used_s.items(), key=lambda one: -one[1])[:SLOWEST]
 
 
-def table(commit: str, machine: str, jobs: list[Job], tests: list[tuple[str, float]]) -> str:
+def table(jobs: list[Job], tests: list[tuple[str, float]]) -> str:
     """Markdown of the jobs, and of the slowest tests of the first tier."""
     lines = [
-        f"Fresh clone of {commit} with empty caches on {machine}:",
+        f"In a fresh clone with empty caches, and again in the same clone, on {os.cpu_count()} CPUs:",
         "",
-        "| Command | Caches | Time | CPU time | Passed | Skipped | Failed |",
-        "|:--|:--|--:|--:|--:|--:|--:|",
+        "| Command | Caches | Time | CPU time | Passed | Skipped | Failed | Commit |",
+        "|:--|:--|--:|--:|--:|--:|--:|:--|",
     ]
     for job in jobs:
         numbers = [str(job.counts.get(word, 0)) if job.counts else "" for word in ("passed", "skipped", "failed")]
@@ -98,7 +101,7 @@ def table(commit: str, machine: str, jobs: list[Job], tests: list[tuple[str, flo
             numbers[-1] = f"exit {job.status}"
         minutes, seconds = divmod(round(job.wall_s), 60)
         times = f"{minutes} min {seconds} s | {job.cpu_s:.0f} s"
-        lines.append(f"| `{job.command}` | {job.caches} | {times} | {' | '.join(numbers)} |")
+        lines.append(f"| `{job.command}` | {job.caches} | {times} | {' | '.join(numbers)} | {job.commit} |")
     named = ", ".join(f"`{name}` {used_s:.0f}" for name, used_s in tests)
     return "\n".join([*lines, "", f"The slowest tests of `make test`, in CPU seconds: {named}."])
 
@@ -107,25 +110,30 @@ def table(commit: str, machine: str, jobs: list[Job], tests: list[tuple[str, flo
 @click.option("--deep", is_flag=True, help="`make test-all` too.")
 @click.option("--write", is_flag=True, help="Put the table into HACKING.")
 @click.option("--folder", type=click.Path(path_type=Path, file_okay=False), help="Where the clone is made, and stays.")
-def main(*, deep: bool, write: bool, folder: Path | None) -> None:
+@click.option("--earlier", type=click.Path(path_type=Path, exists=True), help="`jobs.json` of an earlier run.")
+def main(*, deep: bool, write: bool, folder: Path | None, earlier: Path | None) -> None:
     """Print as Markdown what building and testing a fresh clone takes. The exit status is 1 if a job failed."""
     with ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tiers-")))
         place.mkdir(parents=True, exist_ok=True)
         clone = place / "clone"
         subprocess.run(["git", "clone", "--quiet", PROJECT, clone], check=True)  # noqa: S607
+        asked = ("git", "rev-parse", "--short=8", "HEAD")
+        commit = subprocess.check_output(asked, cwd=clone, text=True).strip()
         jobs, record = [], {caches: place / f"{caches}.jsonl" for caches in ("cold", "again")}
         for command, caches in (*JOBS, *([DEEP] if deep else [])):
             click.echo(f"{command}, {caches}", err=True)
-            jobs.append(run(clone, command, caches, record[caches]))
+            jobs.append(run(clone, commit, command, caches, record[caches]))
             click.echo(jobs[-1], err=True)
-        asked = ("git", "rev-parse", "--short=8", "HEAD")
-        commit = subprocess.check_output(asked, cwd=clone, text=True).strip()
-        text = table(commit, f"{os.cpu_count()} CPUs", jobs, slowest(record["cold"]))
+        ran = {(job.command, job.caches) for job in jobs}
+        before = [Job(**values) for values in json.loads(earlier.read_text(encoding="utf-8"))] if earlier else []
+        jobs += [job for job in before if (job.command, job.caches) not in ran]
+        (place / "jobs.json").write_text(json.dumps([asdict(job) for job in jobs]), encoding="utf-8")
+        text = table(jobs, slowest(record["cold"]))
     click.echo(text)
     if write:
-        before, _, rest = HACKING.read_text(encoding="utf-8").partition(BEGIN)
-        HACKING.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+        head, _, rest = HACKING.read_text(encoding="utf-8").partition(BEGIN)
+        HACKING.write_text(f"{head}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
     raise SystemExit(any(job.status for job in jobs))
 
 
