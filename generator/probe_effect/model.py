@@ -112,7 +112,6 @@ class Key(NamedTuple):
 
     @property
     def is_baseline(self) -> bool:
-        """Whether nothing is traced."""
         return self.tracer == NO_TRACER
 
 

@@ -101,7 +101,6 @@ class Quantity(str):
         return made
 
     def within(self, before: str = "", after: str = "") -> Self:
-        """The quantity with words around it."""
         form = f"{before}{self.writing.form}{after}"
         return type(self)(replace(self.writing, form=form), f"{before}{self}{after}")
 
@@ -295,7 +294,6 @@ def size(value_bytes: float | None) -> str:
 
 
 def count(value: float | None) -> str:
-    """A whole number with grouped thousands."""
     return MISSING if value is None else at_place(value, 0)
 
 

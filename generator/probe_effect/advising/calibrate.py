@@ -95,7 +95,6 @@ class Blocks:
         return found
 
     def is_shared(self, cpu: int) -> bool:
-        """Whether other programs used this CPU."""
         return float(np.median(self._stretched.get(cpu, [1.0]))) > BUSY_RATIO
 
     def _block(self, turn: Turn) -> float:

@@ -47,7 +47,6 @@ def _check_names(costs: Evidence, question: Question) -> None:
 
 
 def answer_json(found: Evidence, said: Answer) -> dict[str, Any]:
-    """An answer as JSON values."""
     forecast = said.headline.forecast
     values = _forecast_json(found, forecast)
     is_composed = any(part.basis == "composed" for part in forecast.parts)

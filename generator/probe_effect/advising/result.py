@@ -57,12 +57,10 @@ class TrialResult:
 
     @property
     def labels(self) -> list[str]:
-        """The labels of the scripts."""
         return [script.label for script in self.settings.scripts]
 
     @property
     def timed(self) -> list[TrialRun]:
-        """The runs of the pairs."""
         return [run for run in self.runs if run.pair]
 
     def ratios(self, script: str, than: str | None = None, time: str = "cpu_ns") -> list[float]:
@@ -145,7 +143,6 @@ HEIGHT = 340
 
 
 def trial_json(result: TrialResult, journal: Path) -> dict[str, Any]:
-    """A result as JSON values."""
     settings = result.settings
     found = {script.label: _script_json(result, script.label) for script in settings.scripts}
     return {
@@ -163,7 +160,6 @@ def trial_json(result: TrialResult, journal: Path) -> dict[str, Any]:
 
 
 def runs_json(result: TrialResult) -> list[dict[str, Any]]:
-    """The timed runs as JSON values."""
     return [{name: asdict(run)[name] for name in COLUMNS} for run in result.timed]
 
 

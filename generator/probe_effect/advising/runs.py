@@ -84,7 +84,6 @@ class CommandLineSession(ToolSession):
     _held = 0
 
     def command(self, pid: int) -> Sequence[str]:  # noqa: ARG002 (it is in the line)
-        """The words of the line."""
         return shlex.split(self.script.read_text(encoding="utf-8"))
 
     def is_live(self) -> bool:
@@ -256,7 +255,6 @@ class CommandTrial:
         self.tree = CommandTree(self._work.path)
 
     def close(self) -> None:
-        """End and remove everything."""
         self.tree.close()
         self._work.remove()
 

@@ -245,7 +245,6 @@ def assumptions(answer: ScriptAnswer) -> list[str]:
 
 
 def advice_json(answer: ScriptAnswer) -> dict[str, Any]:
-    """An answer as JSON values."""
     advice, counted, here, starting = answer.advice, answer.counted, answer.calibration, answer.starting
     busiest = advice.busiest
     return {

@@ -32,7 +32,6 @@ class Alternative:
 
     @property
     def key(self) -> CostKey:
-        """Which of all costs it is."""
         return self.measured.submission.machine, self.measured.tracer, self.measured.case
 
 

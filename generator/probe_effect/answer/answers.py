@@ -122,7 +122,6 @@ class Forecast:
 
     @property
     def sources(self) -> list[Number]:
-        """Every measurement that it rests on."""
         return [source for part in self.parts for source in part.sources]
 
     @property

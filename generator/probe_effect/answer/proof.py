@@ -142,7 +142,6 @@ def calls_per_event(found: Evidence, suite: Suite, measured: Number) -> float | 
 
 
 def verdict(some: Sequence[ProgramPair]) -> Agreed:
-    """What the pairs come to."""
     visible = [one for one in some if one.is_visible]
     ratios = [one.ratio for one in visible if one.ratio is not None]
     return Agreed(

@@ -164,7 +164,6 @@ class ToolCost:
 
     @property
     def is_clocked(self) -> bool:
-        """Whether a clock alone fires it."""
         return all(one.kind in CLOCKED for one in self.tool.probes)
 
     @property

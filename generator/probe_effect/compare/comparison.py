@@ -63,7 +63,6 @@ class Comparison:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the two differ."""
         return self.outcome in {"higher", "lower"}
 
     @property

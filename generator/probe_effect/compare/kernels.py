@@ -182,7 +182,6 @@ def counted(catalogue: Catalogue, *, narrow: bool = False) -> Sequence[Submissio
 
 
 def row_of(one: Number) -> CountedCase:
-    """The row of a count."""
     return CountedCase(one.case, one.level)
 
 

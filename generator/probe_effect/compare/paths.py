@@ -29,7 +29,6 @@ class AddedPath:
 
     @property
     def total(self) -> Classes:
-        """The sum of all functions."""
         return summed(self.stacks.values())
 
     def by_function(self) -> dict[str, Classes]:

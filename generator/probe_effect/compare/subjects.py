@@ -130,7 +130,6 @@ class History(NamedTuple):
 
     @property
     def comparisons(self) -> list[Comparison]:
-        """All comparisons of the history."""
         return [*self.alike, *chain.from_iterable(self.changed.values())]
 
 

@@ -63,7 +63,6 @@ class Sum(NamedTuple):
     suites: frozenset[str] = frozenset()
 
     def plus(self, other: "Sum") -> "Sum":
-        """The sum with another one."""
         cost = estimates.total([self.cost, other.cost])
         return Sum(self.added + other.added, self.less + other.less, cost, self.suites | other.suites)
 

@@ -216,12 +216,10 @@ class Evidence:
 
     @cached_property
     def cases(self) -> list[tuple[Suite, Case]]:
-        """Every case with its suite."""
         return [(suite, case) for suite in self.suites for case in suite.cases]
 
     @cached_property
     def case_of(self) -> dict[str, Case]:
-        """Case id to the case."""
         return {case.id: case for _, case in self.cases}
 
     @cached_property

@@ -74,7 +74,6 @@ class EventCount:
 
     @property
     def has_exceptions(self) -> bool:
-        """Whether an event interrupts the program."""
         return self.breakpoints + self.steps > 0
 
 
@@ -110,7 +109,6 @@ class Model:
         return self.instruction_ns * (1 + CALL_INSTRUCTIONS)
 
     def cost_ns(self, counted: EventCount) -> float:
-        """The time of one event."""
         return float(np.dot(counted.terms, (self.instruction_ns, self.breakpoint_ns, self.step_ns)))
 
 

@@ -56,7 +56,6 @@ class MachineCosts:
 
     @cached_property
     def costs(self) -> Mapping[str, Number]:
-        """Case to its cost."""
         return self.found.by_tracer(self.machine).get(self.tracer, {})
 
     @cached_property

@@ -248,7 +248,6 @@ class CostRow:
 
     @property
     def called(self) -> str:
-        """What a sentence calls it."""
         return self.name if self.title is None else quoted(self.title)
 
     @property

@@ -75,7 +75,6 @@ class CostTable:
 
     @cached_property
     def actions(self) -> tuple[str, ...]:
-        """Every action of which something tells."""
         known = (self._on(one) for machines in (*self.scope.levels, self.scope.lending) for one in machines)
         printed = (case.action for _, case in self._printed)
         return tuple(dict.fromkeys([PLAIN_ACTION, *(action for one in known for action in one.actions), *printed]))
@@ -159,7 +158,6 @@ class CostTable:
 
 
 def published(found: Evidence, printed: PublishedCost, case: str) -> CostRow:
-    """A printed cost as a row."""
     title = found.titles.get(case)
     return CostRow(name=case, title=title, basis="published", printed=printed, cost=printed.cost, is_clear=True)
 
@@ -176,7 +174,6 @@ def cost_table(found: Evidence, scope: Scope, tracer: str) -> CostTable:
 
 
 def of_machine(found: Evidence, machine: str, tracer: str) -> CostTable:
-    """The table of one machine alone."""
     return cost_table(found, Scope((machine,)), tracer)
 
 

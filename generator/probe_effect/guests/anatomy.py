@@ -296,7 +296,6 @@ class PathRecorder:
         return plugin_words(self._prefix)
 
     def begin(self) -> None:
-        """A suite of its own begins."""
         self._found = {}
 
     def record(self, key: Key, request: Message, ask: Callable[[Message], Message]) -> None:

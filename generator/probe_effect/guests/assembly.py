@@ -64,7 +64,6 @@ class Wanted:
 
     @property
     def program(self) -> str:
-        """The name of the tracer's program."""
         return TOOLS[self.tracer].program if self.tracer in TOOLS else self.tracer
 
     @property

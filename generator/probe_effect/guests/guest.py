@@ -231,7 +231,6 @@ def _with_starts(row: Sample, taken: Mapping[str, Taken | None]) -> Sample:
 
 
 def serve(line: FileIO, guest: GuestRequests) -> None:
-    """Answer requests until the line ends."""
     requests = (guest.facts, guest.tracers, guest.functions, guest.clock, guest.run, guest.symbols, guest.mechanisms)
     handlers: dict[str, Callable[[Message], Message]] = {handler.__name__: handler for handler in requests}
     for text in line:

@@ -18,7 +18,6 @@ LIBRARY, SUITES, WORKLOADS, PREBUILT, CONFIG = (
 
 
 def encode(message: Message) -> bytes:
-    """The line of a message."""
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 

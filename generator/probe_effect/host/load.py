@@ -82,7 +82,6 @@ def _share(before: CpuTimes | None, after: CpuTimes | None, part: Literal["steal
 
 
 def load_average() -> float | None:
-    """One-minute load average."""
     try:
         return round(os.getloadavg()[0], 2)
     except OSError:

@@ -181,7 +181,6 @@ def signature(root: Path, cpu: int | None = None) -> tuple[str, ...]:
 
 
 def threads(root: Path) -> int:
-    """Logical CPUs online."""
     online = read_text(root, f"{CPU_FOLDER}/online")
     return len(numbered(online)) if online else os.cpu_count() or 1
 
@@ -205,7 +204,6 @@ def topology(root: Path) -> set[tuple[str, str]]:
 
 
 def memory_bytes(root: Path) -> int | None:
-    """Memory that the kernel manages."""
     for line in (read_text(root, "proc/meminfo") or "").splitlines():
         if line.startswith("MemTotal:"):
             return int(line.split()[1]) * 1024

@@ -43,7 +43,6 @@ class Item:
 
     @property
     def credit(self) -> str | None:
-        """The name that the submission credits."""
         return self.document.submitter.name
 
     def credited(self, name: str | None) -> "Item":

@@ -108,7 +108,6 @@ class Beside(NamedTuple):
 
     @property
     def times(self) -> float:
-        """The cost over the nearer end."""
         low, high = self.other.low or 0.0, self.other.high or 0.0
         return self.cost.value / (low if self.cost.value < low else high)
 

@@ -223,12 +223,10 @@ class Repository:
 
     @property
     def web(self) -> str:
-        """The repository's address for a browser."""
         return f"https://{self.host}/{self.owner}/{self.name}"
 
     @property
     def git(self) -> str:
-        """The repository's address for git."""
         return f"{self.web}.git"
 
 

@@ -255,7 +255,6 @@ class ProblemGroup:
 
     @property
     def times(self) -> int:
-        """How many they are."""
         return 1 + len(self.others)
 
     @property

@@ -252,7 +252,6 @@ def ending(watched: int, ended: int, time_offset: int) -> bytes:
 
 
 def empty() -> bytes:
-    """A program that does nothing."""
     return assembled(_RETURN_0)
 
 

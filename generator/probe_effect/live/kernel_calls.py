@@ -316,7 +316,6 @@ class CpuClock:
         return None
 
     def close(self) -> None:
-        """Close its events."""
         for event in self._events:
             os.close(event)
         self._events = []

@@ -85,7 +85,6 @@ class TargetProcesses:
         return [int(folder.name) for folder in ROOT.glob("proc/[0-9]*")]
 
     def go_on(self) -> None:
-        """Let the command begin."""
         if self._child is not None:
             self._child.send(signal.SIGCONT)
 

@@ -145,7 +145,6 @@ class Windows:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every moment was counted."""
         return self.counted_s >= COMPLETE_RATIO * self.elapsed_s
 
     def threads(self) -> list[ThreadUse]:

@@ -19,7 +19,6 @@ BASELINE_CASE = "baseline"
 
 
 def baseline(level: str | None = None) -> Key:
-    """The baseline of a level."""
     return Key(BASELINE_CASE, NO_TRACER, level)
 
 

@@ -36,7 +36,6 @@ class Work:
     """The cases for machines of another architecture, which are not in the plan."""
 
     def case(self, subject: Key) -> Case:
-        """The case of a measured subject."""
         return next(case for case in self.suite.cases if case.id == subject.case)
 
     def script(self, subject: Key, *, check: bool = False) -> Path:
@@ -100,7 +99,6 @@ class Work:
         return tuple(sorted({name for subject in self.measured for name in self.case(subject).functions}))
 
     def source(self) -> Path:
-        """The workload's C source."""
         return workload_source(self.folder, self.suite)
 
     def digest(self) -> str:

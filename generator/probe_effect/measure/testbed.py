@@ -68,7 +68,6 @@ class Testbed:
         return row
 
     def machine(self) -> Machine:
-        """The facts of the machine."""
         return collect.collect_machine()
 
     def system(self, program: Path | None, cpu: int) -> System:

@@ -128,12 +128,10 @@ class Catalogue:
 
     @cached_property
     def timed(self) -> tuple[Submission, ...]:
-        """The submissions of times in force."""
         return tuple(one for one in self.active if one.metric == "time")
 
     @cached_property
     def counted(self) -> tuple[Submission, ...]:
-        """The submissions of instructions in force."""
         return tuple(one for one in self.active if one.metric == "instructions")
 
     @property
@@ -157,7 +155,6 @@ class Catalogue:
 
     @cached_property
     def by_suite(self) -> dict[str, SuiteFolder]:
-        """Suite id to the suite."""
         return {one.suite.id: one for one in self.suites}
 
     def published(

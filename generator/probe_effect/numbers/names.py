@@ -271,7 +271,6 @@ class Subject:
 
 
 def cite(subject: Subject, edition: Edition) -> Citation:
-    """Something that this site publishes."""
     version = f"data version {edition.version}" if edition.version else ""
     ours = "; ".join(filter(None, (version, *subject.notes)))
     words = [

@@ -27,7 +27,6 @@ class Baseline:
 
     @property
     def all(self) -> list[float]:
-        """Every baseline run."""
         return [value for values in self.by_block.values() for value in values]
 
     def drift_within(self) -> Estimate | None:
@@ -169,7 +168,6 @@ class Tail(NamedTuple):
 
     @property
     def longest_ns(self) -> int:
-        """What the longest operation took."""
         return self.buckets[-1].high_ns
 
     @property

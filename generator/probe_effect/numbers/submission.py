@@ -262,12 +262,10 @@ class Number:
 
     @property
     def case(self) -> str:
-        """Its case."""
         return self.key.case
 
     @property
     def tracer(self) -> str:
-        """Its tracer."""
         return self.key.tracer
 
     @property
@@ -287,7 +285,6 @@ class Number:
 
     @property
     def count(self) -> InstructionsResult:
-        """What the tracer adds in instructions."""
         return self.result if isinstance(self.result, InstructionsResult) else NO_COUNT
 
     @property

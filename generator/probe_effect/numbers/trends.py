@@ -326,5 +326,4 @@ def _out_of_step(one: Floats, others: _Others, width: float) -> Floats:
 
 
 def _z(ratio: Floats) -> Floats:
-    """Fisher's z of a correlation."""
     return np.arctanh(np.clip(ratio, -LIMIT, LIMIT))

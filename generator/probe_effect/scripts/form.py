@@ -191,7 +191,6 @@ class Token(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The place behind the token."""
         return self.start + len(self.text)
 
 

@@ -99,7 +99,6 @@ class Shard(NamedTuple):
     of: int
 
     def has(self, files: SubmissionFolder) -> bool:
-        """Whether a submission belongs to it."""
         digest = hashlib.sha256(files.machine.encode()).digest()
         return int.from_bytes(digest[:8], "big") % self.of == self.number - 1
 

@@ -256,7 +256,6 @@ class NamedTables:
         return fact | {"text": units.alone(text) if is_alone and quantity.startswith("threshold") else text}
 
     def _cells(self, key: str, facts: Sequence[Fact | None], missing: Sequence[str]) -> list[Markup | str]:
-        """A column in one unit."""
         texts = units.in_one_unit([one["text"] if one else "" for one in facts])
         return [
             self._quoted(f"{key}/{at}", fact | {"text": str(text)}) if fact else instead

@@ -73,7 +73,6 @@ UNITS = {one.name for scale in (units.DURATION, units.RATE) for one in scale.uni
 
 
 def written(content: Path) -> list[str]:
-    """The texts of the hand-written pages."""
     return [path.read_text(encoding="utf-8") for path in sorted(content.rglob("*.md"))]
 
 

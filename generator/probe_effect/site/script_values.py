@@ -36,7 +36,6 @@ CITED_TITLE, CITED_ADDRESS = "@title@", "@address@"  # the places that the page 
 
 
 def script_json(found: object) -> str:
-    """The text of a file."""
     return json.dumps(found, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -51,7 +50,6 @@ def kept_of_machine(
 
 
 def ends(found: Estimate | None, digits: int = DIGITS) -> list[float | None] | None:
-    """A value with its ends."""
     return None if found is None else [short(end, digits) for end in found]
 
 

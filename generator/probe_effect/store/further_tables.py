@@ -37,7 +37,6 @@ class HistogramRow(NamedTuple):
 
     @property
     def place(self) -> tuple[int, int]:
-        """Block and position of its run."""
         return self.block, self.position
 
 
@@ -202,11 +201,9 @@ class Classes(NamedTuple):
     flags: int = 0
 
     def plus(self, other: "Classes") -> "Classes":
-        """The sum of each."""
         return Classes(*(one + two for one, two in zip(self, other, strict=True)))
 
     def less(self, other: "Classes") -> "Classes":
-        """The difference of each."""
         return Classes(*(one - two for one, two in zip(self, other, strict=True)))
 
 
@@ -231,12 +228,10 @@ class EventPath:
 
     @cached_property
     def total(self) -> Classes:
-        """The whole event."""
         return summed(self.stacks.values())
 
 
 def summed(parts: Iterable[Classes]) -> Classes:
-    """The sum of some."""
     return Classes(*map(sum, zip(Classes(), *parts, strict=True)))
 
 

@@ -96,7 +96,6 @@ class DataFolder:
         return submissions_in(self.results)
 
     def sources(self) -> list[Path]:
-        """The folder of every published source."""
         return _folders_in(self.root / "published")
 
     def suites(self) -> list[Path]:

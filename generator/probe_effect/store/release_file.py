@@ -67,7 +67,6 @@ class TreeDifference:
 
     @property
     def all(self) -> tuple[str, ...]:
-        """Every path that differs."""
         return tuple(sorted({*self.added, *self.changed, *self.gone}))
 
     @property
@@ -167,7 +166,6 @@ class Release:
 
     @property
     def archive(self) -> Path:
-        """All its data in one file."""
         return self.folder / f"probe-effect-{self.version}.zip"
 
     @property

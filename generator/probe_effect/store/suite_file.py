@@ -182,7 +182,6 @@ class Suite(Document):
 
     @property
     def result_type(self) -> ResultType:
-        """What its numbers are."""
         return RESULT_TYPES[self.measures]
 
     @property
@@ -192,7 +191,6 @@ class Suite(Document):
 
     @property
     def has_programs(self) -> bool:
-        """Whether its levels are real programs."""
         return self.factor is not None and self.factor.name == "program"
 
     def on(self, architecture: str) -> Self:
@@ -262,6 +260,5 @@ def read_suite(folder: Path, file: str) -> tuple[Suite | None, list[Problem]]:
 
 
 def known_suites(data: DataFolder) -> dict[str, Suite]:
-    """The sound suites by id."""
     read = (read_suite(folder, str(folder))[0] for folder in data.suites())
     return {suite.id: suite for suite in read if suite is not None}

@@ -163,7 +163,6 @@ def count_aggregations(lines: Iterable[str]) -> int:
 
 
 def count_lines(lines: Iterable[str]) -> int:
-    """Lines that the script printed."""
     return sum(1 for line in lines if line.strip() not in {"", LIVE})
 
 

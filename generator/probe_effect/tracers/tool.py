@@ -183,7 +183,6 @@ class ToolSession(Session, ABC):
         self.work.remove()
 
     def output_bytes(self) -> int:
-        """Bytes that the tool wrote."""
         path = self.written if self.written.exists() else self.work.out
         return path.stat().st_size
 

@@ -99,7 +99,6 @@ def draw_card(chart: Chart, cache: Kept) -> bytes:
 
 
 def draw_all(chart: Chart, cache: Kept) -> None:
-    """Keep every drawing of a chart."""
     for layout in chart.specs:
         draw_svg(chart, layout, cache)
     if "card" in chart.specs:

@@ -124,7 +124,6 @@ def layers(name: str, layout: Layout, channels: Mapping[str, Spec], /, **words: 
 
 
 def config(layout: Layout = "wide") -> Spec:
-    """The look shared by all charts."""
     look_of_all: Spec = _filled(_read("config"), WORDS | {"size": TEXT_SIZE[layout]})
     return look_of_all
 

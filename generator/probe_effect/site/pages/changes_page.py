@@ -101,7 +101,6 @@ WHAT = {
 
 
 def write(release: Release, catalogue: Catalogue) -> str:
-    """The page of one release."""
     document = release.document
     front = {
         "title": f"Release {release.version}",

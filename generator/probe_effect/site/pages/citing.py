@@ -46,12 +46,10 @@ def citable(catalogue: Catalogue) -> dict[str, Callable[[], Citation]]:
 
 
 def cite_data(catalogue: Catalogue) -> Citation:
-    """The whole data set."""
     return cite(Subject(DATA, DATA_SET, "/", notes=("data set under CC BY 4.0",)), catalogue.edition)
 
 
 def cite_release(one: Release, catalogue: Catalogue) -> Citation:
-    """A release of the data."""
     subject = Subject(
         f"release-{one.version}", f"{DATA_SET}, release {one.version}", f"/releases/{one.version}/", one.document.date
     )
@@ -89,7 +87,6 @@ def cite_machine(run: Submission, catalogue: Catalogue) -> Citation:
 
 
 def cite_case(one: Case, catalogue: Catalogue) -> Citation:
-    """A case on all machines."""
     return cite(Subject(one.id, f"{one.title}: what it costs", addresses.case(one.id)), catalogue.edition)
 
 

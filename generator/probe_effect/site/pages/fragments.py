@@ -157,7 +157,6 @@ def _changes(entries: Sequence[changes_page.Entry], titles: Mapping[str, str]) -
 
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
-    """Fragment file name to Markdown."""
     caps = [("a submission", one) for one in OF_SUBMISSION] + [("a case", one) for one in OF_CASE]
     figures = ((source, one) for source in catalogue.sources for one in source.figures)
     costs = [links.figure(source, one) for source, one in figures if one.cost_ns is not None and not one.case]

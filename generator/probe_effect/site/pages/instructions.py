@@ -111,7 +111,6 @@ def subject(one: Number) -> str:
 
 
 def tracer(one: Number) -> str:
-    """The tracer with its version."""
     return short(column_of(one).tracer)
 
 

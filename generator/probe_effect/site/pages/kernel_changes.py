@@ -163,7 +163,6 @@ class Comparing(NamedTuple):
     same: str
 
     def of_all(self, found: Iterable[Matrix]) -> list[Comparison]:
-        """The changes of every suite."""
         return [one for each in found for one in self.changes(each)]
 
 
@@ -196,7 +195,6 @@ def cause_text(known: Explanation) -> Markup:
 
 
 def cause_address(known: Explanation) -> str:
-    """Where every change has that cause."""
     return f"/kernels/changes/#{known.id}"
 
 

@@ -165,7 +165,6 @@ EXPLORE_CHART = "explore"
 
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
-    """Fragment file name to Markdown."""
     drawn = [parts.chart(one.name) for one in explore_charts(catalogue)]
     return {"explore-chart.md": fragment(drawn), "compare-tracers.md": fragment(_versus(catalogue))}
 

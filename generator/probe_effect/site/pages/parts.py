@@ -246,7 +246,6 @@ def _texts(one: TableColumn, cells: Sequence[object]) -> list[Markup]:
 
 
 def markdown(cell: object) -> Markup:
-    """A cell as Markdown."""
     return listed((_linked(part, _text(part)) for part in _parts(cell)), "")
 
 
@@ -348,7 +347,6 @@ def fold(title: object, *parts: Part) -> list[Part]:
 
 
 def fragment(parts: Iterable[Part]) -> str:
-    """The Markdown of some parts."""
     text = _template().render(parts=[part for part in parts if part])
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 

@@ -77,7 +77,6 @@ def _section(case: Case, one: ProgramPair) -> str | None:
 
 
 def write(catalogue: Catalogue) -> dict[str, str]:
-    """Fragment file name to Markdown."""
     known = evidence(catalogue)
     made = {name: _of_chart(name, of_clearest(own)) for name, own in by_section(known).items()}
     made |= {CALIBRATED: _calibrated(known), SPREAD: _spread(known), REPEATS: _repeats(catalogue)}

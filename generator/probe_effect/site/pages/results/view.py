@@ -245,7 +245,6 @@ class Growth(NamedTuple):
 
     @property
     def submission(self) -> Submission:
-        """Where the highest level was measured."""
         return self.last.submission
 
 
@@ -267,7 +266,6 @@ class CaseResults:
 
     @property
     def machines(self) -> dict[str, str]:
-        """Id to name of each machine."""
         return {one.submission.machine: names.machine_name(one.submission) for one in self.measured}
 
     @property
@@ -342,7 +340,6 @@ class ResultView:
 
     @property
     def has_untraced(self) -> bool:
-        """Whether the workload runs untraced too."""
         return any(one.id == "untraced-operation" for one in self.rows.columns)
 
     @property
