@@ -10,7 +10,7 @@ import pytest
 
 from probe_effect import units
 from probe_effect.costs.questions import QUESTIONS, of_all_machines
-from probe_effect.site.pages.ladder_page import HOME, RUNGS
+from probe_effect.site.pages.ladder_page import HOME, RUNGS, SCALES, group_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +44,7 @@ def test_a_question_in_the_text_has_the_range_that_the_ladder_has(site: Path, ca
     for rung in RUNGS:
         found = of_all_machines(catalogue, rung)
         if found is not None and found.machines > 1 and rung.words in ladder:
-            assert f"{units.span(found.time, units.DURATION)} ({found.machines})" in ladder, rung.words
+            assert f"{units.span(found.time, SCALES[group_of(rung)])} ({found.machines})" in ladder, rung.words
 
 
 def test_the_home_page_says_the_ranges_of_its_questions(site: Path, catalogue: Catalogue) -> None:

@@ -1,8 +1,8 @@
 """Pages over all machines: the ladder, rung by rung, and what `/explore/` and `/compare/` show without scripts."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
@@ -22,11 +22,11 @@ from probe_effect.site.pages import comparison, instructions, links, parts
 from probe_effect.site.pages.parts import Heading, Items, Part, Pieces, Table, columns, fragment, of_data, section
 from probe_effect.site.pages.text import link, safe, say
 
-GROUPS = ("Each time", "Once a run")
-"""The two groups of rungs, a table each."""
-
-RUNG = replace(units.DURATION, is_shared=False)
-"""A rung has a unit of its own, as the home page says it: from the first to the last are eight powers of ten."""
+SCALES = {
+    "Each time": units.Scale((units.Unit(math.inf, 1, "ns"),), 3),
+    "Once a run": units.Scale((units.Unit(math.inf, 1e6, "ms"),), 3),
+}
+"""The two groups of rungs, to the one unit of each table."""
 
 MOST = 6  # kinds of machine whose pictures a page can hold, on a phone too
 
@@ -39,14 +39,14 @@ class RungTime(NamedTuple):
     rung: NamedQuestion
     reply: Reply
 
-    def said(self) -> str:
+    def said(self, scale: units.Scale = units.DURATION) -> str:
         """Its time with the interval, or the bound."""
         time, is_bound = self.reply.time, self.reply.is_bound
-        return units.within(units.quantity(time.value, RUNG, 2), "below ") if is_bound else units.interval(time, RUNG)
+        return units.within(units.quantity(time.value, scale, 2), "below ") if is_bound else units.interval(time, scale)
 
-    def cell(self) -> object:
+    def cell(self, scale: units.Scale) -> object:
         """Its time, which leads to its line on the page of the number."""
-        return links.number(self.reply.number, "cost" if self.rung.of == "event" else self.rung.of, self.said())
+        return links.number(self.reply.number, "cost" if self.rung.of == "event" else self.rung.of, self.said(scale))
 
 
 RUNGS = tuple(one for one in QUESTIONS.values() if one.is_rung)
@@ -56,7 +56,7 @@ HOME = tuple(QUESTIONS[name] for name in ("tracepoint-counted", "function-counte
 
 def group_of(rung: NamedQuestion) -> str:
     """The words over a rung and its like."""
-    return GROUPS[rung.of != "event"]
+    return list(SCALES)[rung.of != "event"]
 
 
 @once
@@ -69,7 +69,7 @@ def ladders(catalogue: Catalogue) -> Mapping[str, list[RungTime]]:
     for machine in one_of_each(catalogue.numbers, MOST):
         own = [RungTime(rung, reply) for rung in RUNGS if (reply := on(catalogue, rung, machine))]
         if len(own) > 1:
-            own.sort(key=lambda one: (GROUPS.index(group_of(one.rung)), one.reply.time.value))
+            own.sort(key=lambda one: (list(SCALES).index(group_of(one.rung)), one.reply.time.value))
             of_machines[machine] = own
     return of_machines
 
@@ -130,13 +130,13 @@ def _tables(catalogue: Catalogue) -> Iterator[Part]:
     yield from (first, say(below) if others else None)
     heads = [*columns("rung", "machines-range"), *(of_data(_name(catalogue, machine)) for machine in of_machines)]
     by_rung = grouped_by((one for own in of_machines.values() for one in own), lambda one: one.rung)
-    for group in GROUPS:
+    for group, scale in SCALES.items():
         rows = []
         for rung, steps in by_rung.items():
             if group_of(rung) == group:
-                cells = {one.reply.number.submission.machine: one.cell() for one in steps}
+                cells = {one.reply.number.submission.machine: one.cell(scale) for one in steps}
                 everywhere = span(catalogue, rung)
-                ends = [units.span(everywhere.time, RUNG), f" ({everywhere.machines})"] if everywhere else []
+                ends = [units.span(everywhere.time, scale), f" ({everywhere.machines})"] if everywhere else []
                 rows.append((rung.words, Pieces(ends), *(cells.get(machine, "") for machine in of_machines)))
         yield from section(group, Table(heads, rows) if rows else None)
     yield from section("Other kinds of machine", *others)
