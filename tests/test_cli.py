@@ -20,6 +20,7 @@ from click.testing import CliRunner
 from builders import FOLDER, PROJECT, changed, machine_values, many_blocks, skipped_row, write_submission
 from probe_effect import __version__
 from probe_effect.cli.group import commands, main
+from probe_effect.cli.output import product_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -248,6 +249,18 @@ def test_summarise_as_json_gives_costs_in_plain_units_and_null_where_there_is_no
     assert measured["slowdown_ratio"] == pytest.approx(0.5)
     assert measured["threshold_5_hz"] == pytest.approx(1e6)
     assert (skipped["status"], skipped["cost_ns"], skipped["note"]) == ("skipped", None, skipped_row(0).note)
+
+
+def test_json_is_the_same_where_another_cpu_or_count_of_threads_gives_other_last_digits(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def printed(ratio: float) -> str:
+        product_json({"times": [1_764_362_125.25, ratio], "count": 2**62, "nothing": None})
+        return capsys.readouterr().out
+
+    seen = printed(0.09514054126093673)
+    assert seen == printed(0.09514054126093677) != printed(0.09514054127)
+    assert json.loads(seen) == {"times": [1_764_362_125.25, 0.0951405412609], "count": 2**62, "nothing": None}
 
 
 def test_summarise_in_words_shows_costs_and_why_a_case_has_none(data: Path) -> None:

@@ -25,10 +25,22 @@ def product(text: str) -> None:
     click.echo(plain(text))
 
 
+JSON_DIGITS = 12
+"""The significant digits of a number in JSON: the last ones of a double differ between CPUs and counts of threads."""
+
+
 def product_json(value: object) -> None:
-    """Print `value` as JSON that other programs rely on; NaN is refused."""
+    """Print `value` as JSON that other programs rely on, the same on every machine; NaN is refused."""
     takes_all = "utf" in (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
-    product(json.dumps(value, indent=2, ensure_ascii=not takes_all, allow_nan=False))
+    product(json.dumps(_rounded(value), indent=2, ensure_ascii=not takes_all, allow_nan=False))
+
+
+def _rounded(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _rounded(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(one) for one in value]
+    return float(f"{value:.{JSON_DIGITS}g}") if isinstance(value, float) else value
 
 
 def say(text: str) -> None:
