@@ -95,7 +95,7 @@ def test_the_program_runs_and_is_warm_before_the_workload_waits_for_its_go(progr
     [
         ("cobol-10", None, "cobol-10: expected a language and a depth, such as python-200"),
         ("python-0", None, "0: expected a whole number of 1 or more"),
-        ("python-10", "pprof", "pprof: python has no such profiler here"),
+        ("python-10", "pprof", "pprof: python has no such variant here"),
     ],
 )
 def test_what_the_workload_does_not_know_is_refused_by_name(

@@ -1,0 +1,138 @@
+"""Workloads that do to themselves what a suite measures: spans, profilers of a runtime, accounts, hooks on packets."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from fakes.project import started_by
+from needs import lacking, needs
+from probe_effect.host.workloads import SYSTEM_PATH, WorkloadFailed, WorkloadProcess, WorkloadTask, build
+from probe_effect.store.suite_file import Suite, read_suite
+from tiers import deep_but
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SUITES = Path(__file__).parent.parent / "data" / "suites"
+NAMES = ("spans", "runtime-profilers", "accounting", "network-hooks", "perf-maps")
+NEED_ROOT = {"accounting", "network-hooks"}
+LIBRARIES = {"tcmalloc": "libtcmalloc.so.4", "jemalloc": "libjemalloc.so.2"}
+FAST = {"spans/python-logging/disabled", "accounting/switch/delays", "network-hooks/udp/socket-filter-count"}
+LONG_S = 300.0
+OPERATIONS = 200
+CPU = min(os.sched_getaffinity(0))
+
+pytestmark = [needs("cc"), pytest.mark.xdist_group("programs")]
+
+
+class Run(NamedTuple):
+    """A program that a suite starts: its level, and the word that has it do what is measured."""
+
+    suite: Suite
+    level: str
+    variant: str | None
+
+    def __str__(self) -> str:
+        return f"{self.suite.id}/{self.level}/{self.variant}"
+
+
+def runs(name: str) -> Iterator[Run]:
+    """Of each level of a suite the plain program, and each variant that has a script."""
+    suite, problems = read_suite(SUITES / name, name)
+    assert problems == []
+    assert suite is not None
+    for level in suite.levels:
+        yield Run(suite, str(level), None)
+    variants = {case.id: case.variant for case in suite.cases}
+    for path in sorted((SUITES / name).glob("*.in-process")):
+        case, level, _ = path.name.split(".")
+        yield Run(suite, level, variants[case])
+
+
+RUNS = {str(run): run for name in NAMES for run in runs(name)}
+
+
+def done(run: Run, cache: Path) -> int:
+    """The time of the operations of a run, ns, after which nothing of it is left."""
+    if run.suite.id in NEED_ROOT and os.geteuid() != 0:
+        pytest.skip("needs root")
+    if reason := lacking(run.suite.workload.commands.get(run.level, ()), SYSTEM_PATH):
+        pytest.skip(reason)
+    if run.level in LIBRARIES and not [*Path("/usr/lib").glob(f"*/{LIBRARIES[run.level]}")]:
+        pytest.skip(f"needs {LIBRARIES[run.level]}")
+    if run.variant == "schedstats" and not Path("/proc/sys/kernel/sched_schedstats").exists():
+        pytest.skip("this kernel has no statistics of its scheduler (CONFIG_SCHEDSTATS)")
+    if run.level == "write" and run.variant and not Path("/sys/kernel/tracing/instances").exists():
+        pytest.skip("tracefs is not mounted")
+    folder = SUITES / (run.suite.workload.suite or run.suite.id) / "workload"
+    program = build(folder / run.suite.workload.program, cache).path
+    workload = WorkloadProcess(
+        WorkloadTask(program=program, operations=OPERATIONS, cpu=CPU, level=run.level, variant=run.variant)
+    )
+    try:
+        result = workload.go(LONG_S)
+    finally:
+        workload.end()
+    assert result.operations == OPERATIONS
+    assert not [one for one in started_by(os.getpid()) if program.name in one]
+    return result.wall_ns
+
+
+def written_for_perf() -> set[str]:
+    return {path.name for pattern in ("perf-*.map", "jit-*.dump") for path in Path("/tmp").glob(pattern)}  # noqa: S108
+
+
+@pytest.mark.parametrize("name", deep_but(list(RUNS), FAST))
+def test_a_program_does_its_operations_with_what_is_measured_and_leaves_no_process(
+    name: str, compiled_cache: Path
+) -> None:
+    assert done(RUNS[name], compiled_cache) > 0
+
+
+@pytest.mark.parametrize("name", [name for name in RUNS if name.startswith("accounting/")])
+def test_an_account_is_as_it_was_when_the_run_has_ended(name: str, compiled_cache: Path) -> None:
+    switch = Path("/proc/sys/kernel/task_delayacct")
+    before = switch.read_text(encoding="ascii") if switch.exists() else ""
+    done(RUNS[name], compiled_cache)
+    assert not switch.exists() or switch.read_text(encoding="ascii") == before
+    assert not [*Path("/sys/kernel/tracing/instances").glob("probe-effect-*")]
+
+
+@pytest.mark.parametrize("name", [name for name in RUNS if "perf-map" in name or "jitdump" in name])
+@pytest.mark.deep
+def test_what_is_written_for_perf_is_not_left_in_the_temporary_folder(name: str, compiled_cache: Path) -> None:
+    before = written_for_perf()
+    done(RUNS[name], compiled_cache)
+    assert written_for_perf() <= before
+
+
+@pytest.mark.parametrize(
+    ("source", "level", "variant", "message"),
+    [
+        ("spans/workload/spans-loop.c", "cobol-log", None, "cobol-log: expected one of: python-logging"),
+        ("spans/workload/spans-loop.c", "go-slog", "hooks", "hooks: go-slog has no such variant here"),
+        ("accounting/workload/accounting-loop.c", "switch", "marker", "switch marker: expected switch with delays"),
+        ("network-hooks/workload/packet-loop.c", "udp", "sock-ops", "sock-ops: udp has no such hook"),
+        ("network-hooks/workload/packet-loop.c", "icmp", None, "icmp: expected udp or connection"),
+    ],
+)
+def test_what_a_workload_does_not_know_is_refused_by_name(
+    source: str, level: str, variant: str | None, message: str, compiled_cache: Path
+) -> None:
+    workload = WorkloadProcess(
+        WorkloadTask(
+            program=build(SUITES / source, compiled_cache).path,
+            operations=OPERATIONS,
+            cpu=CPU,
+            level=level,
+            variant=variant,
+        )
+    )
+    with pytest.raises(WorkloadFailed, match=re.escape(message)):
+        workload.go(LONG_S)
+    workload.end()
