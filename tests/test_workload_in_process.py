@@ -84,7 +84,7 @@ def done(run: Run, cache: Path) -> int:
 
 
 def written_for_perf() -> set[str]:
-    return {path.name for pattern in ("perf-*.map", "jit-*.dump") for path in Path("/tmp").glob(pattern)}  # noqa: S108
+    return {path.name for pattern in ("perf-*.map", "jit-*.dump") for path in Path("/tmp").glob(pattern)}
 
 
 @pytest.mark.parametrize("name", deep_but(list(RUNS), FAST))
