@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -92,6 +93,27 @@ def test_a_program_does_its_operations_with_what_is_measured_and_leaves_no_proce
     name: str, compiled_cache: Path
 ) -> None:
     assert done(RUNS[name], compiled_cache) > 0
+
+
+@pytest.mark.parametrize(
+    ("level", "variant", "event"),
+    [
+        ("java-allocating", "sampled", "jdk.ObjectAllocationSample"),
+        ("java-allocating", "each", "jdk.ObjectAllocationInNewTLAB"),
+        ("java-handing", "waits", "jdk.JavaMonitorWait"),
+    ],
+)
+@pytest.mark.deep
+@needs("java", "javac", "jfr")
+def test_the_flight_recorder_has_recorded_what_it_was_asked_for(
+    level: str, variant: str, event: str, compiled_cache: Path, tmp_path: Path
+) -> None:
+    program = build(SUITES / "runtime-profilers/workload/runtime-loop.c", compiled_cache).path
+    words = [program, "100000", str(CPU), level, variant]
+    subprocess.run(words, cwd=tmp_path, input="!", check=True, capture_output=True, text=True)
+    recording = tmp_path / f"runtime-loop-{level}" / "rounds.jfr"
+    listed = subprocess.run(["jfr", "summary", recording], check=True, capture_output=True, text=True).stdout
+    assert re.search(rf"^ {event} +[1-9]", listed, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", [name for name in RUNS if name.startswith("accounting/")])

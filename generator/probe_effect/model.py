@@ -37,6 +37,8 @@ Need = Literal[
     "function-tracer",
     "function-graph",
     "seccomp",
+    "delay-accounting",
+    "schedstats",
 ]
 """What a kernel may offer to tracers, and some kernels do not."""
 

@@ -30,7 +30,7 @@ from probe_effect.host import ROOT, collect, run_program, typed
 from probe_effect.host.compilers import own_cache
 from probe_effect.host.kernel import mount_for_good
 from probe_effect.host.system import CPU_FOLDER, isolated
-from probe_effect.measure.diagnosis import NEEDS, Availability, Diagnosis, SuiteState, diagnose, flags_missing
+from probe_effect.measure.diagnosis import PROBED, Availability, Diagnosis, SuiteState, diagnose, flags_missing
 from probe_effect.measure.plan import QUICK, THOROUGH
 from probe_effect.measure.request import Work, choose_suites, resolve
 from probe_effect.model import HostNotReady
@@ -124,7 +124,7 @@ def _answer(answer: Availability) -> str:
 def _tracer(state: TracerState, no_tracefs: str | None) -> tuple[str, str, str]:
     if state.unavailable:
         return state.tracer, "no", "for lack of tracefs" if state.unavailable == no_tracefs else state.unavailable
-    if len(state.lacks) == len(NEEDS):
+    if len(state.lacks) == len(PROBED):
         lacks = "; uses no probes of the kernel"
     else:
         lacks = f"; without {', '.join(state.lacks)}" if state.lacks else ""

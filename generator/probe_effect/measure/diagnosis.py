@@ -47,6 +47,8 @@ def flags_missing(root: Path = ROOT) -> Iterator[tuple[str, str]]:
 
 
 NEEDS: tuple[Need, ...] = get_args(Need)
+PROBED: tuple[Need, ...] = tuple(need for need in NEEDS if need not in {"delay-accounting", "schedstats"})
+"""What a tracer can lack: the others a kernel does by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ def diagnose(
     workload_cpu, tracer_cpu = collect.choose_cpus(root)
     shared = siblings(root, workload_cpu) - {workload_cpu}
     before = {cpu: cpu_times(root, cpu) for cpu in shared}
-    tracers = tuple(state_of(tracer, NEEDS) for tracer in known.values())
+    tracers = tuple(state_of(tracer, PROBED) for tracer in known.values())
     ready = {state.tracer: known[state.tracer] for state in tracers if state.unavailable is None}
     works = [resolve(folder, suite, ready, []) for folder, suite in suites]
     programs = {work.suite.id: _build(work, cache) for work in works}

@@ -158,12 +158,12 @@ static const struct language languages[] = {
 
 static const struct start starts[] = {
 	{"java-allocating", "", "exec java Rounds allocating"},
-	{"java-allocating", "sampled", RECORDING("jdk.ObjectAllocationSample#enabled=true,jdk.ObjectAllocationSample#throttle=150/s") "allocating"},
-	{"java-allocating", "often", RECORDING("jdk.ObjectAllocationSample#enabled=true,jdk.ObjectAllocationSample#throttle=10000/s") "allocating"},
-	{"java-allocating", "each", RECORDING("jdk.ObjectAllocationInNewTLAB#enabled=true,jdk.ObjectAllocationOutsideTLAB#enabled=true") "allocating"},
+	{"java-allocating", "sampled", RECORDING("+jdk.ObjectAllocationSample#enabled=true,+jdk.ObjectAllocationSample#throttle=150/s") "allocating"},
+	{"java-allocating", "often", RECORDING("+jdk.ObjectAllocationSample#enabled=true,+jdk.ObjectAllocationSample#throttle=10000/s") "allocating"},
+	{"java-allocating", "each", RECORDING("+jdk.ObjectAllocationInNewTLAB#enabled=true,+jdk.ObjectAllocationOutsideTLAB#enabled=true") "allocating"},
 	{"java-handing", "", "exec java Rounds handing"},
-	{"java-handing", "waits-long", RECORDING("jdk.JavaMonitorWait#enabled=true,jdk.JavaMonitorWait#threshold=20ms") "handing"},
-	{"java-handing", "waits", RECORDING("jdk.JavaMonitorWait#enabled=true,jdk.JavaMonitorWait#threshold=0ms") "handing"},
+	{"java-handing", "waits-long", RECORDING("+jdk.JavaMonitorWait#enabled=true,+jdk.JavaMonitorWait#threshold=20ms") "handing"},
+	{"java-handing", "waits", RECORDING("+jdk.JavaMonitorWait#enabled=true,+jdk.JavaMonitorWait#threshold=0ms") "handing"},
 	{"go-allocating", "", "exec ./rounds allocating 0 none"},
 	{"go-allocating", "sampled", "exec ./rounds allocating 524288 heap"},
 	{"go-allocating", "often", "exec ./rounds allocating 16384 heap"},
