@@ -28,6 +28,8 @@ PACKAGES = {
     "apt-get": "apt",
     "cc": "gcc libc6-dev",
     "dpkg-deb": "dpkg",
+    "google-pprof": "google-perftools libgoogle-perftools4",
+    "jeprof": "libjemalloc-dev",
     "nginx": "nginx-light",
     "objdump": "binutils",
     "perf": "linux-perf",

@@ -103,7 +103,7 @@ def test_the_kernel_is_asked_for_each_facility(project: FakeProject) -> None:
     assert set(kernel) == {
         *("kprobe", "uprobe", "uprobe-nop10", "tracepoint", "fentry", "raw-tracepoint"),
         *("kprobe-multi", "kprobe-session", "uprobe-multi", "lsm", "breakpoint"),
-        *("function-tracer", "function-graph", "seccomp"),
+        *("function-tracer", "function-graph", "seccomp", "delay-accounting", "schedstats"),
     }
     assert kernel["tracepoint"] is None
     assert "no kprobes" in str(kernel["kprobe"])

@@ -1,4 +1,4 @@
-"""Style, types, prose and the syntax of workflows, beside the other tests."""
+"""Style, types, prose and the syntax of workflows, beside the other tests: `make lint` is for people, before a commit."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from builders import PROJECT
 
 
+@pytest.mark.deep
 @pytest.mark.xdist_group("lint")
 def test_the_code_is_in_the_projects_style_with_sound_types_and_workflows() -> None:
     command = ["make", "--no-print-directory", "lint"]

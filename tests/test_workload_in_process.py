@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,6 +14,7 @@ import pytest
 from fakes.project import started_by
 from needs import lacking, needs
 from probe_effect.host.workloads import SYSTEM_PATH, WorkloadFailed, WorkloadProcess, WorkloadTask, build
+from probe_effect.model import release_numbers
 from probe_effect.store.suite_file import Suite, read_suite
 from tiers import deep_but
 
@@ -22,6 +24,15 @@ if TYPE_CHECKING:
 SUITES = Path(__file__).parent.parent / "data" / "suites"
 NAMES = ("spans", "runtime-profilers", "accounting", "network-hooks", "perf-maps")
 NEED_ROOT = {"accounting", "network-hooks"}
+NEEDED = {
+    "switch": "/proc/sys/kernel/task_delayacct",
+    "delays": "/proc/sys/kernel/task_delayacct",
+    "schedstats": "/proc/sys/kernel/sched_schedstats",
+    "marker": "/sys/kernel/tracing/instances",
+    "marker-off": "/sys/kernel/tracing/instances",
+}
+"""What the kernel must have, by variant or level."""
+
 LIBRARIES = {"tcmalloc": "libtcmalloc.so.4", "jemalloc": "libjemalloc.so.2"}
 FAST = {"spans/python-logging/disabled", "accounting/switch/delays", "network-hooks/udp/socket-filter-count"}
 LONG_S = 300.0
@@ -58,18 +69,25 @@ def runs(name: str) -> Iterator[Run]:
 RUNS = {str(run): run for name in NAMES for run in runs(name)}
 
 
+def refused(run: Run) -> str | None:
+    """Why it cannot be run here."""
+    if run.suite.id in NEED_ROOT and os.geteuid() != 0:
+        return "needs root"
+    if run.level in LIBRARIES and not [*Path("/usr/lib").glob(f"*/{LIBRARIES[run.level]}")]:
+        return f"needs {LIBRARIES[run.level]}"
+    if run.suite.id == "network-hooks" and " cgroup2 " not in Path("/proc/self/mounts").read_text(encoding="utf-8"):
+        return "no cgroup2 file system is mounted"
+    if str(run.variant).startswith("tc-") and release_numbers(os.uname().release)[:2] < (6, 6):
+        return "needs Linux 6.6 (tcx)"
+    if (file := NEEDED.get(run.variant or run.level)) and not Path(file).exists():
+        return f"this kernel has no {file}, or it is not mounted"
+    return lacking(run.suite.workload.commands.get(run.level, ()), SYSTEM_PATH)
+
+
 def done(run: Run, cache: Path) -> int:
     """The time of the operations of a run, ns, after which nothing of it is left."""
-    if run.suite.id in NEED_ROOT and os.geteuid() != 0:
-        pytest.skip("needs root")
-    if reason := lacking(run.suite.workload.commands.get(run.level, ()), SYSTEM_PATH):
+    if reason := refused(run):
         pytest.skip(reason)
-    if run.level in LIBRARIES and not [*Path("/usr/lib").glob(f"*/{LIBRARIES[run.level]}")]:
-        pytest.skip(f"needs {LIBRARIES[run.level]}")
-    if run.variant == "schedstats" and not Path("/proc/sys/kernel/sched_schedstats").exists():
-        pytest.skip("this kernel has no statistics of its scheduler (CONFIG_SCHEDSTATS)")
-    if run.level == "write" and run.variant and not Path("/sys/kernel/tracing/instances").exists():
-        pytest.skip("tracefs is not mounted")
     folder = SUITES / (run.suite.workload.suite or run.suite.id) / "workload"
     program = build(folder / run.suite.workload.program, cache).path
     workload = WorkloadProcess(
@@ -112,7 +130,8 @@ def test_the_flight_recorder_has_recorded_what_it_was_asked_for(
     words = [program, "100000", str(CPU), level, variant]
     subprocess.run(words, cwd=tmp_path, input="!", check=True, capture_output=True, text=True)
     recording = tmp_path / f"runtime-loop-{level}" / "rounds.jfr"
-    listed = subprocess.run(["jfr", "summary", recording], check=True, capture_output=True, text=True).stdout
+    command = [str(shutil.which("jfr")), "summary", recording]
+    listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert re.search(rf"^ {event} +[1-9]", listed, re.MULTILINE)
 
 
