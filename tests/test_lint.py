@@ -1,4 +1,4 @@
-"""Style, types, prose and the syntax of workflows, beside the other tests: `make lint` is for people, before a commit."""
+"""Style, types, prose and the syntax of workflows: `make lint`, which people run before a commit."""
 
 from __future__ import annotations
 

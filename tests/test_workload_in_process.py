@@ -127,10 +127,10 @@ def test_the_flight_recorder_has_recorded_what_it_was_asked_for(
     level: str, variant: str, event: str, compiled_cache: Path, tmp_path: Path
 ) -> None:
     program = build(SUITES / "runtime-profilers/workload/runtime-loop.c", compiled_cache).path
-    words = [program, "100000", str(CPU), level, variant]
+    words = [str(program), "100000", str(CPU), level, variant]
     subprocess.run(words, cwd=tmp_path, input="!", check=True, capture_output=True, text=True)
     recording = tmp_path / f"runtime-loop-{level}" / "rounds.jfr"
-    command = [str(shutil.which("jfr")), "summary", recording]
+    command = [str(shutil.which("jfr")), "summary", str(recording)]
     listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert re.search(rf"^ {event} +[1-9]", listed, re.MULTILINE)
 

@@ -29,7 +29,7 @@ from probe_effect.costs.row import (
     upper_median,
 )
 from probe_effect.model import Estimate
-from probe_effect.numbers import estimates
+from probe_effect.numbers import estimates, index
 from probe_effect.numbers.index import once
 from probe_effect.numbers.names import tool_of
 from probe_effect.scripts.form import FILTER, PRINT, ScriptProbe
@@ -197,14 +197,15 @@ class HereCost:
     def on(self, events: Mapping[int, float]) -> Estimate:
         """The cost of an event of which so many happened on each CPU; where none of those was timed, of any CPU.
 
-        The same probe may cost twice as much on one CPU as on another, so the interval holds the costs of all.
+        The same probe may cost twice as much on one CPU as on another, and what fires it may be on any of them the next
+        time: the interval holds the costs of all.
         """
         own = {cpu: self.by_cpu[cpu] for cpu, number in events.items() if number and cpu in self.by_cpu}
         if not own:
             return estimates.spanning(list(self.by_cpu.values()))
         whole = sum(events[cpu] for cpu in own)
         parts = estimates.total([cost.times(events[cpu] / whole) for cpu, cost in own.items()])
-        values = [cost.value for cost in own.values()]
+        values = [cost.value for cost in self.by_cpu.values()]
         return parts._replace(
             low=min(filter(None, [parts.low, *values]), default=None),
             high=max(filter(None, [parts.high, *values]), default=None),
@@ -295,7 +296,7 @@ def event(table: CostTable, group: ProbeGroup, here: HereCosts | None = None, th
     if row is None and group.kind == PRINTED_CALL:
         printed = table.row(RowKey(PRINTED_CALL, group.mechanism, PRINT, threads=threads))
         row = printed and replace(printed, note=NOTES["as-printed"])
-    own = _calibrated(group, here) if here else None
+    own = _calibrated(group, here, table.found.spread) if here else None
     if own is not None:  # one that was measured here may be wide because of a filter: nobody knows better
         row = own if group.has_filter else best([own, row])
     if row and group.every > 1 and row.path is None:  # each system call pays its part, recorded or not
@@ -349,12 +350,16 @@ def _summed(table: CostTable, group: ProbeGroup, threads: int) -> CostRow | None
     return replace(base, cost=cost).noted(*notes)
 
 
-def _calibrated(group: ProbeGroup, here: HereCosts) -> CostRow | None:
-    """The cost on the CPUs on which the group fired; an event of the loop that was timed is one system call."""
+def _calibrated(group: ProbeGroup, here: HereCosts, share: float | None) -> CostRow | None:
+    """The cost on the CPUs on which the group fired; an event of the loop that was timed is one system call.
+
+    It is of one run, and what it is asked for is another: `share` is the standard deviation between runs.
+    """
     own = here.costs.get((group.attach, group.mechanism))
     if own is None:
         return None
-    cost, calls = own.on(group.events_by_cpu), here.calls if group.kind in ON_CALLS else None
+    cost = index.for_next_run(own.on(group.events_by_cpu), share)
+    calls = here.calls if group.kind in ON_CALLS else None
     return CostRow(
         name=group.attach,
         basis="calibrated",

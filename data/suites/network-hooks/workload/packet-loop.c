@@ -21,8 +21,6 @@
 #include <mntent.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
