@@ -10,6 +10,7 @@ from probe_effect.model import Metric
 from probe_effect.numbers.submission import Number, Submission
 from probe_effect.store.machine_file import KVM_GUEST, Machine, MachineFile, System, canonical_architecture, is_hosted
 from probe_effect.store.suite_file import Case, Suite
+from probe_effect.tools import known_tool
 
 VERSION_IN_ID = re.compile(r"(-\d+)+$")
 """What a second version has at the end of its id: `bpftrace-0-23-2`."""
@@ -64,12 +65,15 @@ def tracer_name(tracer: str) -> str:
 
 
 def tool(name: str, version: str | None) -> str:
-    """A tracer with the number of its version: `bpftrace 0.17.0`; what is part of the kernel has none."""
+    """A tracer with the number of its version: `bpftrace 0.17.0`; what is part of kernel or program has none."""
     own_name = tool_of(name)
     if version is None or version.startswith("Linux "):
         return own_name
-    number = re.search(r"\d+(\.\d+)+", version)
-    return f"{own_name} {number[0]}" if number else version
+    if number := re.search(r"\d+(\.\d+)+", version):
+        return f"{own_name} {number[0]}"
+    known = known_tool(own_name)
+    words: str = known.options.get("says", version) if known else version
+    return words
 
 
 def tier(machine: Machine, metric: Metric = "time") -> str:
