@@ -134,11 +134,12 @@ SMALL = {
     **dict.fromkeys(("d37a", "a98c"), "per-event user-probes"),
     **dict.fromkeys(("6cc8", "00aa", "9e2b", "53a8", "e901", "73cd"), "per-event"),
     "cf51": "seccomp",
+    "2ce0": "accounting network-hooks perf-maps runtime-profilers spans",
 }
 """The machines of a small site by their short ids, to the suites whose runs are there; all where none is named.
 
-Machines with times are there as a whole, every suite has a run, and so is all that hand-written pages quote: where
-Hugo says that `facts.json` has no text for a key, add what has it.
+Machines with times are there as a whole, but for one with very many runs, every suite has a run, and so is all that
+hand-written pages quote: where Hugo says that `facts.json` has no text for a key, add what has it.
 """
 
 NAMED_RUN = re.compile(r"(?:qemu-tcg|amd-epyc|intel-xeon)[a-z0-9-]+/[a-z0-9-]+")

@@ -256,6 +256,8 @@ def test_a_kernel_that_offers_a_facility_misses_nothing(tmp_path: Path) -> None:
         f"{debug}/events/syscalls",
         f"{debug}/events/raw_syscalls/sys_enter",
         "proc/sys/kernel/seccomp/actions_avail",
+        "proc/sys/kernel/task_delayacct",
+        "proc/sys/kernel/sched_schedstats",
     ):
         (tmp_path / place).mkdir(parents=True)
     (tmp_path / debug / "available_filter_functions").write_text("vfs_read", encoding="utf-8")

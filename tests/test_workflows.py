@@ -581,6 +581,7 @@ EXAMPLES = sorted((GITHUB / "examples").glob("*.yml"))
 EXAMPLE = GITHUB / "examples" / "instruction-gate.yml"
 
 
+@pytest.mark.deep
 def test_actionlint_with_shellcheck_finds_nothing() -> None:
     found = actionlint(*sorted((GITHUB / "workflows").glob("*.yml")), *EXAMPLES)
     assert (found.stdout, found.returncode) == ("", 0)

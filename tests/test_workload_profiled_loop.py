@@ -63,7 +63,9 @@ def done(task: WorkloadTask) -> int:
     return run.wall_ns
 
 
-@pytest.mark.parametrize("level", deep_but(suite.levels, [one for one in suite.levels if not one.endswith("-200")]))
+@pytest.mark.parametrize(
+    "level", deep_but(suite.levels, [one for one in suite.levels if not one.endswith("-200") and one != "go-10"])
+)
 def test_a_program_of_each_language_does_its_rounds_and_leaves_no_process(program: Path, level: str) -> None:
     assert done(load(program, level)) > 0
 
