@@ -35,7 +35,7 @@ from probe_effect.site.charts.slowdown import (
 from probe_effect.site.charts.svg import slim
 from probe_effect.site.charts.theme import CARD_HEIGHT, LAYOUTS, PAPER, SERIES, WIDTHS, Chart, Layout, dodged, look
 from probe_effect.site.files import safe_cell
-from probe_effect.site.pages import site
+from probe_effect.site.pages import site, submission_page
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
 from site_build import PROJECT
@@ -615,6 +615,14 @@ def test_the_names_of_all_real_charts_can_stand_in_addresses_and_are_unique(cata
     assert names
     assert len(names) == len(set(names))
     assert all(re.fullmatch("[a-z0-9-]+", name) for name in names)
+
+
+def test_only_a_run_of_a_suite_that_measures_costs_of_an_event_has_a_chart_of_them(catalogue: Catalogue) -> None:
+    drawn = {run.suite: bool(submission_page.charts(catalogue, run)) for run in catalogue.timed}
+    measures = {folder.suite.id: folder.suite.measures for folder in catalogue.suites}
+    assert drawn["per-event"]
+    assert {measures[suite] for suite, is_drawn in drawn.items() if is_drawn} == {"cost"}
+    assert not drawn["startup"]
 
 
 def test_the_live_script_is_one_script_that_offers_vega_embed() -> None:

@@ -21,7 +21,7 @@ from probe_effect.site.charts.dots import Dot, cost_chart
 from probe_effect.site.charts.theme import LAYOUTS, Chart
 from probe_effect.site.pages import addresses, changes_page, citing, comparison, instructions, links, parts
 from probe_effect.site.pages.parts import Heading, Items, Link, Part, Table, columns, page, page_code, section
-from probe_effect.site.pages.results import view_of
+from probe_effect.site.pages.results import view_of, view_of_submission
 from probe_effect.site.pages.results.view import COST
 from probe_effect.site.pages.source_page import FigureGroup, grid, groups, shown
 from probe_effect.site.pages.text import link, listed, say, together
@@ -150,8 +150,13 @@ def with_numbers(submission: Submission) -> list[Number]:
 
 
 @once
-def charts(catalogue: Catalogue, submission: Submission) -> list[Chart]:  # noqa: ARG001  it remembers them
-    """The costs of the submission with their intervals; without a card, which at a thousand runs few would ever see."""
+def charts(catalogue: Catalogue, submission: Submission) -> list[Chart]:
+    """The costs of the submission with their intervals, where that is what its suite measures.
+
+    They have no card, which at a thousand runs few would ever see.
+    """
+    if view_of_submission(submission, catalogue).main is not COST:
+        return []
     clear = ((one, one.cost) for one in submission.numbers if one.cost is not None and one.distinguishable)
     dots = [Dot(names.with_level(one), one.tracer, cost, one.tracer) for one, cost in clear]
     if not dots:
