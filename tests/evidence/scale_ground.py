@@ -78,7 +78,10 @@ class Ground:
                 by_suite[document.run.suite].append(files)
         first, second = max(by_suite.values(), key=len)[:2]
         rows, _ = read_samples(first.samples, first.id)
-        row = next(row for row in rows if (row.arm, row.status) == ("traced", "ok"))
+        traced = [row for row in rows if (row.arm, row.status) == ("traced", "ok")]
+        # The data are like real ones: some cases have no answer, because their events do not add up.
+        apart = {(one.case, one.tracer, one.level) for one in rows if one.seen is not None and one.seen != one.events}
+        row = next(one for one in traced if (one.case, one.tracer, one.level) not in apart)
         number = "/".join(filter(None, (first.id, row.case, row.tracer, row.level)))
         data = ["--data", str(self.data.root)]
         return {
