@@ -33,6 +33,7 @@ from probe_effect.live.count import CountResult, ProbeRate, Target, ThreadUse
 from probe_effect.live.places import NotHere, Place
 from probe_effect.model import Estimate, HostNotReady, UsageError
 from probe_effect.numbers.catalogue import Catalogue, read_numbers
+from probe_effect.numbers.index import for_next_run
 from probe_effect.numbers.shown import Facts
 from probe_effect.store.places import DataFolder
 
@@ -358,8 +359,9 @@ def test_what_was_measured_here_is_the_cost_and_the_answer_says_how(
     said = advice_json(answer)
     probes = {one["probe"]: one for one in said["probes"]}
     assert (probes[READ]["basis"], probes[READ]["machine"]) == ("calibrated", None)
-    assert probes[READ]["cost_low_ns"] < 450, "another run differs by more"
-    assert probes[READ]["cost_high_ns"] > 560
+    next_run = for_next_run(Estimate(480.0, 450.0, 560.0), read_numbers(here.data).numbers.spread)
+    assert (probes[READ]["cost_low_ns"], probes[READ]["cost_high_ns"]) == pytest.approx(next_run[1:])
+    assert (next_run.low or 0.0) < 450, "another run differs by more"
     assert probes["uprobe:libc:malloc"]["basis"] == "measured"
     assert said["machine"] == probes["uprobe:libc:malloc"]["machine"], "that of the most expensive probe"
     missing = [{"probe": "uprobe:libc:malloc", "mechanism": "emulated", "why": "no room"}]

@@ -16,6 +16,7 @@
 
 #define PROGRAM "accounting-loop"
 #include "../../loop.h"
+#include "../../guard.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -43,6 +44,7 @@ static const struct account accounts[] = {
 };
 
 static char instance[64]; /* of tracefs: our own, by our number */
+static char file[128], before[16]; /* the switch, and how it was */
 
 static const struct account *account_of(const char *event, const char *name)
 {
@@ -54,68 +56,42 @@ static const struct account *account_of(const char *event, const char *name)
 	exit(2);
 }
 
-static void set(const char *file, const char *value)
+static void set(const char *path, const char *value)
 {
-	int fd = open_or_die(file, O_WRONLY);
+	int fd = open_or_die(path, O_WRONLY);
 
 	if (write(fd, value, strlen(value)) != (ssize_t)strlen(value))
-		die(file);
+		die(path);
 	close(fd);
 }
 
-struct guard {
-	pid_t pid;
-	int ours; /* the end of a pipe that is open as long as we live */
-};
-
-/* Starts a process that sets the switch back, or removes the instance, when we have ended, however we end. */
-static struct guard guard(const char *file)
+static void undo(void)
 {
-	char before[16] = "", end;
-	struct guard made;
-	int fd = open_or_die(file, O_RDONLY), ends[2];
-
-	if (read(fd, before, sizeof(before) - 1) <= 0)
-		die(file);
-	close(fd);
-	if (pipe2(ends, O_CLOEXEC) != 0 || (made.pid = fork()) < 0)
-		die("another process");
-	if (made.pid == 0) {
-		setsid();
-		/* Whoever waits for the end of what we print does not wait for this one. */
-		close(STDIN_FILENO);
-		close(STDOUT_FILENO);
-		close(STDERR_FILENO);
-		close(ends[1]);
-		while (read(ends[0], &end, 1) < 0 && errno == EINTR)
-			continue;
-		if (*instance == '\0')
-			set(file, before);
-		while (*instance != '\0' && rmdir(instance) != 0 && errno == EBUSY)
-			usleep(1000);
-		_exit(0);
-	}
-	close(ends[0]);
-	made.ours = ends[1];
-	return made;
+	if (*instance == '\0')
+		set(file, before);
+	else
+		remove_folder(instance);
 }
 
 /* Sets the switch of an account, in an instance of our own where it is one of ftrace's. */
 static struct guard switch_to(const struct account *account)
 {
-	char file[128];
 	struct guard made;
+	int fd;
 
-	if (account->file == NULL)
-		return (struct guard){-1, -1};
-	snprintf(file, sizeof(file), "%s", account->file);
 	if (strcmp(account->event, "write") == 0) {
 		snprintf(instance, sizeof(instance), INSTANCES "/probe-effect-%d", (int)getpid());
 		if (mkdir(instance, 0700) != 0)
 			die(instance);
 		snprintf(file, sizeof(file), "%s/%s", instance, account->file);
+	} else {
+		snprintf(file, sizeof(file), "%s", account->file);
 	}
-	made = guard(file);
+	fd = open_or_die(file, O_RDONLY);
+	if (read(fd, before, sizeof(before) - 1) <= 0)
+		die(file);
+	close(fd);
+	made = guard_with(undo);
 	set(file, account->value);
 	return made;
 }
@@ -183,14 +159,14 @@ int main(int argc, char **argv)
 {
 	long operations = begin(argc == 5 ? 4 : argc, argv, " EVENT [ACCOUNT]");
 	const struct account *account = account_of(argc > 3 ? argv[3] : "", argc > 4 ? argv[4] : "");
-	struct guard guard = switch_to(account);
-	int is_switch = strcmp(account->event, "switch") == 0;
-	uint64_t wall_ns = is_switch ? time_switches(operations) : time_writes(operations);
+	struct guard guard = {-1, -1};
+	uint64_t wall_ns;
 
+	if (account->file != NULL)
+		guard = switch_to(account);
+	wall_ns = strcmp(account->event, "switch") == 0 ? time_switches(operations) : time_writes(operations);
 	print_run(operations, wall_ns);
-	if (guard.pid > 0) {
-		close(guard.ours);
-		waitpid(guard.pid, NULL, 0);
-	}
+	if (account->file != NULL)
+		end_guard(guard);
 	return 0;
 }

@@ -15,6 +15,7 @@
 
 #define PROGRAM "packet-loop"
 #include "../../loop.h"
+#include "../../guard.h"
 
 #include <arpa/inet.h>
 #include <linux/bpf.h>
@@ -130,20 +131,15 @@ static int load(const struct hook *hook, int map)
 	return fd;
 }
 
-struct group {
-	char above[512]; /* where cgroup2 is mounted first */
-	char folder[560];
-	int fd;
-	pid_t guard;
-	int ours; /* the end of a pipe that is open as long as we live */
-};
+static char above[512]; /* where cgroup2 is mounted first */
+static char folder[560]; /* our own group below it */
 
-static void move_to(const char *folder)
+static void move_to(const char *group)
 {
 	char path[600], own[32];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/cgroup.procs", folder);
+	snprintf(path, sizeof(path), "%s/cgroup.procs", group);
 	fd = open_or_die(path, O_WRONLY);
 	snprintf(own, sizeof(own), "%d", (int)getpid());
 	if (write(fd, own, strlen(own)) < 0)
@@ -151,50 +147,31 @@ static void move_to(const char *folder)
 	close(fd);
 }
 
-/* A cgroup of our own, with this process in it; another process removes it when we have ended, however we end. */
-static struct group enter_group(void)
+static void undo(void)
+{
+	remove_folder(folder);
+}
+
+/* Makes a cgroup of our own and puts this process into it. */
+static struct guard enter_group(void)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "r");
-	struct group made = {.fd = -1};
 	struct mntent *mount;
-	int ends[2];
-	char end;
+	struct guard made;
 
-	while (mounts != NULL && *made.above == '\0' && (mount = getmntent(mounts)) != NULL)
+	while (mounts != NULL && *above == '\0' && (mount = getmntent(mounts)) != NULL)
 		if (strcmp(mount->mnt_type, "cgroup2") == 0)
-			snprintf(made.above, sizeof(made.above), "%s", mount->mnt_dir);
-	if (*made.above == '\0') {
+			snprintf(above, sizeof(above), "%s", mount->mnt_dir);
+	if (*above == '\0') {
 		fprintf(stderr, PROGRAM ": no cgroup2 file system is mounted\n");
 		exit(1);
 	}
-	snprintf(made.folder, sizeof(made.folder), "%s/probe-effect-%d", made.above, (int)getpid());
-	if (mkdir(made.folder, 0700) != 0 || pipe2(ends, O_CLOEXEC) != 0 || (made.guard = fork()) < 0)
-		die(made.folder);
-	if (made.guard == 0) {
-		setsid();
-		/* Whoever waits for the end of what we print does not wait for this one. */
-		close(STDIN_FILENO);
-		close(STDOUT_FILENO);
-		close(STDERR_FILENO);
-		close(ends[1]);
-		while (read(ends[0], &end, 1) < 0 && errno == EINTR)
-			continue;
-		while (rmdir(made.folder) != 0 && errno == EBUSY)
-			usleep(1000);
-		_exit(0);
-	}
-	close(ends[0]);
-	made.ours = ends[1];
-	move_to(made.folder);
-	made.fd = open_or_die(made.folder, O_RDONLY | O_DIRECTORY);
+	snprintf(folder, sizeof(folder), "%s/probe-effect-%d", above, (int)getpid());
+	if (mkdir(folder, 0700) != 0)
+		die(folder);
+	made = guard_with(undo);
+	move_to(folder);
 	return made;
-}
-
-static void leave_group(const struct group *group)
-{
-	move_to(group->above);
-	close(group->ours);
-	waitpid(group->guard, NULL, 0);
 }
 
 /* Attaches; what is returned is a link, which lives as long as its descriptor, or the socket. */
@@ -300,21 +277,22 @@ int main(int argc, char **argv)
 {
 	long operations = begin(argc == 5 ? 4 : argc, argv, " TRANSPORT [HOOK]");
 	const char *transport = argc > 3 ? argv[3] : "";
-	int is_packet = strcmp(transport, "udp") == 0, counts = 0, map = -1, link;
+	int is_packet = strcmp(transport, "udp") == 0, counts = 0, map = -1, group, link;
 	const struct hook *hook = argc > 4 ? hook_of(transport, argv[4], &counts) : NULL;
 	struct sockets sockets;
-	struct group group;
+	struct guard guard;
 	uint64_t wall_ns;
 
 	if (!is_packet && strcmp(transport, "connection") != 0) {
 		fprintf(stderr, PROGRAM ": %s: expected udp or connection\n", transport);
 		return 2;
 	}
-	group = enter_group(); /* without a hook too: being in it must not be part of a hook's cost */
+	guard = enter_group(); /* without a hook too: being in it must not be part of a hook's cost */
+	group = open_or_die(folder, O_RDONLY | O_DIRECTORY);
 	sockets = open_sockets(is_packet ? SOCK_DGRAM : SOCK_STREAM);
 	if (hook != NULL) {
 		map = new_map();
-		link = attach(hook, load(hook, map), group.fd, &sockets);
+		link = attach(hook, load(hook, map), group, &sockets);
 		time_operations(ENOUGH_OPERATIONS, &sockets, is_packet);
 		if (counted(map) < ENOUGH_OPERATIONS) {
 			fprintf(stderr, PROGRAM ": %s: a program there counted no packets of ours\n", argv[4]);
@@ -322,7 +300,7 @@ int main(int argc, char **argv)
 		}
 		if (!counts) {
 			detach(link, &sockets);
-			attach(hook, load(hook, -1), group.fd, &sockets);
+			attach(hook, load(hook, -1), group, &sockets);
 		}
 	}
 	wait_for_go();
@@ -332,6 +310,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	print_run(operations, wall_ns);
-	leave_group(&group);
+	move_to(above);
+	end_guard(guard);
 	return 0;
 }
