@@ -60,8 +60,8 @@ lint: $(ALL) $(ACTIONLINT) ## style, types, prose and workflows
 	$(BIN)/ruff format --check generator tests site .ci
 	$(BIN)/ruff check generator tests site .ci
 	$(BIN)/mypy
-	PYTHONPATH=tests $(BIN)/python -m unused
-	PYTHONPATH=tests $(BIN)/python -m prose
+	PYTHONPATH=tests $(BIN)/python -m helpers.unused
+	PYTHONPATH=tests $(BIN)/python -m helpers.prose
 	$(BIN)/zizmor --offline --quiet --strict-collection --persona auditor --config .github/zizmor.yml \
 		.github .github/examples/*.yml
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(ACTIONLINT) .github/workflows/*.yml .github/examples/*.yml

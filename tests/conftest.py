@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 from _pytest.nodeid import NodeId
 
-from builders import PROJECT, REAL_DATA, write_data
-from needs import pytest_runtest_makereport  # noqa: F401  (a hook)
+from helpers.builders import PROJECT, REAL_DATA, write_data
+from helpers.needs import pytest_runtest_makereport  # noqa: F401  (a hook)
 from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.measure import beside, testbed
 from probe_effect.numbers.catalogue import read_catalogue
@@ -25,7 +25,7 @@ from probe_effect.store.places import DataFolder
 if TYPE_CHECKING:
     from probe_effect.numbers.catalogue import Catalogue
 
-pytest_plugins = ["tiers", "time_record"]
+pytest_plugins = ["helpers.tiers", "helpers.time_record"]
 
 # A shell without job control starts what it puts into the background with SIGINT ignored: programs that tests start
 # and end by it are to get it as from a terminal.

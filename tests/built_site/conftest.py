@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, sync_playwright
 
-from accessibility import LOOKS, ONE_LOOK
+from helpers.accessibility import LOOKS, ONE_LOOK
+from helpers.site_build import OWN_KEPT, OWN_SITES, PROJECT, absent, build, served, small_project
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.places import DataFolder
-from site_build import OWN_KEPT, OWN_SITES, PROJECT, absent, build, served, small_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Page
 
-    from accessibility import Look
+    from helpers.accessibility import Look
     from probe_effect.numbers.catalogue import Catalogue
 
 SUB_PATH = "some/sub/path"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import accessibility
-from evidence_builder import asked_here
-from page_scripts import under_node
+from helpers import accessibility
+from helpers.evidence_builder import asked_here
+from helpers.page_scripts import under_node
 from probe_effect.costs.evidence import evidence
 from probe_effect.costs.table import ProbeGroup
 from probe_effect.numbers.shown import facts_of_submission

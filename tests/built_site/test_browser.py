@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import accessibility
-from tiers import deep_but
+from helpers import accessibility
+from helpers.tiers import deep_but
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

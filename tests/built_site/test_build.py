@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from builders import write_source, write_submission
+from helpers.builders import write_source, write_submission
+from helpers.site_build import OWN_SITES, PROJECT, build, with_quoted_source
+from helpers.tiers import deep_but
 from probe_effect.model import BadData
-from site_build import OWN_SITES, PROJECT, build, with_quoted_source
-from tiers import deep_but
 
 if TYPE_CHECKING:
     from collections.abc import Callable

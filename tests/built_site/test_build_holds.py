@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from builders import write_counted_submission, write_data
+from helpers.builders import write_counted_submission, write_data
+from helpers.site_build import PROJECT, build, digests, started_build, with_quoted_source, without_hugo
 from probe_effect.model import HostNotReady
 from probe_effect.site import build as build_module
 from probe_effect.site.build import RECORD, BuildPlaces, SiteOptions, build_site
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
-from site_build import PROJECT, build, digests, started_build, with_quoted_source, without_hugo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

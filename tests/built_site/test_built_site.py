@@ -17,12 +17,12 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from html_page import Page, Prose, one_of_each, with_new_neighbours
+from helpers.html_page import Page, Prose, one_of_each, with_new_neighbours
+from helpers.site_build import PROJECT, absent, digests
 from probe_effect.site.assemble import FOLDERS
 from probe_effect.site.facts import facts
 from probe_effect.site.pages import addresses
 from probe_effect.store.places import DataFolder
-from site_build import PROJECT, absent, digests
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -242,7 +242,7 @@ import sys
 from pathlib import Path
 from probe_effect.site.build import BuildPlaces
 from probe_effect.store.places import DataFolder
-from site_build import OWN_KEPT, PROJECT, assembled
+from helpers.site_build import OWN_KEPT, PROJECT, assembled
 assembled(BuildPlaces(PROJECT, DataFolder(Path(sys.argv[1]), OWN_KEPT), Path(sys.argv[2])))
 """
 

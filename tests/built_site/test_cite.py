@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from html_page import Page as Parsed
+from helpers.html_page import Page as Parsed
 from probe_effect.site.pages import citing
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from html_page import Page as Html
+from helpers.html_page import Page as Html
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from page_shift import LAYOUT_SHIFT, MOST_SHIFT
+from helpers.page_shift import LAYOUT_SHIFT, MOST_SHIFT
+from helpers.tiers import deep_but
 from probe_effect.compare.compared import differing_traits
 from probe_effect.compare.comparison import between, between_tracers
 from probe_effect.compare.subjects import subjects
 from probe_effect.site.script_values import shard_name
-from tiers import deep_but
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from urllib.parse import urldefrag, urljoin
 
 import pytest
 
-from html_page import Page
+from helpers.html_page import Page
 
 if TYPE_CHECKING:
     from pathlib import Path

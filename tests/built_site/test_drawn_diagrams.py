@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tiers import deep_but
+from helpers.tiers import deep_but
 
 if TYPE_CHECKING:
     from pathlib import Path

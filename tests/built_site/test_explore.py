@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import accessibility
+from helpers import accessibility
+from helpers.tiers import deep_but
 from probe_effect.compare.kernels import counted, release_order
 from probe_effect.numbers.shown import reference_submission
-from tiers import deep_but
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

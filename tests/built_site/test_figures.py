@@ -10,9 +10,9 @@ from urllib.parse import urljoin
 
 import pytest
 
-import accessibility
-from builders import picture_size
-from tiers import deep_but
+from helpers import accessibility
+from helpers.builders import picture_size
+from helpers.tiers import deep_but
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

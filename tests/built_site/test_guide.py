@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from builders import write_data
-from html_page import Page
+from helpers.builders import write_data
+from helpers.html_page import Page
+from helpers.site_build import OWN_KEPT, PROJECT, assembled
 from probe_effect.costs.evidence import evidence
 from probe_effect.costs.instructions import is_in_red_zone
 from probe_effect.costs.machine import number_on_hardware
@@ -19,7 +20,6 @@ from probe_effect.site.build import BuildPlaces, SiteOptions, run_hugo
 from probe_effect.site.pages import addresses
 from probe_effect.store.beside_files import read_references
 from probe_effect.store.places import DataFolder
-from site_build import OWN_KEPT, PROJECT, assembled
 
 if TYPE_CHECKING:
     from pathlib import Path

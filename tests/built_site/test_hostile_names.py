@@ -15,7 +15,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from builders import (
+from helpers.builders import (
     FIGURES,
     FOLDER,
     changed,
@@ -28,10 +28,10 @@ from builders import (
     write_source,
     write_submission,
 )
-from html_page import DATA_BLOCK, Page
+from helpers.html_page import DATA_BLOCK, Page
+from helpers.site_build import OWN_SITES, PROJECT, any_names, build, served, with_quoted_source
 from probe_effect.checks.run import check_all
 from probe_effect.store.places import DataFolder
-from site_build import OWN_SITES, PROJECT, any_names, build, served, with_quoted_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from builders import (
+from helpers.builders import (
     changed,
     counted_rows,
     counted_values,
@@ -19,10 +19,10 @@ from builders import (
     write_data,
     write_submission,
 )
-from evidence_builder import rows_of
+from helpers.evidence_builder import rows_of
+from helpers.site_build import OWN_SITES, build, served, with_quoted_source
 from probe_effect.numbers.names import short_id
 from probe_effect.numbers.shown import MOST_MACHINES
-from site_build import OWN_SITES, build, served, with_quoted_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import accessibility
-from html_page import Page as Html
+from helpers import accessibility
+from helpers.html_page import Page as Html
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

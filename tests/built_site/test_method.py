@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import prose
-from html_page import Page
-from site_build import PROJECT
+from helpers import prose
+from helpers.html_page import Page
+from helpers.site_build import PROJECT
 
 if TYPE_CHECKING:
     from pathlib import Path

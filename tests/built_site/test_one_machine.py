@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from helpers.whose_numbers import Page, mixed_tables, nameless_tables, typed_times, unnamed_machines
 from probe_effect import units
 from probe_effect.model import Key
 from probe_effect.numbers.names import machine_name
 from probe_effect.numbers.shown import home_machine
-from whose_numbers import Page, mixed_tables, nameless_tables, typed_times, unnamed_machines
 
 if TYPE_CHECKING:
     from pathlib import Path

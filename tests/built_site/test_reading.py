@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from html_page import Page as Html
-from tiers import deep_but
+from helpers.html_page import Page as Html
+from helpers.tiers import deep_but
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

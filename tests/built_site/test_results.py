@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from html_page import Page as Html
+from helpers.html_page import Page as Html
 from probe_effect.compare.kernels import kernel_names
 from probe_effect.numbers import names
 from probe_effect.site.pages import addresses

@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 import pytest
 
-from html_page import Page as Html
-from page_shift import LAYOUT_SHIFT, MOST_SHIFT
+from helpers.html_page import Page as Html
+from helpers.page_shift import LAYOUT_SHIFT, MOST_SHIFT
+from helpers.site_build import PROJECT
 from probe_effect.site.build import root_addresses
-from site_build import PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from html_page import Page as Html
-from tiers import deep_but
-from whose_numbers import Page as Tables
+from helpers.html_page import Page as Html
+from helpers.tiers import deep_but
+from helpers.whose_numbers import Page as Tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,9 +8,9 @@ import pytest
 
 from evidence.tasks import Task, chosen, document, read_tasks, table, walk
 from evidence.tasks_reader import MOST_CLICKS, MOST_WORDS, Way
+from helpers.site_build import served
+from helpers.tiers import deep_but
 from probe_effect.model import UsageError
-from site_build import served
-from tiers import deep_but
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

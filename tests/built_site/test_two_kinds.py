@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from html_page import Page
+from helpers.html_page import Page
 from probe_effect.numbers.names import cpu_family
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from fontTools.ttLib import TTFont
 
-from site_build import PROJECT
+from helpers.site_build import PROJECT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,7 +1,7 @@
 """The estimators that `coverage` compares, each over many repetitions at once.
 
-`paired` and `against_mean` are what `probe_effect.numbers` computes for one repetition; `tests/test_coverage.py` holds
-them against it.
+`paired` and `against_mean` are what `probe_effect.numbers` computes for one repetition;
+`tests/numbers/test_coverage.py` holds them against it.
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ import click
 from playwright.sync_api import Error, sync_playwright
 
 from evidence.tasks_reader import Reader, Way, pattern
+from helpers.site_build import PROJECT, served
 from probe_effect.model import ProbeEffectError, unknown
-from site_build import PROJECT, served
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

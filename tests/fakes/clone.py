@@ -8,8 +8,8 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from builders import write_data
 from fakes.project import FAKES
+from helpers.builders import write_data
 
 if TYPE_CHECKING:
     from pathlib import Path

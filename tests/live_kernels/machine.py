@@ -8,8 +8,8 @@ from importlib.metadata import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from builders import PROJECT
-from live_programs import written
+from helpers.builders import PROJECT
+from helpers.live_programs import written
 from probe_effect.advising import loop
 from probe_effect.guests import assembly
 from probe_effect.guests.assembly import BASE_PACKAGES, PYTHON_PACKAGES, SDK_PACKAGES, USERLAND
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from probe_effect.host.compilers import Sysroot
 
 TESTS = PROJECT / "tests"
-FILES = ("test_live_count.py", "test_live_loaded.py")
+FILES = ("live/test_live_count.py", "live/test_live_loaded.py")
 """The tests of what `live/` asks the kernel; they need no package that has compiled parts but numpy."""
 
-HELPERS = ("live_programs.py", "needs.py", "live_kernels/inside.py")
+HELPERS = ("helpers/live_programs.py", "helpers/needs.py", "live_kernels/inside.py")
 LIBRARIES = ("pytest", "pluggy", "iniconfig", "packaging", "pygments", "system-calls")
 """Packages without compiled parts, of which the guest has the versions of the lock."""
 
@@ -62,7 +62,7 @@ def _fill(root: Path, triplet: str) -> None:
     libraries = (file for name in LIBRARIES for file in files(name) or () if file.suffix != ".pyc")
     copies = {Path(str(file.locate())): library / file for file in libraries if ".." not in file.parts}
     copies |= {TESTS / name: library / name for name in (*FILES, *HELPERS)} | {
-        loop.SOURCE: library / "probe_effect/calibration" / loop.SOURCE.name,
+        loop.SOURCE: library / "probe_effect/advising" / loop.SOURCE.name,
         PROJECT / "Makefile": root / PLACE.removeprefix("/") / "Makefile",
         TESTS / "live_kernels/cc": root / "usr/bin/cc",
         assembly.INIT: root / PLACE.removeprefix("/") / "init",

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 PROJECT = Path(__file__).resolve().parents[2]
 
-GUIDE = "test_transcripts.py::test_a_command_of_the_guide_still_prints_what_it_is_there_for"
+GUIDE = "cli/test_transcripts.py::test_a_command_of_the_guide_still_prints_what_it_is_there_for"
 TESTS = (
-    "test_doctor.py",
-    "test_identities.py",
-    "test_machine.py",
-    "test_measure_command.py",
-    "test_predict_command.py",
-    "test_processes.py",
-    "test_watch.py",
+    "cli/test_doctor.py",
+    "advising/test_identities.py",
+    "host/test_machine.py",
+    "measure/test_measure_command.py",
+    "cli/test_predict_command.py",
+    "host/test_processes.py",
+    "advising/test_watch.py",
     f"{GUIDE}[mechanism-of-a-user-probe]",
     f"{GUIDE}[may-strace-look]",
 )

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from builders import PROJECT
 from fakes.clone import git
+from helpers.builders import PROJECT
 from workflow_runs.hub import ADDRESS, REPOSITORY, Hub
 
 if TYPE_CHECKING:

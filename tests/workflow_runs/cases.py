@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from builders import PROJECT
+from helpers.builders import PROJECT
 from workflow_runs import act
 from workflow_runs.hub import FLEET, VERSION
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from builders import PROJECT, changed
 from fakes.clone import git
 from fakes.project import FAKES, FakeProject
+from helpers.builders import PROJECT, changed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
