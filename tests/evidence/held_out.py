@@ -7,9 +7,9 @@ bench that was interrupted continues it. `--truth FILE` takes what was measured 
 only the answers are made again, such as those of another `--machine`.
 
 What is compared is one figure for every program: the CPU time that the probes add to all processes, over the CPU time
-that these need without them. `try` measures it as the ratio of CPU times of pairs of runs; the table has the median and
-the quartiles of the pairs. `advise` predicts it for a command with all its children (`whole` of its JSON). A service is
-measured by the CPU time of one of its operations, in pairs of windows with and without bpftrace.
+that these need without them. `try` measures it as the ratio of CPU times of pairs of runs; the table has the median of
+the pairs' averages with its 95 % interval. `advise` predicts it for a command with all its children (`whole` of its
+JSON). A service is measured by the CPU time of one of its operations, in pairs of windows with and without bpftrace.
 
 By hand is what somebody does without `advise`: count with perf stat, and multiply with the cost that the guide has for
 such a probe (`probe-effect predict --case`). perf stat cannot count static probes of programs without further steps.

@@ -15,8 +15,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from probe_effect.host import ROOT
 from probe_effect.live.places import places
+from probe_effect.numbers import estimates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,7 +78,7 @@ class Asked:
 
 
 def measured(asked: Asked, one: HeldOut, pairs: int) -> dict[str, Any]:
-    """Median slowdown of the CPU time and the quartiles of its pairs, events, lost ones, and the untraced times."""
+    """The slowdown of the CPU time over its pairs with its 95 % interval, events, lost ones, and the untraced times."""
     words = ("try", "-e", one.script, "--pairs", str(pairs), "--format", "json", "--", *one.command)
     found = asked.json(*words)
     untraced = {run["pair"]: run for run in found["runs"] if run["script"] is None}
@@ -84,11 +87,11 @@ def measured(asked: Asked, one: HeldOut, pairs: int) -> dict[str, Any]:
         for run in found["runs"]
         if run["script"] is not None and run["pair"] in untraced
     ]
-    low, median, high = statistics.quantiles(ratios, n=4, method="inclusive") if len(ratios) > 1 else ratios * 3
+    slowdown = estimates.estimate(np.array(ratios))
     return {
-        "slowdown_ratio": median,
-        "slowdown_low_ratio": low,
-        "slowdown_high_ratio": high,
+        "slowdown_ratio": slowdown.value,
+        "slowdown_low_ratio": slowdown.low,
+        "slowdown_high_ratio": slowdown.high,
         "pairs": len(ratios),
         "events": found["events"],
         "lost": found["lost"],

@@ -10,6 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from probe_effect.numbers import estimates
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -57,14 +61,14 @@ class Service:
         return cpu_ns
 
     def measured(self, pairs: int) -> dict[str, Any]:
-        """Median slowdown of the CPU time of an operation, and the quartiles of the pairs; keys as of programs."""
+        """The slowdown of the CPU time of an operation over the pairs with its 95 % interval; keys as of programs."""
         windows = [(self.operation(), self.traced()) for _ in range(pairs)]
         ratios = [traced_ns / untraced[0] - 1 for untraced, traced_ns in windows]
-        low, median, high = statistics.quantiles(ratios, n=4, method="inclusive") if pairs > 1 else ratios * 3
+        slowdown = estimates.estimate(np.array(ratios))
         return {
-            "slowdown_ratio": median,
-            "slowdown_low_ratio": low,
-            "slowdown_high_ratio": high,
+            "slowdown_ratio": slowdown.value,
+            "slowdown_low_ratio": slowdown.low,
+            "slowdown_high_ratio": slowdown.high,
             "pairs": pairs,
             "events": None,
             "lost": None,

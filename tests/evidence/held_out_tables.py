@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from probe_effect import units
@@ -17,28 +18,38 @@ SEEN_RATIO = 0.02
 MOST_WIDTH, MOST_ANSWER_S = 2.0, 10.0
 HEAD = (
     "program.script",
-    "measured (quartiles)",
+    "measured (95 %)",
     "predicted (interval)",
-    "inside",
+    "answer holds",
     "by hand",
     "basis",
     "events/s",
-    "answer",
+    "answered in",
 )
 
 Row = dict[str, Any]
 
 
 def slowdown_of(row: Row) -> Estimate:
-    """The measured slowdown with its quartiles, as ratios."""
+    """The measured slowdown with its 95 % interval, as ratios."""
     found = row["measured"]
     return Estimate(*(found[f"slowdown{end}_ratio"] for end in ("", "_low", "_high")))
 
 
-def contains(row: Row, key: str) -> bool | None:
-    """Whether the predicted interval contains the measured median; None without an interval."""
+def verdict(row: Row, key: str) -> str | None:
+    """Where the measured slowdown is: inside, above or below the predicted interval; None where that has an end alone.
+
+    A slowdown whose own interval reaches into the predicted one cannot be told from it.
+    """
     _, low, high = row[key]
-    return None if low is None or high is None else low <= slowdown_of(row).value <= high
+    measured = slowdown_of(row)
+    if low is None or high is None:
+        return None
+    if low <= measured.value <= high:
+        return "inside"
+    if measured.low is None or measured.high is None or (measured.low <= high and measured.high >= low):
+        return "not told apart"
+    return "above" if measured.value > high else "below"
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -54,7 +65,7 @@ def _cells(row: Row) -> list[str]:
         row["id"],
         units.interval(slowdown_of(row), units.SHARE),
         _share(row["predicted"]),
-        {True: "yes", False: "**no**", None: units.MISSING}[contains(row, "predicted")],
+        verdict(row, "predicted") or units.MISSING,
         units.MISSING if row["by_hand"] is None else units.percent(row["by_hand"]),
         ", ".join(dict.fromkeys(probe["basis"] or "not known" for probe in row["probes"])),
         units.MISSING if rate is None else units.quantity(rate, units.RATE),
@@ -83,15 +94,17 @@ def summary(rows: Sequence[Row]) -> str:
 
 def targets(rows: Sequence[Row], key: str) -> str:
     """What the targets are about, in words: intervals, median of measured to predicted, greatest over the upper end."""
-    answered = [row for row in rows if contains(row, key) is not None]
+    answered = [row for row in rows if verdict(row, key) is not None]
     if not answered:
         return f"no slowdown of {len(rows)} is known."
-    inside = sum(bool(contains(row, key)) for row in answered)
+    verdicts = Counter(verdict(row, key) for row in answered)
     narrow = sum(0 < row[key][2] <= MOST_WIDTH * row[key][1] for row in answered)
     ratios = [slowdown_of(row).value / row[key][0] for row in answered if row[key][0] > 0]
     over = max((slowdown_of(row).value / row[key][2] for row in answered if row[key][2] > 0), default=0.0)
     return (
-        f"{inside} of {len(rows)} inside the interval (target 80 %); {len(rows) - len(answered)} not known; "
+        f"{verdicts['inside']} of {len(rows)} inside the interval, {verdicts['not told apart']} not told apart, "
+        f"{verdicts['above']} above, {verdicts['below']} below (target 80 % not outside); "
+        f"{len(rows) - len(answered)} without an upper end; "
         f"median of measured to predicted {_median(ratios)} (0.8 to 1.25); "
         f"greatest measured over an upper end {over:.2f} (1.5); "
         f"{narrow} of {len(answered)} intervals no wider than a factor of {MOST_WIDTH:g} (75 %)."

@@ -69,7 +69,7 @@ def test_the_targets_are_those_of_programs_that_are_slowed() -> None:
     said = summary(rows)
     assert "2 of 3 are slowed" in said
     assert "2 of 3 answers" in said
-    assert "1 of 2 inside the interval" in said
+    assert "1 of 2 inside the interval, 0 not told apart, 1 above, 0 below" in said
     assert "median of measured to predicted 1.50" in said
     assert "greatest measured over an upper end 1.50" in said
     assert "1 of 2 intervals no wider" in said
@@ -79,6 +79,12 @@ def test_a_slowdown_that_is_not_known_is_neither_inside_nor_outside() -> None:
     row = made("a.b", 0.30, [None, None, None])
     assert "| — |" in table([row])
     assert "no slowdown of 1 is known" in summary([row])
+
+
+def test_a_slowdown_whose_own_interval_reaches_into_the_answer_is_not_told_from_it() -> None:
+    noisy = made("a.b", 0.30, [0.10, 0.05, 0.295])
+    assert "| not told apart |" in table([noisy])
+    assert "0 of 1 inside the interval, 1 not told apart" in summary([noisy])
 
 
 def test_an_interrupted_bench_makes_no_row_twice(tmp_path: Path) -> None:
