@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from fakes.project import FakeProject, asked_by, document, rows
 from probe_effect.cli.measure import measure as command
 from probe_effect.host import system
+from probe_effect.host.load import load_before_ours
 from probe_effect.model import HostNotReady, UsageError
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.tracers.bpftrace import Bpftrace
@@ -50,6 +51,19 @@ def test_the_recorded_command_repeats_the_run_and_names_no_folder(project: FakeP
     assert found.run.command == words
     assert found.submitter.name == "Alice"
     assert found.provenance.kind == "third-party"
+
+
+def test_the_load_of_an_earlier_suite_is_not_taken_for_that_of_others(
+    project: FakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loads = iter([0.25, *[2.0] * 9])
+    monkeypatch.setattr("os.getloadavg", lambda: (next(loads), 0.0, 0.0))
+    load_before_ours.cache_clear()
+    for _ in range(2):
+        run(project, "tiny", "--blocks", "1")
+    assert [document(one).run.load_before for one in project.data.submissions()] == [0.25, 0.25]
+    assert {document(one).run.load_after for one in project.data.submissions()} == {2.0}
+    load_before_ours.cache_clear()
 
 
 def test_a_machine_of_the_fleet_says_its_name(project: FakeProject) -> None:

@@ -11,7 +11,7 @@ from probe_effect import __version__
 from probe_effect.host import ROOT
 from probe_effect.host.load import (
     Throttling,
-    load_average,
+    load_before_ours,
     steal_ratio,
     throttled_since,
     throttlings,
@@ -105,7 +105,7 @@ def measure(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Pr
         raise HostNotReady(msg)
     look_before(work, settings, testbed, tell)
     check_writable(settings.results)
-    load_before = load_average()
+    load_before = load_before_ours()
     cpu, tracer_cpu = testbed.cpus(work)
     machine = testbed.machine()  # while we may still use the workload's CPU, whose kind of core it names
     with testbed.held((cpu, tracer_cpu)), ready(work) as able:
