@@ -22,8 +22,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SUITES = Path(__file__).parents[2] / "data" / "suites"
-NAMES = ("spans", "runtime-profilers", "accounting", "network-hooks", "perf-maps")
-NEED_ROOT = {"accounting", "network-hooks"}
+NAMES = (
+    "spans",
+    "runtime-profilers",
+    "accounting",
+    "network-hooks",
+    "perf-maps",
+    "line-events",
+    "visited-threads",
+    "query-timing",
+    "signalled-calls",
+)
+NEED_ROOT = {"accounting", "network-hooks", "query-timing"}
 NEEDED = {
     "switch": "/proc/sys/kernel/task_delayacct",
     "delays": "/proc/sys/kernel/task_delayacct",
@@ -46,7 +56,7 @@ class Run(NamedTuple):
     """A program that a suite starts: its level, and the word that has it do what is measured."""
 
     suite: Suite
-    level: str
+    level: str | None
     variant: str | None
 
     def __str__(self) -> str:
@@ -58,12 +68,14 @@ def runs(name: str) -> Iterator[Run]:
     suite, problems = read_suite(SUITES / name, name)
     assert problems == []
     assert suite is not None
-    for level in suite.levels:
-        yield Run(suite, str(level), None)
+    levels = [str(level) for level in suite.levels] or [None]
+    for level in levels:
+        yield Run(suite, level, None)
     variants = {case.id: case.variant for case in suite.cases}
     for path in sorted((SUITES / name).glob("*.in-process")):
-        case, level, _ = path.name.split(".")
-        yield Run(suite, level, variants[case])
+        case, *own, _ = path.name.split(".")
+        for level in own or levels:
+            yield Run(suite, level, variants[case])
 
 
 RUNS = {str(run): run for name in NAMES for run in runs(name)}
