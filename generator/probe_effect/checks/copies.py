@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from probe_effect.checks.folders import MAX_BLOCKS
 from probe_effect.checks.rule import Fault, Rule, rule
-from probe_effect.checks.signs import has_fixed_operations
 from probe_effect.model import Sample
 from probe_effect.numbers.reading import code, content_digest
 from probe_effect.numbers.trends import NoiseTable, Shared, noise_table, shared_noise
@@ -64,7 +63,6 @@ def _two_signs(suspected: Suspected) -> Iterator[Fault]:
 
 
 COPIED_RULES = (*SIGNS, _two_signs)
-
 
 FEWEST_ROWS, MOST_SHARED_RATIO = 3, 0.5
 """Fewer rows may agree by chance."""
@@ -121,7 +119,6 @@ def _duplicates(checked: CopiedRows) -> Iterator[Fault]:
 
 
 DUPLICATE_RULES = (_duplicates,)
-
 
 OF_RUNS = ("wall_ns",)
 OF_TOOLS = ("attach_ns", "detach_ns", "tracer_cpu_ns", "tracer_rss_bytes")
@@ -225,6 +222,11 @@ MOST_PARTNERS = 20
 """Earlier submissions of which a later one's signs are told: a thousand copies are a million pairs."""
 
 
+def has_fixed_operations(suite: Suite | None) -> bool:
+    """Whether the suite says how many operations a run has, and no trial finds it."""
+    return suite is None or suite.workload.operations is not None or suite.workload.project is not None
+
+
 class Sign(NamedTuple):
     """What two submissions of one suite have in common that two measurements have not.
 
@@ -236,7 +238,7 @@ class Sign(NamedTuple):
     earlier: int
     rule: str
     words: str
-    chance: float = 0.0
+    chance: float
 
     @property
     def overall(self) -> float:
@@ -287,8 +289,7 @@ def in_common(
         if not wanted:
             continue
         traces = [read_traces(one.files, one.document, one.digest, kept) for one in in_time]
-        signs = sure(possible(traces, wanted, suites.get(name)))
-        for sign in sorted(signs, key=lambda sign: (sign.later, sign.earlier)):
+        for sign in sorted(sure(possible(traces, wanted, suites.get(name))), key=lambda sign: sign[:2]):
             both = in_time[sign.later].files, in_time[sign.earlier].files
             for own, beside in (both, both[::-1]):
                 common[own.folder].append((sign.rule, sign.beside(beside.id)))
@@ -314,14 +315,13 @@ def possible(in_time: Sequence[Traces], new: Collection[int], suite: Suite | Non
         for earlier, other, (of_runs, of_tools) in zip(places, others, noise, strict=True):
             if partners == MOST_PARTNERS:
                 break
-            same = _same_values(one, other, times[later, earlier], is_fixed=is_fixed)
-            noise_of = (
+            same = (
+                *_same_values(one, other, times[later, earlier], is_fixed=is_fixed),
                 *_same_noise("same-noise", "times", of_runs),
                 *_same_noise("same-tool-noise", "the tracers' times and memory", of_tools),
             )
-            found = [Sign(later, earlier, *sign) for sign in same] + [Sign(later, earlier, *sign) for sign in noise_of]
-            partners += bool(found)
-            yield from found
+            partners += bool(same)
+            yield from (Sign(later, earlier, *sign) for sign in same)
 
 
 def shared_noises(one: Traces, others: Sequence[Traces]) -> tuple[list[Shared | None], list[Shared | None]]:
@@ -346,25 +346,25 @@ def _common_times(in_time: Sequence[Traces]) -> Counter[tuple[int, int]]:
     return found
 
 
-def _same_values(one: Traces, other: Traces, same_times: int, *, is_fixed: bool) -> Iterator[tuple[str, str]]:
-    """(rule, words) of all but the noise; `is_fixed`: no trial found the number of operations."""
+def _same_values(one: Traces, other: Traces, same_times: int, *, is_fixed: bool) -> Iterator[tuple[str, str, float]]:
+    """(rule, words, chance) of all but the noise; `is_fixed`: no trial found the number of operations."""
     mine, theirs = one.document.run, other.document.run
     if mine.seed == theirs.seed:
-        yield "same-order", f"seed {mine.seed} is that of {{other}} too"
+        yield "same-order", f"seed {mine.seed} is that of {{other}} too", 0.0
     elif one.runs >= LEAST_RUNS and one.order == other.order:
-        yield "same-order", f"all {one.runs} runs are in the order of {{other}}, which has another seed"
+        yield "same-order", f"all {one.runs} runs are in the order of {{other}}, which has another seed", 0.0
     if mine.started == theirs.started:
-        yield "same-start", f"it began at {mine.started}, the same second as {{other}}"
+        yield "same-start", f"it began at {mine.started}, the same second as {{other}}", 0.0
     # Trials on machines with the same CPU may well find the same numbers of operations.
     if not is_fixed and one.document.machine.cpu_model != other.document.machine.cpu_model:
         both = one.operations.keys() & other.operations.keys()
         same = sum(one.operations[key] == other.operations[key] for key in both)
         if len(both) >= LEAST_SUBJECTS and same >= MOST_SAME_RATIO * len(both):
             words = f"runs of {same} of {len(both)} cases have as many operations as those of {{other}}"
-            yield "same-operations", words
+            yield "same-operations", words, 0.0
     least = min(len(one.times), len(other.times))
     if same_times >= max(LEAST_TIMES, LEAST_TIMES_RATIO * least):
-        yield "same-times", f"{same_times} of {least} times are in {{other}} too, to the nanosecond"
+        yield "same-times", f"{same_times} of {least} times are in {{other}} too, to the nanosecond", 0.0
 
 
 def _same_noise(rule: str, what: str, shared: Shared | None) -> Iterator[tuple[str, str, float]]:

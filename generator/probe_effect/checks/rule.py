@@ -11,7 +11,7 @@ from probe_effect.store.documents import value_line
 from probe_effect.store.further_tables import EventPath, HistogramRow, ProbeCalibration
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.places import DataFolder, SubmissionFolder
-from probe_effect.store.suite_file import Suite
+from probe_effect.store.suite_file import Case, Suite
 from probe_effect.store.tables import MAX_PROBLEMS_PER_FILE
 from probe_effect.toml import beside
 
@@ -77,6 +77,10 @@ class CheckedSubmission:
         """What is wrong with the value at the dotted `key` of `machine.json`, at the line where it begins."""
         line = value_line(self.submission.machine_file, key.split("."))
         return Fault("machine.json", line, found, hint, severity)
+
+    def cases(self) -> dict[str, Case]:
+        """The cases of its suite by id."""
+        return {case.id: case for case in self.suite.cases} if self.suite else {}
 
     def lines(self) -> Iterator[tuple[int, Sample]]:
         """Each row with its line in `samples.csv`; exact because a sound file has one line a row."""
