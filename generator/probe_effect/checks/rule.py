@@ -35,10 +35,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[T]):
-    """A rule: its id, what it demands in one sentence, the function that yields its faults, and two short examples.
-
-    `hint` and `severity` are those of a fault that has none of its own.
-    """
+    """What it demands, in one sentence with two short examples; hint and severity are of a fault without its own."""
 
     id: str
     text: str
