@@ -1,6 +1,5 @@
-"""A branch with one commit on it, the files of a bundle on top of a base, and its pull request on GitHub.
-
-The request is made by the command line `gh` if that is installed and logged in, else by hand.
+"""A branch with one commit on it, the files of a bundle on top of a base; and its pull request on GitHub, which is made
+by the command line `gh` if that is installed and logged in, else by hand.
 
 Neither the working tree nor the index of the checkout is touched: trees are made in an index of our own.
 """
@@ -78,9 +77,6 @@ def gh(folder: Path) -> FolderProgram:
     return FolderProgram("gh", folder, {"GH_PROMPT_DISABLED": "1", "NO_COLOR": "1"})
 
 
-NOT_THERE = ""
-"""The value by which `update-ref` requires that a branch does not exist yet."""
-
 PLAIN_FILE = "100644"
 
 
@@ -126,9 +122,10 @@ def author(checkout: Path) -> str:
 
     git may not make up an address: it would use the names of user and host.
     """
+    ask = git(checkout)
     try:
-        for ident in ("GIT_COMMITTER_IDENT", "GIT_AUTHOR_IDENT"):
-            said = git(checkout)("-c", "user.useConfigOnly=true", "var", ident)
+        ask("-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT")
+        return ask("-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT").rsplit(" ", 2)[0]
     except Refused as error:
         raise HostNotReady(
             "git: does not know who you are, and a commit names its author in public. Tell it:\n"
@@ -136,7 +133,6 @@ def author(checkout: Path) -> str:
             "  git config --global user.email ADDRESS\n"
             "GitHub has an address for this that is not your own: Settings, Emails, `noreply`."
         ) from error
-    return said.rsplit(" ", 2)[0]
 
 
 def make_branch(bundle: SubmissionBundle, checkout: Path, base: str, remote: str | None) -> Branch:
@@ -145,9 +141,13 @@ def make_branch(bundle: SubmissionBundle, checkout: Path, base: str, remote: str
     If a branch of that name has other files, here or at `remote`, it is called `..-2` and so on.
     Raises: HostNotReady, Refused, ProbeEffectError when `base` has one of its folders already.
     """
-    paths = {item.target(path): path.resolve() for item in bundle.items for path in item.files()}
+    ask = git(checkout)
     # The object of each file, byte for byte, by the file's path in the repository.
-    files = {name: git(checkout)("hash-object", "-w", "--no-filters", "--", path) for name, path in paths.items()}
+    files = {
+        item.target(path): ask("hash-object", "-w", "--no-filters", "--", path.resolve())
+        for item in bundle.items
+        for path in item.files()
+    }
     taken = sorted(published(checkout, base) & {item.submission.id for item in bundle.items})
     if taken:
         raise ProbeEffectError(
@@ -157,7 +157,6 @@ def make_branch(bundle: SubmissionBundle, checkout: Path, base: str, remote: str
     for number in count(1):
         name = bundle.branch if number == 1 else f"{bundle.branch}-{number}"
         # The commits that a branch of this name is at, here and at the remote.
-        ask = git(checkout)
         here = ask.answer("rev-parse", "--verify", "--quiet", f"refs/heads/{name}^{{commit}}")
         there = [here] if here else []
         if remote and ask("ls-remote", remote, f"refs/heads/{name}"):
@@ -165,7 +164,10 @@ def make_branch(bundle: SubmissionBundle, checkout: Path, base: str, remote: str
             there.append(ask("rev-parse", "--verify", "FETCH_HEAD^{commit}"))
         if not there:
             return Branch(name, _commit(bundle, files, checkout, base, name), is_new=True)
-        if all(_holds(checkout, tip, files) for tip in there):
+        # The same was submitted before where these files are all that its commits have in their folders.
+        folders = sorted({path.rpartition("/")[0] + "/" for path in files})
+        held = [set(ask("ls-tree", "-r", "-z", tip, "--", *folders).rstrip("\0").split("\0")) for tip in there]
+        if all(one == {f"{PLAIN_FILE} blob {made}\t{path}" for path, made in files.items()} for one in held):
             return Branch(name, there[0], is_new=False)
     raise AssertionError
 
@@ -174,13 +176,6 @@ def push(checkout: Path, remote: str, branch: Branch, *settings: str) -> None:
     """Push the branch to `remote`; `settings` are git's own for this call, as `-c` takes them. Raises: Refused."""
     words = [word for setting in settings for word in ("-c", setting)]
     git(checkout)(*words, "push", "--quiet", remote, f"{branch.commit}:refs/heads/{branch.name}")
-
-
-def _holds(checkout: Path, commit: str, files: Mapping[str, str]) -> bool:
-    """Whether the commit has exactly these files in their folders."""
-    folders = sorted({name.rpartition("/")[0] + "/" for name in files})
-    listed = git(checkout)("ls-tree", "-r", "-z", commit, "--", *folders).split("\0")
-    return {f"{PLAIN_FILE} blob {made}\t{name}" for name, made in files.items()} == set(filter(None, listed))
 
 
 def _commit(bundle: SubmissionBundle, files: Mapping[str, str], checkout: Path, base: str, name: str) -> str:
@@ -192,7 +187,7 @@ def _commit(bundle: SubmissionBundle, files: Mapping[str, str], checkout: Path, 
         tree = ask("write-tree")
     ask = git(checkout)
     commit = ask("-c", "user.useConfigOnly=true", "commit-tree", tree, "-p", base, text=f"{bundle.title}\n")
-    ask("update-ref", f"refs/heads/{name}", commit, NOT_THERE)
+    ask("update-ref", f"refs/heads/{name}", commit, "")  # which must not exist yet
     return commit
 
 
@@ -313,12 +308,11 @@ def _push_to_fork(branch: Branch, upstream: Repository, checkout: Path) -> Repos
     for patience_s in FORK_PATIENCE_S:
         try:
             push(checkout, fork.git, branch, *GH_LOGS_IN)
+            break
         except Refused as refusal:
             if patience_s is None or not MAY_NOT_WRITE.search(str(refusal)):
                 raise
             time.sleep(patience_s)
-        else:
-            break
     return fork
 
 
