@@ -91,8 +91,7 @@ class DocumentEntry(Document):
     id: Slug
 
 
-def sorted_by_id(entries: tuple[E, ...]) -> tuple[E, ...]:
-    """The entries of a file as they are. Raises: ValueError unless they are sorted by id, each once."""
+def _sorted_by_id(entries: tuple[E, ...]) -> tuple[E, ...]:
     for before, after in pairwise(entries):
         if before.id >= after.id:
             raise ValueError(f"`{after.id}` after `{before.id}`: sort by id, each once")
@@ -103,7 +102,7 @@ def entries_file(
     entry: type[E], most: int
 ) -> tuple[type[Document], Callable[[DataFolder], tuple[tuple[E, ...], list[Problem]]]]:
     """The model of a file of many, `claims.toml` of each `Claim`, and what reads its entries with every problem."""
-    kind, entries = entry.__name__.lower(), Annotated[tuple[entry, ...], AfterValidator(sorted_by_id)]  # type: ignore[valid-type]
+    kind, entries = entry.__name__.lower(), Annotated[tuple[entry, ...], AfterValidator(_sorted_by_id)]  # type: ignore[valid-type]
     keys: dict[str, Any] = {"schema_version": (Literal[1], ...), kind: (entries, Field(default=(), max_length=most))}
     model = create_model(f"{entry.__name__}sFile", __base__=Document, __doc__="The whole document.", **keys)
 
@@ -202,19 +201,13 @@ def _load_json(text: str) -> Any:  # noqa: ANN401 (JSON is anything until the mo
     def refuse(constant: str) -> None:
         raise ValueError(f"{constant} is not JSON")
 
-    if _depth(text) > MAX_DEPTH:
-        raise ValueError(f"nested deeper than {MAX_DEPTH}")
-    return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
-
-
-def _depth(text: str) -> int:
-    """Deepest nesting of brackets outside strings; bounds the parser's recursion before it starts."""
-    deepest = now = 0
+    depth = 0  # of brackets outside strings, before the parser's recursion starts
     # A string without an end takes the rest of the text, so that each character is looked at once.
     for bracket in re.findall(r'"(?:\\.|[^"\\])*"?|[\[\]{}]', text):
-        now += {"[": 1, "{": 1, "]": -1, "}": -1}.get(bracket, 0)
-        deepest = max(deepest, now)
-    return deepest
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(bracket, 0)
+        if depth > MAX_DEPTH:
+            raise ValueError(f"nested deeper than {MAX_DEPTH}")
+    return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
 
 
 def _syntax_problem(file: str, rule: str, error: Exception) -> Problem:
