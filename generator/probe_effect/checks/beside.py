@@ -33,7 +33,6 @@ class CheckedTools:
     suites: Mapping[str, Suite]
 
     def fault(self, keys: tuple[str | int, ...], found: str, hint: str | None = None) -> Fault:
-        """What is wrong with the value at `keys`, at its line."""
         return Fault(self.path.name, value_line(self.path, keys), found, hint)
 
 
@@ -127,7 +126,6 @@ EXPLANATION_RULES = (_names,)
 
 
 def check_beside(data: DataFolder) -> list[Problem]:
-    """Every problem of what is beside submissions, sources and suites in a data folder."""
     suites_here, name = known_suites(data), names_in(data.root, data)
     log, problems = beside_files.read_changes(data)
     if log is not None:

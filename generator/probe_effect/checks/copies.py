@@ -166,7 +166,6 @@ def read_traces(
 
 
 def traces_of(document: MachineFile, rows: Sequence[Sample]) -> Traces:
-    """The traces in the rows of a submission."""
     order = hashlib.sha256("\n".join(f"{row.case} {row.tracer} {row.level}" for row in rows).encode()).hexdigest()
     timed = rows if document.run.metric == "time" else ()
     counted = [row for row in timed if row.status == "ok" and row.arm != "check"]
@@ -246,7 +245,6 @@ class Sign(NamedTuple):
         return min(1.0, self.chance * self.later)
 
     def beside(self, other: str) -> str:
-        """The words, with the other's id."""
         shown = f"{self.overall:.0e}" if self.chance > 0 else "below 1e-300"
         return self.words.replace("{chance}", shown).replace("{other}", printable(other))
 

@@ -41,7 +41,6 @@ MAX_SUBJECTS = 2000
 
 
 def _known_files(folder: Path, known: frozenset[str]) -> Iterator[Fault]:
-    """A fault for each file that is unknown, can be executed or points elsewhere."""
     found = list(islice(folder.iterdir(), MAX_FILES + 1))
     for path in sorted(found) if len(found) <= MAX_FILES else ():  # of more tells `sizes`, once
         shown, mode = printable(path.name), path.lstat().st_mode
@@ -144,7 +143,6 @@ def run_size(checked: CheckedSubmission) -> Iterator[Fault]:
 
 @rule("submission/folder-name")
 def submission_name(checked: CheckedSubmission) -> Iterator[Fault]:
-    """The folder says the same as its `machine.json`."""
     document, submission = checked.document, checked.submission
     if submission.machine != document.machine.id:
         found = f"machine.id `{document.machine.id}` in the folder of `{printable(submission.machine)}`"

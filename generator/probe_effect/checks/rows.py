@@ -323,7 +323,6 @@ def _words(subject: Key) -> str:
 
 
 def _missing(blocks: int, samples: Iterable[Sample]) -> str | None:
-    """Which blocks have no row."""
     missing = sorted(set(range(blocks)) - {sample.block for sample in samples})
     more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
     return f"block {', '.join(map(str, missing[:SHOWN]))}{more}" if missing else None

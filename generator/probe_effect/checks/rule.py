@@ -76,7 +76,6 @@ class CheckedSubmission:
         return Fault("machine.json", line, found, hint, severity)
 
     def cases(self) -> dict[str, Case]:
-        """The cases of its suite by id."""
         return {case.id: case for case in self.suite.cases} if self.suite else {}
 
     def lines(self) -> Iterator[tuple[int, Sample]]:
@@ -96,5 +95,4 @@ def broken(rules: Iterable[Rule[T]], subject: T, name: Callable[[str], str]) -> 
 
 
 def names_in(folder: Path, data: DataFolder) -> Callable[[str], str]:
-    """How problems name a file of `folder`."""
     return lambda file: data.relative(folder / file)

@@ -112,7 +112,6 @@ def check_all(data: DataFolder) -> list[Problem]:
 
 
 def _check_paths(paths: Sequence[Path], data: DataFolder) -> list[Problem]:
-    """The problems of what is at some paths: of files that the format does not know, then of each part."""
     parts, root = _marked(paths), data.root.resolve()
     owned = {path for path, kind in parts if kind != "suite"}
     own = [path for path in paths if path.is_relative_to(root)]

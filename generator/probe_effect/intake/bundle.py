@@ -36,7 +36,6 @@ class Item:
     """Whether the document differs from the one on disk."""
 
     def files(self) -> list[Path]:
-        """The files of the submission, by name."""
         return sorted(path for path in self.submission.folder.iterdir() if path.is_file())
 
     def target(self, path: Path) -> str:
@@ -69,7 +68,6 @@ class SubmissionBundle:
 
     @property
     def branch(self) -> str:
-        """`submit/<machine>-<date of the newest run>`."""
         newest = max(item.document.run.started[:10] for item in self.items)
         return f"submit/{self.machine}-{newest}"
 
@@ -145,7 +143,6 @@ class Mark(NamedTuple):
     text: str
 
     def pattern(self) -> re.Pattern[str]:
-        """The pattern that finds the text as a separate word."""
         return re.compile(rf"(?<!\w){re.escape(self.text)}(?!\w)", re.IGNORECASE)
 
 

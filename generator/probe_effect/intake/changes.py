@@ -218,7 +218,6 @@ NumbersById = dict[str, tuple[NumberKind, NumberValue]]
 
 
 def report_of(files: TreeDifference, problems: Iterable[Problem], base: str, head: str) -> ReviewReport:
-    """The report of the files that differ and of problems alone; `base` and `head` are called so."""
     groups, beside = grouped(problems), frozenset(files.beside)
     of_change = {change: getattr(files, change) for change in get_args(report.FileChange)}
     return ReviewReport(

@@ -68,12 +68,10 @@ class FolderProgram:
 
 
 def git(folder: Path, **settings: str) -> FolderProgram:
-    """git in `folder`."""
     return FolderProgram("git", folder, settings)
 
 
 def gh(folder: Path) -> FolderProgram:
-    """GitHub's command line `gh` in `folder`; it never asks questions."""
     return FolderProgram("gh", folder, {"GH_PROMPT_DISABLED": "1", "NO_COLOR": "1"})
 
 
@@ -226,20 +224,17 @@ class Repository:
 
 
 def repository_of(address: str | None) -> Repository | None:
-    """The repository of one of git's addresses; None for a folder or an unknown form."""
     found = ADDRESS.fullmatch(address or "")
     return Repository(**found.groupdict()) if found else None
 
 
 def origin(checkout: Path) -> Repository | None:
-    """The repository that the checkout was cloned from, or None."""
     ask = git(checkout)
     written, meant = ask.answer("config", "--get", "remote.origin.url"), ask.answer("remote", "get-url", "origin")
     return repository_of(written) or repository_of(meant)  # `url.<base>.insteadOf` may turn either into the other
 
 
 def is_logged_in(repository: Repository, checkout: Path) -> bool:
-    """Whether `gh` is installed, and logged in at the repository's host."""
     return gh(checkout).answer("auth", "status", "--hostname", repository.host) is not None
 
 
@@ -278,7 +273,6 @@ def installed_from() -> Repository | None:
 
 
 def steps_from_branch(branch: Branch, upstream: Repository | None) -> Iterator[Step]:
-    """The steps by hand from a branch in a clone to the pull request."""
     if upstream is None:
         yield "push the branch to a repository of yours", f"git push REPOSITORY {branch.name}"
         yield "open a pull request from it, where you cloned from", branch.name
@@ -290,7 +284,6 @@ def steps_from_branch(branch: Branch, upstream: Repository | None) -> Iterator[S
 
 
 def steps_from_folder(folder: Path, upstream: Repository | None) -> Iterator[Step]:
-    """The steps by hand from a folder outside any clone to the pull request."""
     if upstream is None:
         yield "make a fork of the repository of Probe Effect, and clone it", "git clone FORK"
         yield "copy the folder into it", f"cp -R {folder}/data CLONE/"

@@ -60,7 +60,6 @@ class Listed(Document, Generic[T]):
 
     @property
     def count(self) -> int:
-        """How many rows the table has, with those that are not here."""
         return len(self.rows) + self.more
 
 
@@ -301,7 +300,6 @@ MERGE = "Next: a maintainer merges it, and its pages follow within minutes. The 
 
 
 def title(report: ReviewReport) -> str:
-    """The verdict, in a few words."""
     if report.errors:
         return f"{number(report.errors, 'error')} to mend"
     if not _changes(report):
@@ -346,7 +344,6 @@ def lines(report: ReviewReport) -> Iterator[str]:
 
 
 def place(one: ProblemRow) -> str:
-    """File, line and column, as far as they are known."""
     return ":".join(str(part) for part in (one.file, one.line, one.column) if part is not None)
 
 

@@ -79,7 +79,6 @@ def _blocks(section: Section) -> Iterator[str]:
 
 
 def sections(review: ReviewReport) -> Iterator[Section]:
-    """The sections of the review, the most urgent first."""
     yield Section(report.title(review), list(report.lines(review)))
     new = "What `probe-effect check` finds, as far as the published data have it not already."
     yield from _table(

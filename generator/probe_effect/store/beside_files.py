@@ -76,7 +76,6 @@ def read_changes(data: DataFolder) -> tuple[ChangesFile | None, list[Problem]]:
 
 
 def changed_ids(changes: Sequence[Change], kind: ChangeKind) -> frozenset[str]:
-    """The ids of all to which a kind of change happened."""
     return frozenset(one for change in changes if change.kind == kind for one in change.what)
 
 
@@ -301,7 +300,6 @@ class Figure:
 
     @property
     def base_value(self) -> Fraction:
-        """The value in its base unit (see `UNIT_SCALE`), exact."""
         return Fraction(self.value) * UNIT_SCALE[self.unit]
 
     @property
@@ -319,6 +317,5 @@ read_source = partial(read_document, rule="source", model=SourceFile)
 
 
 def read_figures(path: Path, file: str) -> tuple[list[Figure], list[Problem]]:
-    """The sound rows of a `figures.csv`, and every problem found in it."""
     reader = TableReader(file, "figures", FIGURE_COLUMNS)
     return [Figure(line=row.line, **row.cells) for row in reader.read(path)], reader.problems

@@ -39,7 +39,6 @@ E = TypeVar("E", bound="DocumentEntry")
 
 
 def without(pattern: re.Pattern[str], complaint: str) -> AfterValidator:
-    """A validator that refuses a text in which the pattern is found, and says why."""
 
     def checked(text: str) -> str:
         if pattern.search(text):
@@ -232,7 +231,6 @@ def _problem(file: str, rule: str, text: str, suffix: str, fault: ErrorDetails) 
 
 
 def value_line(path: Path, keys: Sequence[DocumentKey]) -> int | None:
-    """The line where the value at `keys` begins in a document that could be read."""
     return _place(path.read_text(encoding="utf-8"), path.suffix, keys)[0]
 
 

@@ -48,13 +48,11 @@ def bucket_around(time_ns: int) -> tuple[int, int]:
 
 
 def read_histogram(path: Path, file: str) -> tuple[list[HistogramRow], list[Problem]]:
-    """The sound rows of a `histogram.csv`, and every problem found in it; nothing where there is none."""
     reader = TableReader(file, "histogram", HISTOGRAM_COLUMNS, may_be_absent=True)
     return [HistogramRow(**row.cells) for row in reader.read(path)], reader.problems
 
 
 def with_histograms(samples: Iterable[Sample], rows: Iterable[HistogramRow]) -> list[Sample]:
-    """The runs, each with what `rows` say of it."""
     buckets: dict[tuple[int, int], list[Bucket]] = defaultdict(list)
     for row in rows:
         buckets[row.place].append(Bucket(row.low_ns, row.high_ns, row.operations))
@@ -138,7 +136,6 @@ WORDS = ("case", "tracer", "level", "probe", "mechanism", "note")
 
 
 def read_calibration(path: Path, file: str) -> tuple[list[ProbeCalibration], list[Problem]]:
-    """The sound rows of a `calibration.csv`, and every problem found in it; nothing where there is none."""
     reader = TableReader(file, "calibration", CALIBRATION_COLUMNS, may_be_absent=True)
     found = []
     for row in reader.read(path):
@@ -236,7 +233,6 @@ def added(traced: EventPath, untraced: EventPath) -> dict[Stack, Classes]:
 
 
 def read_paths(path: Path, file: str) -> tuple[list[EventPath], list[Problem]]:
-    """The events of a `paths.csv`, and every problem found in it; nothing where there is none."""
     reader = TableReader(file, "paths", PATH_COLUMNS, may_be_absent=True)
     groups: dict[Key, list[Row]] = {}
     for row in reader.read(path):

@@ -225,7 +225,6 @@ def as_author(machine: Machine, system: System, author: Author) -> Machine:
 
 
 def is_hosted(machine: str) -> bool:
-    """Whether the id is that of a hosted runner, as all are that begin so."""
     return machine.startswith(f"{HOSTED}-")
 
 
@@ -254,7 +253,6 @@ class PlannedSubject(Document):
 
     @property
     def key(self) -> Key:
-        """The case, the tracer and the level."""
         return Key(self.case, self.tracer, self.level)
 
 

@@ -59,7 +59,6 @@ class SubmissionFolder:
 
     @property
     def machine(self) -> str:
-        """The machine's id, by the folder's name."""
         return self.folder.parent.name
 
     @property
@@ -88,11 +87,9 @@ class DataFolder:
 
     @property
     def results(self) -> Path:
-        """Where submissions lie, by machine."""
         return self.root / "results"
 
     def submissions(self) -> list[SubmissionFolder]:
-        """Every submission, by machine and date."""
         return submissions_in(self.results)
 
     def sources(self) -> list[Path]:
@@ -114,7 +111,6 @@ class DataFolder:
 
 
 def submissions_in(results: Path) -> list[SubmissionFolder]:
-    """Every submission in a folder of results, by machine and date."""
     return [SubmissionFolder(folder) for machine in _folders_in(results) for folder in _folders_in(machine)]
 
 
@@ -124,7 +120,6 @@ def _folders_in(parent: Path) -> list[Path]:
 
 
 def sha256(path: Path) -> str:
-    """The SHA-256 of a file in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -227,7 +222,6 @@ def is_known_file(names: Sequence[str]) -> bool:
 
 
 def is_known_folder(names: Sequence[str]) -> bool:
-    """Whether the data format knows a folder of this path, by the names in it."""
     return any(len(known) > len(names) and _fits(known, names) for known in KNOWN)
 
 

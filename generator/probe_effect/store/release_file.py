@@ -166,7 +166,6 @@ class Release:
 
 
 def read_releases(data: DataFolder) -> tuple[list[Release], list[Problem]]:
-    """Every sound release, oldest first, and every problem found."""
     releases: list[Release] = []
     problems: list[Problem] = []
     folders = (path for path in (data.root / "releases").glob("*") if path.is_dir())

@@ -134,7 +134,6 @@ def read_samples(path: Path, file: str) -> tuple[list[Sample], list[Problem]]:
 
 
 def _faults(sample: Sample) -> Iterator[tuple[str, str]]:
-    """What is wrong in a row, and how to mend it."""
     measured = sample.wall_ns or sample.instructions or (sample.arm == "traced" and sample.tracer_cpu_ns)
     if sample.status == "ok" and not sample.events:
         yield "an `ok` run needs `events` above 0", "count the operations"

@@ -61,7 +61,6 @@ class Column:
 
 
 def read_columns(table: str, **choices: tuple[str, ...]) -> tuple[Column, ...]:
-    """The columns of a table as `columns.toml` has them; `choices` are those of a column that code knows."""
     found = []
     for name, own in beside(__file__, "columns")[table].items():
         bounds = {"minimum": None} if own.pop("signed", False) else {}

@@ -77,7 +77,6 @@ class ToolPackage(Document):
 
 
 def tool_files(data: DataFolder) -> list[Path]:
-    """The file of every package, by name."""
     return sorted((data.root / "tools").glob("*.toml"))
 
 
@@ -204,12 +203,10 @@ class Shown:
 
 
 def recorded_files(data: DataFolder) -> list[Path]:
-    """The record of every transcript, by id."""
     return sorted((data.root / "transcripts" / "recorded").glob("*.json"))
 
 
 def recorded_file(data: DataFolder, transcript_id: str) -> Path:
-    """Where the record of a transcript lies, or would."""
     return data.root / "transcripts" / "recorded" / f"{transcript_id}.json"
 
 
@@ -266,7 +263,6 @@ class MechanismsFile(Document):
 
 
 def read_mechanisms(data: DataFolder) -> tuple[tuple[KernelMechanisms, ...], list[Problem]]:
-    """Every sound file, by name, and every problem found."""
     paths = sorted((data.root / "mechanisms").glob("*.json"))
     found, problems = read_documents(paths, data, "mechanisms", KernelMechanisms)
     return tuple(found.values()), problems
