@@ -64,11 +64,8 @@ def _two_signs(suspected: Suspected) -> Iterator[Fault]:
 
 COPIED_RULES = (*SIGNS, _two_signs)
 
-FEWEST_ROWS, MOST_SHARED_RATIO = 3, 0.5
-"""Fewer rows may agree by chance."""
-
-MOST_ROWS = 2000
-"""Of each submission that are looked at."""
+FEWEST_ROWS, MOST_SHARED_RATIO = 3, 0.5  # fewer rows may agree by chance
+MOST_ROWS = 2000  # of each submission that are looked at
 
 MOST_COPIES = 20
 """So many submissions are named of those that have a row: each of a thousand copies would else name all others."""

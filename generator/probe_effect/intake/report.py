@@ -22,16 +22,10 @@ from probe_effect.store.documents import Document, Text
 
 T = TypeVar("T")
 D = TypeVar("D", bound=Document)
-
-MAX_REPORT_BYTES = 256 * 1024
-"""The largest that is written, and read for a comment."""
-
+MAX_REPORT_BYTES = 256 * 1024  # the largest that is written, and read for a comment
 MAX_LINE = 400
 MAX_FEW = 20
-
-STEPS = (1000, 300, 100, 30, 10, 3, 1, 0)
-"""How many rows of each table are kept, until the whole fits."""
-
+STEPS = (1000, 300, 100, 30, 10, 3, 1, 0)  # how many rows of each table are kept, until the whole fits
 LEAST, GREATEST = 1e-9, 1e18
 
 

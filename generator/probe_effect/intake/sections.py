@@ -20,12 +20,8 @@ from probe_effect.site.pages.parts import unclear
 from probe_effect.site.pages.text import escape
 
 T = TypeVar("T")
-
-MAX_SUMMARY_BYTES = 1024 * 1024 - 1024
-"""GitHub takes 1 MiB as a step's summary."""
-
-MAX_COMMENT_BYTES = 60_000
-"""GitHub takes 65 536 characters as a comment."""
+MAX_SUMMARY_BYTES = 1024 * 1024 - 1024  # GitHub takes 1 MiB as a step's summary
+MAX_COMMENT_BYTES = 60_000  # GitHub takes 65 536 characters as a comment
 
 NOTICE = re.compile(r"&#(?:64|35);")
 """`@` and `#`, as `escape` writes them."""

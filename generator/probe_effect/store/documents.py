@@ -234,12 +234,9 @@ def value_line(path: Path, keys: Sequence[DocumentKey]) -> int | None:
     return _place(path.read_text(encoding="utf-8"), path.suffix, keys)[0]
 
 
-MAX_PLACED_CHARACTERS = 4 * MAX_DOCUMENT_BYTES
-
-
 def _place(text: str, suffix: str, keys: Sequence[DocumentKey]) -> tuple[int | None, int | None]:
     """Line and column where the value at `keys` begins; its parent's where a key is missing."""
-    if len(text) > MAX_PLACED_CHARACTERS:
+    if len(text) > 4 * MAX_DOCUMENT_BYTES:
         return None, None
     places, path = (_toml_places if suffix == ".toml" else _json_places)(text), tuple(keys)
     offset = next(places[path[:length]] for length in range(len(path), -1, -1) if path[:length] in places)

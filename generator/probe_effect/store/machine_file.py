@@ -22,12 +22,8 @@ from probe_effect.store.tables import FORMULA_START
 
 BoundedCount = Annotated[int, Field(ge=0, le=2**53)]
 MOMENT_FORM = "%Y-%m-%dT%H:%M:%SZ"
-
-FIRST_DAY = datetime(2026, 11, 20, tzinfo=UTC)
-"""Before it nothing could be measured with this program."""
-
-SLACK = timedelta(days=1)
-"""By how much the clock of a machine may be wrong."""
+FIRST_DAY = datetime(2026, 11, 20, tzinfo=UTC)  # before it nothing could be measured with this program
+SLACK = timedelta(days=1)  # by how much the clock of a machine may be wrong
 
 
 def _moment(text: str) -> str:
@@ -193,8 +189,6 @@ read_machine_file = partial(read_document, rule="machine", model=MachineFile)
 NOISE = re.compile(r"\((r|tm|c)\)|\b(cpu|processor|\d+-core)\b|@.*|with .* graphics", re.IGNORECASE)
 """Words in a CPU's name that distinguish no CPUs."""
 
-HASH_DIGITS = 4
-
 IMAGE = re.compile(r"(\D*\d+(?:\.\d+)?).*")
 """What names an image: `Ubuntu 24.04` of `Ubuntu 24.04.3 LTS`."""
 
@@ -229,7 +223,7 @@ def is_hosted(machine: str) -> bool:
 
 
 def _id(begin: str, machine: Machine, more: str, facts: Iterable[object]) -> str:
-    digest = hashlib.sha256("\0".join(map(str, facts)).encode()).hexdigest()[:HASH_DIGITS]
+    digest = hashlib.sha256("\0".join(map(str, facts)).encode()).hexdigest()[:4]
     name = _slug(begin + NOISE.sub(" ", machine.cpu_model or "unknown cpu"))
     return "-".join(filter(None, (name, f"{machine.threads}t", _slug(more), digest)))
 

@@ -22,12 +22,8 @@ OWN_FOLDER = "probe-effect-submission"
 """Where results lie outside a checkout, in the working folder: laid out as the repository, so that it can be sent."""
 
 MAX_PATH_LENGTH = 500
-
-MAX_PATHS = 1_000_000
-"""Of one folder that is checked; about 300 000 submissions."""
-
-MAX_PATH_BYTES = 4000
-"""Linux opens no path of 4096."""
+MAX_PATHS = 1_000_000  # of one folder that is checked; about 300 000 submissions
+MAX_PATH_BYTES = 4000  # Linux opens no path of 4096
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,6 @@ PARTS = ("results", "published", "suites")
 
 DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?=-)")
 
-DIGEST_DIGITS = 8
-
 
 def data_version(data: DataFolder) -> str:
     """The version of what lies under `data`, `2026-11-21.3f2a9c1e`: the same wherever the same files lie.
@@ -35,7 +33,7 @@ def data_version(data: DataFolder) -> str:
     document, _ = read_changes(data)
     dates = [change.date for change in document.changes] if document else []
     listing = "".join(f"{sha256(path)}  {name}\n" for name, path in data_files(data))
-    digest = hashlib.sha256(listing.encode()).hexdigest()[:DIGEST_DIGITS]
+    digest = hashlib.sha256(listing.encode()).hexdigest()[:8]
     return ".".join(filter(None, (max([*found, *dates], default=""), digest)))
 
 
