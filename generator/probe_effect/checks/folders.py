@@ -106,7 +106,8 @@ NO_FILE = "is not a file of the data", BELONGS
 
 def _strange(path: Path, names: tuple[str, ...]) -> tuple[str, str] | None:
     """What is wrong with a file or folder that is known by the names in its path, or not; and how to mend it."""
-    mode, found = path.lstat().st_mode, None
+    mode = path.lstat().st_mode
+    found: tuple[str, str] | None = None
     if stat.S_ISLNK(mode) and path.is_dir():
         found = "is a link to a folder", "put the folder itself here"
     elif any(name.startswith(GIT) for name in names):

@@ -73,7 +73,7 @@ def _known_tracers(checked: CheckedSubmission) -> Iterator[Fault]:
 @rule("metric")
 def _metric(checked: CheckedSubmission) -> Iterator[Fault]:
     is_count = checked.document.run.metric == "instructions"
-    untimed = {"check", "traced"} if _is_of_tracer(checked) else {"check"}
+    untimed = {"check", "traced"} if checked.is_of_tracer else {"check"}
     for line, sample in checked.lines():
         is_timed = sample.status == "ok" and sample.arm not in untimed
         if is_count and (filled := [name for name in TIMES if getattr(sample, name) is not None]):
@@ -87,17 +87,10 @@ def _metric(checked: CheckedSubmission) -> Iterator[Fault]:
             yield Fault("samples.csv", line, found, "set run.metric to `instructions` where no times were taken")
 
 
-def _is_of_tracer(checked: CheckedSubmission) -> bool:
-    return checked.suite is not None and checked.suite.result_type.of_tracer
-
-
 @rule("tracer-use")
 def _tracer_use(checked: CheckedSubmission) -> Iterator[Fault]:
-    if not _is_of_tracer(checked):
-        return
-    for line, sample in checked.lines():
-        if sample.status != "ok" or sample.arm == "baseline":
-            continue
+    rows = checked.lines() if checked.is_of_tracer else ()
+    for line, sample in ((line, one) for line, one in rows if one.status == "ok" and one.arm != "baseline"):
         named = f"{printable(sample.case)} with {printable(sample.tracer)}"
         operations = sample.operations or sample.events or 0
         if times := [name for name in ("wall_ns", "user_ns", "sys_ns") if getattr(sample, name) is not None]:
@@ -218,9 +211,8 @@ def _paths(checked: CheckedSubmission) -> Iterator[Fault]:
     for event in checked.paths:
         named = printable(" ".join(filter(None, event.key)))
         if event.key not in counts:
-            yield Fault(
-                "paths.csv", None, f"{named} was not counted in samples.csv", "leave the file as the tool wrote it"
-            )
+            found = f"{named} was not counted in samples.csv"
+            yield Fault("paths.csv", None, found, "leave the file as the tool wrote it")
             continue
         sum_, usual = event.total.instructions, median(counts[event.key])
         if abs(sum_ - event.counted) > NEAR_RATIO * event.counted and not event.beside:

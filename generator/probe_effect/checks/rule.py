@@ -75,6 +75,10 @@ class CheckedSubmission:
         line = value_line(self.submission.machine_file, key.split("."))
         return Fault("machine.json", line, found, hint, severity)
 
+    @property
+    def is_of_tracer(self) -> bool:
+        return self.suite is not None and self.suite.result_type.of_tracer
+
     def cases(self) -> dict[str, Case]:
         return {case.id: case for case in self.suite.cases} if self.suite else {}
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
+from typing import NamedTuple
 
 from probe_effect.model import BadData, ProbeEffectError, Problem, UsageError
 from probe_effect.store.kept import Kept
@@ -41,8 +41,7 @@ class State:
     refused: tuple[Problem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Blob:
+class Blob(NamedTuple):
     """A file of a revision."""
 
     mode: str
@@ -141,24 +140,20 @@ def _blobs(commit: str) -> Iterator[Blob]:
     command = ["git", "ls-tree", "-r", "-z", "-l", "--full-tree", commit, "--", f"{DATA}/"]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as git:
         assert git.stdout is not None
+        rest = b""
         try:
-            for entry in _entries(git.stdout):
-                facts, _, path = os.fsdecode(entry).partition("\t")
-                mode, _, blob, size = facts.split()
-                yield Blob(mode, blob, int(size) if size.isdigit() else 0, path)
+            while chunk := git.stdout.read(CHUNK_BYTES):
+                *whole, rest = (rest + chunk).split(b"\0")
+                for facts, _, path in (os.fsdecode(entry).partition("\t") for entry in whole):
+                    mode, _, blob, size = facts.split()
+                    yield Blob(mode, blob, int(size) if size.isdigit() else 0, path)
+                if len(rest) > CHUNK_BYTES:
+                    found = f"holds a path of more than {CHUNK_BYTES} bytes"
+                    raise BadData([_refused(DATA, found, "give it a shorter name")])
         finally:
             git.stdout.close()  # ends git where its list is not read to the end
     if git.returncode:
         raise ProbeEffectError(f"{printable(commit)}: git cannot list its files. Fetch the whole revision first.")
-
-
-def _entries(listing: IO[bytes]) -> Iterator[bytes]:
-    rest = b""
-    while chunk := listing.read(CHUNK_BYTES):
-        *whole, rest = (rest + chunk).split(b"\0")
-        yield from whole
-        if len(rest) > CHUNK_BYTES:
-            raise BadData([_refused(DATA, f"holds a path of more than {CHUNK_BYTES} bytes", "give it a shorter name")])
 
 
 def _refusal(blob: Blob) -> Problem | None:

@@ -13,12 +13,12 @@ import re
 import stat
 from _csv import Reader as Lines
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from probe_effect.model import Problem
 from probe_effect.toml import beside
@@ -68,8 +68,7 @@ def read_columns(table: str, **choices: tuple[str, ...]) -> tuple[Column, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One data row: its cells by column name, each a `Cell`, and its line."""
 
     line: int
@@ -96,7 +95,7 @@ class TableReader:
         lines = csv.reader(io.StringIO(text, newline=""), strict=True)
         try:
             header = next(lines, [])
-            return self._rows(_numbered(lines), header) if self._header_is_sound(header) else []
+            return self._rows(lines, header) if self._header_is_sound(header) else []
         except csv.Error as error:
             self.add(max(lines.line_num, 1), None, "csv", f"not CSV: {error}", "write the file as RFC 4180 CSV")
             return []
@@ -140,12 +139,13 @@ class TableReader:
             self.add(1, None, "header", message, hint)
         return not faults
 
-    def _rows(self, lines: Iterable[tuple[int, list[str]]], header: Sequence[str]) -> list[Row]:
-        rows = []
+    def _rows(self, lines: Lines, header: Sequence[str]) -> list[Row]:
+        rows, end = [], lines.line_num
         columns = [self.columns.get(name) or further_column(name) for name in header]
         known: list[dict[str, Cell]] = [{} for _ in columns]
         empty: dict[str, Cell] = dict.fromkeys(self.columns)
-        for number, texts in lines:
+        for texts in lines:
+            number, end = end + 1, lines.line_num  # where it begins: a quoted cell may go on for several lines
             if self.is_full(number):
                 break
             if not any(texts):
@@ -186,14 +186,6 @@ class TableReader:
 
     def add(self, line: int | None, column: int | None, fault: str, message: str, hint: str) -> None:
         self.problems.append(Problem("error", self.file, line, column, f"{self.rule}/{fault}", message, hint))
-
-
-def _numbered(lines: Lines) -> Iterator[tuple[int, list[str]]]:
-    """Each row with the line on which it begins; a quoted cell may go on for several."""
-    end = lines.line_num
-    for texts in lines:
-        yield end + 1, texts
-        end = lines.line_num
 
 
 SAVED = "a spreadsheet saved it with another sign than the comma between the cells"
