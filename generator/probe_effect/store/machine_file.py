@@ -235,13 +235,16 @@ def _slug(text: str) -> str:
 
 
 class PlannedSubject(Document):
-    """A case with a tracer, and how it is run; `status` and `note` say why it is not."""
+    """A case with a tracer, and how it is run; `status` and `note` say why it is not.
+
+    A twin that counts runs once where it is counted apart.
+    """
 
     case: Slug
     tracer: Slug
-    level: Text | None = Field(default=None, description="The level of the suite's factor; null where it has none.")
-    operations: Annotated[int, Field(ge=1)] | None = Field(description="Operations of a run; null: not to be run.")
-    is_counted_apart: bool = Field(description="Whether a counting twin runs once.")
+    level: Text | None = None
+    operations: Annotated[int, Field(ge=1)] | None
+    is_counted_apart: bool
     status: Status = "ok"
     note: Text | None = None
 
@@ -251,27 +254,25 @@ class PlannedSubject(Document):
 
 
 class PlanFile(Document):
-    """The whole document."""
+    """The whole document.
+
+    Attributes:
+        digest: SHA-256 over the suite's files: another one, another plan.
+        baseline_operations: of a baseline run; null where the suite has a factor, and each level its own.
+        programs: tracer id to the path of its program, where one was given.
+        tree: folder of the source tree that was named to be built; null: the suite's project, or none.
+        continued_by: words of the command that continues the run, after the program's name, without --out.
+    """
 
     schema_version: Literal[1]
-    digest: Text = Field(description="SHA-256 over the suite's files: another one, another plan.")
-    baseline_operations: Annotated[int, Field(ge=1)] | None = Field(
-        description="Operations of a baseline run; null where the suite has a factor."
-    )
-    level_operations: dict[Text, Annotated[int, Field(ge=1)]] = Field(
-        default={}, description="Level to the operations of its baseline runs."
-    )
+    digest: Text
+    baseline_operations: Annotated[int, Field(ge=1)] | None
+    level_operations: dict[Text, Annotated[int, Field(ge=1)]] = Field(default={})
     subjects: tuple[PlannedSubject, ...]
-    programs: dict[Slug, Text] = Field(description="Tracer id to the path of its program, where one was given.")
-    tree: Text | None = Field(
-        default=None,
-        description="Folder of the source tree that was named to be built; null: the suite's project, or none.",
-    )
-    continued_by: tuple[Text, ...] = Field(
-        default=(),
-        description="Words of the command that continues the run, after the program's name, without --out.",
-    )
-    is_quick: bool = Field(description="Whether runs are short.")
+    programs: dict[Slug, Text]
+    tree: Text | None = None
+    continued_by: tuple[Text, ...] = ()
+    is_quick: bool
 
 
 read_plan_file = partial(read_document, rule="plan", model=PlanFile)
