@@ -79,24 +79,23 @@ class CopiedRows:
     shared: Mapping[Path, int]
 
 
-def row_index(submissions: Iterable[SubmissionFolder]) -> Mapping[int, tuple[Path, ...]]:
-    """Hash of each row of a run that ended well, to the folders of the submissions that have it."""
+def copied_rows(checked: Iterable[SubmissionFolder], every: Iterable[SubmissionFolder]) -> Mapping[Path, CopiedRows]:
+    """The folder of each submission that is `checked`, to those that share more rows with it than two measurements."""
+    # Hash of each row of a run that ended well, to the folders of the submissions that have it.
     index: dict[int, tuple[Path, ...]] = {}
-    for folder, samples in {one.folder.resolve(): one.samples for one in submissions}.items():
+    for folder, samples in {one.folder.resolve(): one.samples for one in every}.items():
         alone = (folder,)  # one for all its rows: nearly every row is in one submission only
         for row in set(_rows(samples)):
             known = index.get(row, ())
             if len(known) < MOST_COPIES:
                 index[row] = (*known, folder) if known else alone
-    return index
-
-
-def copied_rows(submission: SubmissionFolder, index: Mapping[int, tuple[Path, ...]]) -> CopiedRows:
-    """The submissions that share more rows with this one than two measurements do."""
-    own, here = set(_rows(submission.samples)), submission.folder.resolve()
-    shared = Counter(folder for row in own for folder in index.get(row, ()) if folder != here)
-    least = max(FEWEST_ROWS, MOST_SHARED_RATIO * len(own))
-    return CopiedRows(len(own), {folder: number for folder, number in sorted(shared.items()) if number >= least})
+    found = {}
+    for here, samples in {one.folder.resolve(): one.samples for one in checked}.items():
+        own = set(_rows(samples))
+        shared = Counter(folder for row in own for folder in index.get(row, ()) if folder != here)
+        least = max(FEWEST_ROWS, MOST_SHARED_RATIO * len(own))
+        found[here] = CopiedRows(len(own), {other: rows for other, rows in sorted(shared.items()) if rows >= least})
+    return found
 
 
 def _rows(path: Path) -> Iterator[int]:
@@ -166,21 +165,11 @@ def traces_of(document: MachineFile, rows: Sequence[Sample]) -> Traces:
     order = hashlib.sha256("\n".join(f"{row.case} {row.tracer} {row.level}" for row in rows).encode()).hexdigest()
     timed = rows if document.run.metric == "time" else ()
     counted = [row for row in timed if row.status == "ok" and row.arm != "check"]
-    times = {
-        time * len(SINGLE) + column
-        for row in timed
-        for column, name in enumerate(SINGLE)
-        if (time := getattr(row, name))
-    }
-    return Traces(
-        document,
-        len(rows),
-        order,
-        {f"{row.case} {row.tracer} {row.level}": row.operations or row.events or 0 for row in counted},
-        np.array(sorted(times), dtype=np.int64),
-        _noise(counted, OF_RUNS, document.run.blocks),
-        _noise(counted, OF_TOOLS, document.run.blocks),
-    )
+    clocks = ((getattr(row, name), column) for row in timed for column, name in enumerate(SINGLE))
+    times = np.array(sorted({time * len(SINGLE) + column for time, column in clocks if time}), dtype=np.int64)
+    operations = {f"{row.case} {row.tracer} {row.level}": row.operations or row.events or 0 for row in counted}
+    noise = (_noise(counted, columns, document.run.blocks) for columns in (OF_RUNS, OF_TOOLS))
+    return Traces(document, len(rows), order, operations, times, *noise)
 
 
 def _noise(rows: Sequence[Sample], columns: Sequence[str], blocks: int) -> NoiseTable:

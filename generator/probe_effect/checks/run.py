@@ -140,8 +140,7 @@ def check_contents(submissions: Iterable[SubmissionFolder], data: DataFolder) ->
 def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataContext:
     """The rows of every submission are read only if some are `checked`."""
     every = [*data.submissions(), *checked] if checked else []
-    suites_here, known, index = known_suites(data), copies.known_machines(every), copies.row_index(every)
-    copied = {one.folder.resolve(): copies.copied_rows(one, index) for one in checked}
+    suites_here, known, copied = known_suites(data), copies.known_machines(every), copies.copied_rows(checked, every)
     # What a copy has in common with the other is told by its rows.
     alone = [one for one in known if one.files.folder not in copied or not copied[one.files.folder].shared]
     said: dict[str, dict[str, Machine]] = defaultdict(dict)
