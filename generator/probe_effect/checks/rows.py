@@ -301,11 +301,11 @@ def _absent(checked: CheckedSubmission, subjects: Collection[Key]) -> Iterator[F
     chosen = {value for option, value in given if option == "--case"}
     named = {value for option, value in given if option == "--tracer" and value in TOOLS}
     for tracer in sorted(named | {subject.tracer for subject in subjects}):
-        tool = known_tool(tracer)
-        for case in suite.on(checked.document.machine.architecture).cases:
-            for level in suite.levels or (None,) if tool and (not chosen or case.id in chosen) else ():
-                subject = Key(case.id, tracer, level)
-                if subject not in subjects and script_path(folder, case.id, tool.name, level=level):
+        tool, cases = known_tool(tracer), suite.on(checked.document.machine.architecture).cases
+        for case in (case for case in cases if not chosen or case.id in chosen):
+            for subject in (Key(case.id, tracer, level) for level in suite.levels or (None,)):
+                has_script = tool and script_path(folder, case.id, tool.name, level=subject.level)
+                if has_script and subject not in subjects:
                     yield Fault("samples.csv", None, f"{_words(subject)} is neither measured nor skipped")
 
 

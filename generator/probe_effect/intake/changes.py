@@ -169,8 +169,7 @@ def _printed(base: Catalogue, own: Mapping[Key, Number]) -> Iterator[tuple[Numbe
 def _firsts(new: Submission, base: Catalogue, own: Sequence[Number]) -> Iterator[str]:
     kind, before = facts_of_submission(new).kind, dict[str, set[str]]()
     for case in {one.case for one in own}:
-        others = (one for one in base.numbers.of_case(case) if extent(one))
-        before[case] = {facts_of_submission(one.submission).kind for one in others}
+        before[case] = {facts_of_submission(one.submission).kind for one in base.numbers.of_case(case) if extent(one)}
     first = {one.case: one for one in sorted(own, key=lambda one: one.tracer, reverse=True) if not before[one.case]}
     told = [
         f"{base.titles[case]} {units.interval(one.cost, units.DURATION)} with {names.tool_with_version(one)}"
@@ -255,7 +254,7 @@ def with_data(
     gone = changed_ids(changes, "withdrawn")
     before = _numbers(base.active, base.sources, {*results, *published, *gone})
     after = _numbers((one for one in submissions if one.id not in gone), sources, {*results, *published})
-    known = {one.id for one in (*base.everything, *base.sources)}
+    known = {one.id for one in base.everything} | {one.id for one in base.sources}
     new = [replace(one, titles=base.titles) for one in submissions if one.id not in known]
     together = replace(base, active=(*base.active, *new))
     rows = [_submission(one, base, together) for one in new]

@@ -147,8 +147,9 @@ def read_calibration(path: Path, file: str) -> tuple[list[ProbeCalibration], lis
         if fault := _fault(cells, figures):
             reader.add(row.line, None, "row", *fault)
             continue
-        known = {name: Estimate(value, *ends) for name, (value, *ends) in figures.items() if value is not None}
-        found.append(ProbeCalibration(**{name: cells[name] for name in WORDS}, **known))
+        known: dict[str, Any] = {name: cells[name] for name in WORDS}
+        known |= {name: Estimate(value, *ends) for name, (value, *ends) in figures.items() if value is not None}
+        found.append(ProbeCalibration(**known))
     return found, reader.problems
 
 
