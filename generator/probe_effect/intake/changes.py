@@ -353,7 +353,7 @@ def _submission(one: Submission, base: Catalogue, together: Catalogue) -> report
             report.NearestRow,
             near.likeness,
             name=names.machine_name(near.newest),
-            sentences=_sentences([found for found in near.comparisons if found.first.is_time]),
+            sentences=_sentences([found for found in near.comparisons if found.first.is_time], one),
             compared=_listed(_compared(found) for found in near.comparisons),
         )
         if near
@@ -369,11 +369,9 @@ def _case(one: Number, beside: Mapping[str, str]) -> report.CaseRow:
     return _row(report.CaseRow, one, note=note, noise_floor_ns=floor_ns, loss_ratio=loss_ratio, **cost, **beside)
 
 
-def _sentences(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
-    if not comparisons:
-        return ()
-    here = names.machine_name(comparisons[0].second.submission)
-    return comparison.summary(comparisons, f"on {here}"), comparison.chance(comparisons)
+def _sentences(timed: Sequence[Comparison], one: Submission) -> tuple[str, ...]:
+    here = f"on {names.machine_name(one)}"
+    return (comparison.summary(timed, here), comparison.chance(timed)) if timed else ()
 
 
 def _compared(found: Comparison) -> report.ComparedRow:

@@ -1,6 +1,6 @@
-"""A branch with one commit on it, the files of a bundle on top of a base; and its pull request on GitHub, which is made
-by the command line `gh` if that is installed and logged in, else by hand.
+"""A branch with one commit on it, the files of a bundle on top of a base, and its pull request on GitHub.
 
+The request is made by the command line `gh` if that is installed and logged in, else by hand.
 Neither the working tree nor the index of the checkout is touched: trees are made in an index of our own.
 """
 
@@ -45,15 +45,9 @@ class FolderProgram:
             raise HostNotReady(
                 f"{self.name}: not found on the PATH. Install it, or send the folder by hand: --dry-run has the steps."
             )
-        ours = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
-        done = subprocess.run(
-            [found, *map(str, words)],
-            cwd=self.folder,
-            env={**ours, "LC_ALL": "C", **self.settings},  # its words are shown in one language
-            input=text.encode(),
-            capture_output=True,
-            check=False,
-        )
+        command, own = [found, *map(str, words)], {"LC_ALL": "C", **self.settings}  # its words are in one language
+        env = {name: value for name, value in os.environ.items() if name not in ELSEWHERE} | own
+        done = subprocess.run(command, cwd=self.folder, env=env, input=text.encode(), capture_output=True, check=False)
         if done.returncode:
             complaint = done.stderr.decode("utf-8", errors="replace").strip() or f"ended with {done.returncode}"
             raise Refused(f"{self.name} {words[0]}: {complaint}")
