@@ -16,7 +16,7 @@ import numpy as np
 from evidence.forged import FORGERIES, other_of_suite
 from evidence.honest import DATA, SEED, Given, committed, honest, suites
 from evidence.method_tables import write as write_tables
-from probe_effect.checks import copies, machine_facts, signs
+from probe_effect.checks import copies, machine_facts
 from probe_effect.checks.copies import Traces, traces_of
 from probe_effect.checks.rule import CheckedSubmission
 from probe_effect.checks.run import SIGNS
@@ -35,7 +35,7 @@ def signs_of(given: Given, others: Iterable[Traces]) -> set[str]:
     """Every sign that it was not measured, of its own files and beside others of its suite."""
     files = SubmissionFolder(DATA.results / committed()[0].name)  # where a line is looked up, which nobody reads
     checked = CheckedSubmission(files, given.document, given.rows, given.suite)
-    rules = (*signs.RULES, *machine_facts.RULES)
+    rules = (*machine_facts.MAKER_RULES, *machine_facts.RULES)
     own = {
         SIGNS[one.id] for one in rules for fault in one.check(checked) if (fault.severity or one.severity) == "warning"
     }

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evidence.made_machines import machines
-from probe_effect.checks.signs import has_fixed_operations
+from probe_effect.checks.copies import has_fixed_operations
 from probe_effect.measure.plan import baseline, blocks_in_order
 from probe_effect.model import BadData, Bucket, Key, UsageError
 from probe_effect.store.documents import write_document

@@ -12,8 +12,8 @@ import pytest
 from helpers.evidence_builder import case, suite
 from helpers.number_builder import altered, number, submission
 from probe_effect import units
+from probe_effect.checks.rows import COST_RULES, JudgedSubmission
 from probe_effect.checks.rule import CheckedSubmission
-from probe_effect.checks.signs import COST_RULES, JudgedSubmission
 from probe_effect.costs.evidence import evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder

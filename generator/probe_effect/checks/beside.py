@@ -13,31 +13,14 @@ from probe_effect.checks import changes
 from probe_effect.checks.rule import Fault, broken, names_in, rule
 from probe_effect.model import Problem
 from probe_effect.numbers.published import FormulaError, compare, evaluate, fill, recompute, stands
-from probe_effect.store.beside_files import (
-    Claim,
-    Explanation,
-    Figure,
-    SourceFile,
-    read_changes,
-    read_claims,
-    read_explanations,
-    read_references,
-)
+from probe_effect.store import beside_files, transcripts
+from probe_effect.store.beside_files import Claim, Explanation, Figure, SourceFile
 from probe_effect.store.documents import SLUG, TAKEN, read_documents, value_line
 from probe_effect.store.places import DataFolder
 from probe_effect.store.release_file import read_releases
 from probe_effect.store.suite_file import Suite, known_suites
 from probe_effect.store.tables import printable
-from probe_effect.store.transcripts import (
-    Shown,
-    ToolPackage,
-    read_mechanisms,
-    read_transcripts,
-    recorded_file,
-    recorded_files,
-    tool_files,
-    written,
-)
+from probe_effect.store.transcripts import Shown, ToolPackage
 from probe_effect.tools import TOOLS
 
 
@@ -50,7 +33,6 @@ class CheckedTools:
     suites: Mapping[str, Suite]
 
     def fault(self, keys: tuple[str | int, ...], found: str, hint: str | None = None) -> Fault:
-        """What is wrong with the value at `keys`, at its line."""
         return Fault(self.path.name, value_line(self.path, keys), found, hint)
 
 
@@ -64,19 +46,19 @@ def _known_tools(checked: CheckedTools) -> Iterator[Fault]:
     if checked.package.tracer not in TOOLS:
         yield checked.fault(("tracer",), "no suite has scripts for this tracer", NAME_TRACER)
     for place, tool in enumerate(checked.package.tools):
-        at = ("tools", place)
         if times[tool.name] > 1:
             found = f"there are two tools `{printable(tool.name)}`"
-            yield checked.fault((*at, "name"), found, "describe each tool once")
+            yield checked.fault(("tools", place, "name"), found, "describe each tool once")
         if tool.tracer is not None and tool.tracer not in TOOLS:
-            yield checked.fault((*at, "tracer"), "no suite has scripts for this tracer", NAME_TRACER)
+            yield checked.fault(("tools", place, "tracer"), "no suite has scripts for this tracer", NAME_TRACER)
         if tool.case is not None and tool.case not in cases:
-            yield checked.fault((*at, "case"), "no suite has this case", "name one of `probe-effect suites`")
+            found = "no suite has this case"
+            yield checked.fault(("tools", place, "case"), found, "name one of `probe-effect suites`")
 
 
 @rule("tools-form")
 def _tools_form(checked: CheckedTools) -> Iterator[Fault]:
-    if checked.path.read_text(encoding="utf-8") != written(checked.package):
+    if checked.path.read_text(encoding="utf-8") != transcripts.written(checked.package):
         yield Fault(checked.path.name, None, "is not in its one form")
 
 
@@ -90,46 +72,40 @@ def _explained_tools(checked: CheckedTools) -> Iterator[Fault]:
 TOOL_RULES = (_known_tools, _tools_form, _explained_tools)
 
 
-AGAIN = "run `probe-effect transcripts --write {}`"
+Transcripts = tuple[Sequence[Shown], DataFolder]
+"""All that could be read, and where they lie."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedTranscripts:
-    """All transcripts that could be read."""
-
-    data: DataFolder
-    shown: Sequence[Shown]
-
-    def fault(self, one: Shown, found: str, hint: str | None = None) -> Fault:
-        """What is wrong with a transcript, in the file of its chapter."""
-        return Fault(f"{one.chapter}.toml", None, f"`{printable(one.transcript.id)}` {found}", hint)
+def _of(one: Shown, found: str) -> Fault:
+    hint = f"run `probe-effect transcripts --write {one.transcript.id}`"
+    return Fault(f"{one.chapter}.toml", None, f"`{printable(one.transcript.id)}` {found}", hint)
 
 
 @rule("transcript-ids")
-def _ids(checked: CheckedTranscripts) -> Iterator[Fault]:
-    times = Counter(one.transcript.id for one in checked.shown)
-    for one in checked.shown:
-        if times[one.transcript.id] > 1:
-            yield checked.fault(one, "is the id of several")
+def _ids(checked: Transcripts) -> Iterator[Fault]:
+    times = Counter(one.transcript.id for one in checked[0])
+    for one in (one for one in checked[0] if times[one.transcript.id] > 1):
+        yield Fault(f"{one.chapter}.toml", None, f"`{one.transcript.id}` is the id of several")
 
 
 @rule("transcript-recorded")
-def _recorded(checked: CheckedTranscripts) -> Iterator[Fault]:
-    for one in checked.shown:
-        if one.recorded is None or not one.recorded.is_of(one.transcript):
-            found = "was never recorded" if one.recorded is None else "was recorded with another command"
-            yield checked.fault(one, found, AGAIN.format(one.transcript.id))
-    known = {recorded_file(checked.data, one.transcript.id) for one in checked.shown}
-    for path in recorded_files(checked.data):
-        if path not in known:
-            yield Fault(f"recorded/{printable(path.name)}", None, "is of no transcript", "remove it")
+def _recorded(checked: Transcripts) -> Iterator[Fault]:
+    shown, data = checked
+    for one in shown:
+        if one.recorded is None:
+            yield _of(one, "was never recorded")
+        elif not one.recorded.is_of(one.transcript):
+            yield _of(one, "was recorded with another command")
+    known = {transcripts.recorded_file(data, one.transcript.id) for one in shown}
+    for path in (path for path in transcripts.recorded_files(data) if path not in known):
+        yield Fault(f"recorded/{printable(path.name)}", None, "is of no transcript", "remove it")
 
 
 @rule("transcript-shows")
-def _shows(checked: CheckedTranscripts) -> Iterator[Fault]:
-    for one in checked.shown:
+def _shows(checked: Transcripts) -> Iterator[Fault]:
+    for one in checked[0]:
         for pattern in one.transcript.missing_from(one.recorded.output) if one.recorded else ():
-            yield checked.fault(one, f"does not show {printable(pattern)}", AGAIN.format(one.transcript.id))
+            yield _of(one, f"does not show {printable(pattern)}")
 
 
 TRANSCRIPT_RULES = (_ids, _recorded, _shows)
@@ -141,58 +117,38 @@ def _names(checked: tuple[Path, Sequence[Explanation | Claim], frozenset[str]]) 
     file, entries, known = checked
     for place, entry in enumerate(entries):
         named = entry.names if isinstance(entry, Claim) else {*entry.cases, *entry.tools, *entry.references}
-        if unknown := named - known:
-            found = f"`{entry.id}` names what is not there: {', '.join(sorted(unknown))}"
+        if unknown := ", ".join(sorted(named - known)):
             line = value_line(file, (type(entry).__name__.lower(), place))
-            yield Fault(file.name, line, found)
+            yield Fault(file.name, line, f"`{entry.id}` names what is not there: {unknown}")
 
 
 EXPLANATION_RULES = (_names,)
 
 
-def _check_changes(data: DataFolder) -> list[Problem]:
-    document, problems = read_changes(data)
-    if document is None:
-        return problems
-    return broken(changes.RULES, (document, data), names_in(data.root, data))
-
-
-def _check_releases(data: DataFolder) -> list[Problem]:
-    found, problems = read_releases(data)
-    for release in found:
+def check_beside(data: DataFolder) -> list[Problem]:
+    suites_here, name = known_suites(data), names_in(data.root, data)
+    log, problems = beside_files.read_changes(data)
+    if log is not None:
+        problems += broken(changes.RULES, (log, data), name)
+    releases, faults = read_releases(data)
+    problems += faults
+    for release in releases:
         problems += broken(changes.RELEASE_RULES, (release, data), names_in(release.folder, data))
-    return problems
-
-
-def _check_tools(data: DataFolder) -> list[Problem]:
-    suites_here = known_suites(data)
-    packages, problems = read_documents(tool_files(data), data, "tools", ToolPackage)
+    packages, faults = read_documents(transcripts.tool_files(data), data, "tools", ToolPackage)
+    problems += faults
     for path, package in packages.items():
         problems += broken(TOOL_RULES, CheckedTools(path, package, suites_here), names_in(path.parent, data))
-    return problems
-
-
-def _check_transcripts(data: DataFolder) -> list[Problem]:
-    shown, problems = read_transcripts(data)
-    checked = CheckedTranscripts(data, shown)
-    return [*problems, *broken(TRANSCRIPT_RULES, checked, names_in(data.root / "transcripts", data))]
-
-
-def _check_references(data: DataFolder) -> list[Problem]:
-    references, problems = read_references(data)
-    cases = {case.id for suite in known_suites(data).values() for case in suite.cases}
+    shown, faults = transcripts.read_transcripts(data)
+    problems += [*faults, *broken(TRANSCRIPT_RULES, (shown, data), names_in(data.root / "transcripts", data))]
+    references, faults = beside_files.read_references(data)
+    problems += faults
+    cases = {case.id for suite in suites_here.values() for case in suite.cases}
     known = frozenset({*cases, *TOOLS, *(reference.id for reference in references)})
-    for file, read in (("explanations.toml", read_explanations), ("claims.toml", read_claims)):
-        entries, faults = read(data)
-        checked = data.root / file, entries, known
-        problems += [*faults, *broken(EXPLANATION_RULES, checked, names_in(data.root, data))]
-    return problems
-
-
-def check_beside(data: DataFolder) -> list[Problem]:
-    """Every problem of what is beside submissions, sources and suites in a data folder."""
-    parts = (_check_changes, _check_releases, _check_tools, _check_transcripts, _check_references)
-    return [*(problem for check in parts for problem in check(data)), *read_mechanisms(data)[1]]
+    explanations, faults = beside_files.read_explanations(data)
+    problems += [*faults, *broken(EXPLANATION_RULES, (data.root / "explanations.toml", explanations, known), name)]
+    claims, faults = beside_files.read_claims(data)
+    problems += [*faults, *broken(EXPLANATION_RULES, (data.root / "claims.toml", claims, known), name)]
+    return [*problems, *transcripts.read_mechanisms(data)[1]]
 
 
 MAX_FIGURES = 1000
@@ -229,7 +185,7 @@ def _folder_name(checked: CheckedSource) -> Iterator[Fault]:
 @rule("findable-source")
 def _findable_source(checked: CheckedSource) -> Iterator[Fault]:
     document = checked.document
-    if all(said.strip().lower() in NOTHING for said in (document.title, document.author, document.where)):
+    if {said.strip().lower() for said in (document.title, document.author, document.where)} <= NOTHING:
         line = value_line(checked.folder / DOCUMENT, ["where"])
         yield Fault(DOCUMENT, line, "neither title, author nor place of the source is stated")
 
@@ -242,16 +198,15 @@ def _derived_figures(checked: CheckedSource) -> Iterator[Fault]:
             yield Fault(FIGURES, figure.line, f"`{figure.figure}` is a name that pages use", "give it another id")
         if ids[figure.figure] > 1:
             yield Fault(FIGURES, figure.line, f"there are two figures `{figure.figure}`", "give each figure its own id")
-        for found, hint in _missing(figure):
-            yield Fault(FIGURES, figure.line, found, hint)
         try:
-            for found in _differing(figure, checked.values):
-                yield Fault(FIGURES, figure.line, found, "write what the formula gives")
+            for found, hint in _wrong_cells(figure, checked.values):
+                yield Fault(FIGURES, figure.line, found, hint)
         except FormulaError as error:
             yield Fault(FIGURES, figure.line, str(error), "use figure ids of this file and + - * / ( )")
 
 
-def _missing(figure: Figure) -> Iterator[tuple[str, str]]:
+def _wrong_cells(figure: Figure, values: Mapping[str, Fraction]) -> Iterator[tuple[str, str]]:
+    """Cells that are missing, or not what their formula gives; and how to mend them. Raises: FormulaError."""
     if figure.printed is None and figure.formula is None:
         yield "neither printed nor derived", "fill `printed` or `formula`"
     if (figure.cost_ns is None) != (figure.cost_from is None):
@@ -260,33 +215,24 @@ def _missing(figure: Figure) -> Iterator[tuple[str, str]]:
         yield "baseline_ns and baseline_from come together", "say where it comes from"
     if figure.baseline_from == "derived" and figure.baseline_formula is None:
         yield "a derived baseline without baseline_formula", "say how it follows"
-
-
-def _differing(figure: Figure, values: Mapping[str, Fraction]) -> Iterator[str]:
-    """Cells that are not what their formula gives. Raises: FormulaError."""
-    recomputed = recompute(figure, values)
+    recomputed, hint = recompute(figure, values), "write what the formula gives"
     if recomputed and figure.printed is None and recomputed.verdict != "agrees":
-        yield f"value {figure.value} {figure.unit}, but its formula gives {float(recomputed.value):.6g}"
-    derived = {
-        "cost_ns": figure.formula if figure.cost_from == "derived" else None,
-        "baseline_ns": figure.baseline_formula,
-    }
-    for column, formula in derived.items():
-        written = getattr(figure, column)
+        yield f"value {figure.value} {figure.unit}, but its formula gives {float(recomputed.value):.6g}", hint
+    of_cost = figure.formula if figure.cost_from == "derived" else None
+    derived = {"cost_ns": (figure.cost_ns, of_cost), "baseline_ns": (figure.baseline_ns, figure.baseline_formula)}
+    for column, (written, formula) in derived.items():
         if written is not None and formula is not None:
             value = evaluate(formula, values)
             if compare(written, value) != "agrees":
-                yield f"{column} is {written}, but its formula gives {float(value):.6g}"
+                yield f"{column} is {written}, but its formula gives {float(value):.6g}", hint
 
 
 @rule("standing-findings")
 def _standing_findings(checked: CheckedSource) -> Iterator[Fault]:
     """A contradiction that a source's page tells of is really in its figures."""
-    figures = {figure.figure: figure for figure in checked.figures}
-    document = checked.document
+    figures, document = {figure.figure: figure for figure in checked.figures}, checked.document
     notes = (one.note for one in document.repeated if one.note is not None)
-    sentences = (finding.sentence for finding in document.findings)
-    for sentence in (document.summary, *document.remarks, *sentences, *notes):
+    for sentence in (document.summary, *document.remarks, *(one.sentence for one in document.findings), *notes):
         try:
             fill(sentence, figures)
         except FormulaError as error:

@@ -1,12 +1,10 @@
-"""The change log speaks of things that are there; what is published stays, and a release is what its manifest says.
-
-Those of a change of the data look at two states of the data: what is published, and what a change would make of it.
-"""
+"""The change log speaks of things that are there; what is published stays, and a release is what its manifest says."""
 
 import hashlib
 import zipfile
 import zlib
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from probe_effect.checks.rule import Fault, rule
 from probe_effect.store.beside_files import CHANGES_FILE, Change, ChangesFile, Figure, read_changes, read_figures
@@ -38,9 +36,10 @@ def _known_changes(log: tuple[ChangesFile, DataFolder]) -> Iterator[Fault]:
         kinds, hint = OF_KIND[change.kind]
         for what in change.what:
             entry = f"{change.date}, {change.kind}: `{printable(what)}`"
-            if (kind := _thing(what)) not in kinds:
+            kind, is_there = _thing(what, data)
+            if kind not in kinds:
                 yield Fault(CHANGES_FILE, None, f"{entry} is a {kind}", hint)
-            elif not _exists(what, data):
+            elif not is_there:
                 found = f"{entry} is not in the data"
                 yield Fault(CHANGES_FILE, None, found, "write an id as the site's addresses have it")
     if not (data.root / CHANGES_FILE).exists():
@@ -52,27 +51,21 @@ def _known_changes(log: tuple[ChangesFile, DataFolder]) -> Iterator[Fault]:
             yield Fault(CHANGES_FILE, None, found, 'append an entry of kind "added" with its day')
 
 
-def _thing(what: str) -> str:
-    """What an id of the log is of: source, figure, submission or number."""
-    if "#" in what:
-        return "figure"
-    return {0: "source", 1: "submission"}.get(what.count("/"), "number")
-
-
-def _exists(what: str, data: DataFolder) -> bool:
-    kind = _thing(what)
-    if kind == "source":
-        return (data.root / "published" / what).is_dir()
-    if kind == "figure":
-        source, _, figure = what.partition("#")
-        return figure in _figures(data, source)
+def _thing(what: str, data: DataFolder) -> tuple[str, bool]:
+    """What an id of the log is of: source, figure, submission or number; and whether it is there."""
+    source, sign, figure = what.partition("#")
+    if sign:
+        return "figure", figure in _figures(data, source)
+    if "/" not in what:
+        return "source", (data.root / "published" / what).is_dir()
     machine, folder, *number = what.split("/")
     submission = SubmissionFolder(data.results / machine / folder)
-    if not number or not submission.folder.is_dir():
-        return submission.folder.is_dir()
-    rows, _ = read_samples(submission.samples, submission.id)
-    names = ([row.case, row.tracer, *([row.level] if row.level is not None else [])] for row in rows)
-    return number in names
+    if not number:
+        return "submission", submission.folder.is_dir()
+    rows = read_samples(submission.samples, submission.id)[0]
+    return "number", any(
+        number == [part for part in (row.case, row.tracer, row.level) if part is not None] for row in rows
+    )
 
 
 MOST_FILES = 1000
@@ -90,22 +83,20 @@ def change_size(files: TreeDifference) -> Iterator[Fault]:
 def _append_only(files: TreeDifference) -> Iterator[Fault]:
     words = (("is added to", files.added), ("is changed in", files.changed), ("is gone from", files.gone))
     things = [f"{part}/{thing}/" for part, depth in FIXED.items() for thing in files.things(part, depth)]
-    for prefix in things:
-        if (files.base.root / prefix).is_dir():
-            for what, paths in words:
-                for path in (one for one in paths if one.startswith(prefix)):
-                    yield Fault(path, None, f"{what} what is published, which stays as it is")
+    for prefix in (thing for thing in things if (files.base.root / thing).is_dir()):
+        for what, paths in words:
+            for path in (one for one in paths if one.startswith(prefix)):
+                yield Fault(path, None, f"{what} what is published, which stays as it is")
 
 
 @rule("log-append-only")
 def _kept_entries(files: TreeDifference) -> Iterator[Fault]:
     before, after = _log(files.base), _log(files.head)
-    if after is None or before is None:
-        return
-    for place, entry in enumerate(before):
-        if place >= len(after) or after[place] != entry:
-            yield Fault(CHANGES_FILE, None, f"entry {place + 1}, of {entry.date}, is not as it was published")
-            return
+    if before and after is not None:
+        for place, (entry, now) in enumerate(zip_longest(before, after[: len(before)]), start=1):
+            if entry != now:
+                yield Fault(CHANGES_FILE, None, f"entry {place}, of {entry.date}, is not as it was published")
+                return
 
 
 @rule("told-correction")
@@ -114,11 +105,9 @@ def _told_corrections(files: TreeDifference) -> Iterator[Fault]:
     fresh = [entry for entry in _log(files.head) or () if entry not in before]
     told = {what for entry in fresh if entry.kind == "corrected" for what in entry.what}
     for source in files.things("published", 1):
-        file = f"published/{source}/figures.csv"
-        new = _figures(files.head, source)
+        file, new = f"published/{source}/figures.csv", _figures(files.head, source)
         for name, figure in _figures(files.base, source).items():
-            now = new.get(name)
-            shown = f"figure `{printable(name)}`"
+            now, shown = new.get(name), f"figure `{printable(name)}`"
             if now is None:
                 yield Fault(file, None, f"{shown} is gone, and somebody may have cited it", "restore it, or correct it")
             elif now.said != figure.said and f"{source}#{name}" not in told:
@@ -126,53 +115,37 @@ def _told_corrections(files: TreeDifference) -> Iterator[Fault]:
 
 
 def _log(data: DataFolder) -> tuple[Change, ...] | None:
-    document, _ = read_changes(data)
+    document = read_changes(data)[0]
     return document.changes if document else None
 
 
 def _figures(data: DataFolder, source: str) -> dict[str, Figure]:
-    figures, _ = read_figures(data.root / "published" / source / "figures.csv", source)
+    figures = read_figures(data.root / "published" / source / "figures.csv", source)[0]
     return {figure.figure: figure for figure in figures}
-
-
-RULES = (_known_changes,)
-
-DIFFERENCE_RULES = (change_size, _append_only, _kept_entries, _told_corrections)
-"""Rules about a change of the data, not about a state of it."""
 
 
 UNREADABLE = (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error)
 """What `zipfile` raises for an archive that is damaged, encrypted, or packed in a way that it does not know."""
 
-NOT_REGULAR = "is not a regular file"
-
-APPEND_ONLY = "results/"
-"""What nobody changes. Suites get new versions and figures get corrections: the archive holds them as they were."""
-
 
 @rule("release-files")
 def _release_files(checked: tuple[Release, DataFolder]) -> Iterator[Fault]:
     release, data = checked
-    faults = list(_files(release))
-    yield from faults
-    if any(fault.message == NOT_REGULAR for fault in faults):
+    found = {path.name: path for path in release.folder.iterdir()}
+    for name in sorted(found.keys() ^ set(release.names)):
+        yield Fault(printable(name), None, "is not a file of a release" if name in found else "is missing")
+    if odd := [name for name, path in found.items() if path.is_symlink() or not path.is_file()]:
+        for name in odd:
+            yield Fault(printable(name), None, "is not a regular file", "put the file itself here")
         return  # a pipe has no end
     yield from _sums(release)
     yield from _archive(release)
-    for one in release.document.files:
+    # Suites get new versions and figures get corrections; nobody changes results.
+    for one in (one for one in release.document.files if one.path.startswith("results/")):
         path = data.root / one.path
-        if one.path.startswith(APPEND_ONLY) and not (path.is_file() and sha256(path) == one.sha256):
-            found = f"{one.path} is no longer as it was released"
-            yield Fault(MANIFEST, None, found, "rows are only added, never changed")
-
-
-def _files(release: Release) -> Iterator[Fault]:
-    found = {path.name for path in release.folder.iterdir()}
-    for name in sorted(found ^ set(release.names)):
-        yield Fault(printable(name), None, "is not a file of a release" if name in found else "is missing")
-    for path in release.folder.iterdir():
-        if path.is_symlink() or not path.is_file():
-            yield Fault(printable(path.name), None, NOT_REGULAR, "put the file itself here")
+        if not (path.is_file() and sha256(path) == one.sha256):
+            message = f"{one.path} is no longer as it was released"
+            yield Fault(MANIFEST, None, message, "rows are only added, never changed")
 
 
 def _sums(release: Release) -> Iterator[Fault]:
@@ -206,4 +179,7 @@ def _archive(release: Release) -> Iterator[Fault]:
             yield Fault(name, None, "is not a sound zip archive")
 
 
+RULES = (_known_changes,)
 RELEASE_RULES = (_release_files,)
+DIFFERENCE_RULES = (change_size, _append_only, _kept_entries, _told_corrections)
+"""Rules about a change of the data: about what is published, and what a change would make of it."""

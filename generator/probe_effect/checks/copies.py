@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from probe_effect.checks.folders import MAX_BLOCKS
 from probe_effect.checks.rule import Fault, Rule, rule
-from probe_effect.checks.signs import has_fixed_operations
 from probe_effect.model import Sample
 from probe_effect.numbers.reading import code, content_digest
 from probe_effect.numbers.trends import NoiseTable, Shared, noise_table, shared_noise
@@ -65,12 +64,8 @@ def _two_signs(suspected: Suspected) -> Iterator[Fault]:
 
 COPIED_RULES = (*SIGNS, _two_signs)
 
-
-FEWEST_ROWS, MOST_SHARED_RATIO = 3, 0.5
-"""Fewer rows may agree by chance."""
-
-MOST_ROWS = 2000
-"""Of each submission that are looked at."""
+FEWEST_ROWS, MOST_SHARED_RATIO = 3, 0.5  # fewer rows may agree by chance
+MOST_ROWS = 2000  # of each submission that are looked at
 
 MOST_COPIES = 20
 """So many submissions are named of those that have a row: each of a thousand copies would else name all others."""
@@ -84,24 +79,23 @@ class CopiedRows:
     shared: Mapping[Path, int]
 
 
-def row_index(submissions: Iterable[SubmissionFolder]) -> Mapping[int, tuple[Path, ...]]:
-    """Hash of each row of a run that ended well, to the folders of the submissions that have it."""
+def copied_rows(checked: Iterable[SubmissionFolder], every: Iterable[SubmissionFolder]) -> Mapping[Path, CopiedRows]:
+    """The folder of each submission that is `checked`, to those that share more rows with it than two measurements."""
+    # Hash of each row of a run that ended well, to the folders of the submissions that have it.
     index: dict[int, tuple[Path, ...]] = {}
-    for folder, samples in {one.folder.resolve(): one.samples for one in submissions}.items():
+    for folder, samples in {one.folder.resolve(): one.samples for one in every}.items():
         alone = (folder,)  # one for all its rows: nearly every row is in one submission only
         for row in set(_rows(samples)):
             known = index.get(row, ())
             if len(known) < MOST_COPIES:
                 index[row] = (*known, folder) if known else alone
-    return index
-
-
-def copied_rows(submission: SubmissionFolder, index: Mapping[int, tuple[Path, ...]]) -> CopiedRows:
-    """The submissions that share more rows with this one than two measurements do."""
-    own, here = set(_rows(submission.samples)), submission.folder.resolve()
-    shared = Counter(folder for row in own for folder in index.get(row, ()) if folder != here)
-    least = max(FEWEST_ROWS, MOST_SHARED_RATIO * len(own))
-    return CopiedRows(len(own), {folder: number for folder, number in sorted(shared.items()) if number >= least})
+    found = {}
+    for here, samples in {one.folder.resolve(): one.samples for one in checked}.items():
+        own = set(_rows(samples))
+        shared = Counter(folder for row in own for folder in index.get(row, ()) if folder != here)
+        least = max(FEWEST_ROWS, MOST_SHARED_RATIO * len(own))
+        found[here] = CopiedRows(len(own), {other: rows for other, rows in sorted(shared.items()) if rows >= least})
+    return found
 
 
 def _rows(path: Path) -> Iterator[int]:
@@ -121,7 +115,6 @@ def _duplicates(checked: CopiedRows) -> Iterator[Fault]:
 
 
 DUPLICATE_RULES = (_duplicates,)
-
 
 OF_RUNS = ("wall_ns",)
 OF_TOOLS = ("attach_ns", "detach_ns", "tracer_cpu_ns", "tracer_rss_bytes")
@@ -169,25 +162,14 @@ def read_traces(
 
 
 def traces_of(document: MachineFile, rows: Sequence[Sample]) -> Traces:
-    """The traces in the rows of a submission."""
     order = hashlib.sha256("\n".join(f"{row.case} {row.tracer} {row.level}" for row in rows).encode()).hexdigest()
     timed = rows if document.run.metric == "time" else ()
     counted = [row for row in timed if row.status == "ok" and row.arm != "check"]
-    times = {
-        time * len(SINGLE) + column
-        for row in timed
-        for column, name in enumerate(SINGLE)
-        if (time := getattr(row, name))
-    }
-    return Traces(
-        document,
-        len(rows),
-        order,
-        {f"{row.case} {row.tracer} {row.level}": row.operations or row.events or 0 for row in counted},
-        np.array(sorted(times), dtype=np.int64),
-        _noise(counted, OF_RUNS, document.run.blocks),
-        _noise(counted, OF_TOOLS, document.run.blocks),
-    )
+    clocks = ((getattr(row, name), column) for row in timed for column, name in enumerate(SINGLE))
+    times = np.array(sorted({time * len(SINGLE) + column for time, column in clocks if time}), dtype=np.int64)
+    operations = {f"{row.case} {row.tracer} {row.level}": row.operations or row.events or 0 for row in counted}
+    noise = (_noise(counted, columns, document.run.blocks) for columns in (OF_RUNS, OF_TOOLS))
+    return Traces(document, len(rows), order, operations, times, *noise)
 
 
 def _noise(rows: Sequence[Sample], columns: Sequence[str], blocks: int) -> NoiseTable:
@@ -225,6 +207,11 @@ MOST_PARTNERS = 20
 """Earlier submissions of which a later one's signs are told: a thousand copies are a million pairs."""
 
 
+def has_fixed_operations(suite: Suite | None) -> bool:
+    """Whether the suite says how many operations a run has, and no trial finds it."""
+    return suite is None or suite.workload.operations is not None or suite.workload.project is not None
+
+
 class Sign(NamedTuple):
     """What two submissions of one suite have in common that two measurements have not.
 
@@ -236,7 +223,7 @@ class Sign(NamedTuple):
     earlier: int
     rule: str
     words: str
-    chance: float = 0.0
+    chance: float
 
     @property
     def overall(self) -> float:
@@ -244,7 +231,6 @@ class Sign(NamedTuple):
         return min(1.0, self.chance * self.later)
 
     def beside(self, other: str) -> str:
-        """The words, with the other's id."""
         shown = f"{self.overall:.0e}" if self.chance > 0 else "below 1e-300"
         return self.words.replace("{chance}", shown).replace("{other}", printable(other))
 
@@ -287,8 +273,7 @@ def in_common(
         if not wanted:
             continue
         traces = [read_traces(one.files, one.document, one.digest, kept) for one in in_time]
-        signs = sure(possible(traces, wanted, suites.get(name)))
-        for sign in sorted(signs, key=lambda sign: (sign.later, sign.earlier)):
+        for sign in sorted(sure(possible(traces, wanted, suites.get(name))), key=lambda sign: sign[:2]):
             both = in_time[sign.later].files, in_time[sign.earlier].files
             for own, beside in (both, both[::-1]):
                 common[own.folder].append((sign.rule, sign.beside(beside.id)))
@@ -314,14 +299,13 @@ def possible(in_time: Sequence[Traces], new: Collection[int], suite: Suite | Non
         for earlier, other, (of_runs, of_tools) in zip(places, others, noise, strict=True):
             if partners == MOST_PARTNERS:
                 break
-            same = _same_values(one, other, times[later, earlier], is_fixed=is_fixed)
-            noise_of = (
+            same = (
+                *_same_values(one, other, times[later, earlier], is_fixed=is_fixed),
                 *_same_noise("same-noise", "times", of_runs),
                 *_same_noise("same-tool-noise", "the tracers' times and memory", of_tools),
             )
-            found = [Sign(later, earlier, *sign) for sign in same] + [Sign(later, earlier, *sign) for sign in noise_of]
-            partners += bool(found)
-            yield from found
+            partners += bool(same)
+            yield from (Sign(later, earlier, *sign) for sign in same)
 
 
 def shared_noises(one: Traces, others: Sequence[Traces]) -> tuple[list[Shared | None], list[Shared | None]]:
@@ -346,25 +330,25 @@ def _common_times(in_time: Sequence[Traces]) -> Counter[tuple[int, int]]:
     return found
 
 
-def _same_values(one: Traces, other: Traces, same_times: int, *, is_fixed: bool) -> Iterator[tuple[str, str]]:
-    """(rule, words) of all but the noise; `is_fixed`: no trial found the number of operations."""
+def _same_values(one: Traces, other: Traces, same_times: int, *, is_fixed: bool) -> Iterator[tuple[str, str, float]]:
+    """(rule, words, chance) of all but the noise; `is_fixed`: no trial found the number of operations."""
     mine, theirs = one.document.run, other.document.run
     if mine.seed == theirs.seed:
-        yield "same-order", f"seed {mine.seed} is that of {{other}} too"
+        yield "same-order", f"seed {mine.seed} is that of {{other}} too", 0.0
     elif one.runs >= LEAST_RUNS and one.order == other.order:
-        yield "same-order", f"all {one.runs} runs are in the order of {{other}}, which has another seed"
+        yield "same-order", f"all {one.runs} runs are in the order of {{other}}, which has another seed", 0.0
     if mine.started == theirs.started:
-        yield "same-start", f"it began at {mine.started}, the same second as {{other}}"
+        yield "same-start", f"it began at {mine.started}, the same second as {{other}}", 0.0
     # Trials on machines with the same CPU may well find the same numbers of operations.
     if not is_fixed and one.document.machine.cpu_model != other.document.machine.cpu_model:
         both = one.operations.keys() & other.operations.keys()
         same = sum(one.operations[key] == other.operations[key] for key in both)
         if len(both) >= LEAST_SUBJECTS and same >= MOST_SAME_RATIO * len(both):
             words = f"runs of {same} of {len(both)} cases have as many operations as those of {{other}}"
-            yield "same-operations", words
+            yield "same-operations", words, 0.0
     least = min(len(one.times), len(other.times))
     if same_times >= max(LEAST_TIMES, LEAST_TIMES_RATIO * least):
-        yield "same-times", f"{same_times} of {least} times are in {{other}} too, to the nanosecond"
+        yield "same-times", f"{same_times} of {least} times are in {{other}} too, to the nanosecond", 0.0
 
 
 def _same_noise(rule: str, what: str, shared: Shared | None) -> Iterator[tuple[str, str, float]]:

@@ -11,7 +11,6 @@ from itertools import islice
 from pathlib import Path
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, Rule, rule
-from probe_effect.model import Severity
 from probe_effect.store.places import (
     BELONGS,
     GIT,
@@ -42,13 +41,9 @@ MAX_SUBJECTS = 2000
 
 
 def _known_files(folder: Path, known: frozenset[str]) -> Iterator[Fault]:
-    """A fault for each file that is unknown, can be executed or points elsewhere."""
     found = list(islice(folder.iterdir(), MAX_FILES + 1))
-    if len(found) > MAX_FILES:
-        return  # told by `sizes`, once
-    for path in sorted(found):
-        shown = printable(path.name)
-        mode = path.lstat().st_mode
+    for path in sorted(found) if len(found) <= MAX_FILES else ():  # of more tells `sizes`, once
+        shown, mode = printable(path.name), path.lstat().st_mode
         if path.name == UNFINISHED:
             hint = "complete it with `probe-effect measure --resume`; the file goes then"
             yield Fault(shown, None, "says that the run is not complete", hint)
@@ -98,33 +93,37 @@ def _strangers(checked: tuple[Path, Sequence[Path], Collection[Path]]) -> Iterat
     for path in paths:
         if path.parent in told:
             told.add(path)
-        elif path.parent not in parts and (fault := _stranger(path, path.relative_to(root).parts)):
+        elif path.parent not in parts and (found := _strange(path, path.relative_to(root).parts)):
             told.add(path)
-            yield fault
+            # An editor's own is in nobody's way here, and `review` tells of each that is added.
+            is_hidden = found == NO_FILE and path.name.startswith(".")
+            shown = printable(path.relative_to(root).as_posix(), MAX_PATH_LENGTH)
+            yield Fault(shown, None, *found, "warning" if is_hidden else "error")
 
 
-def _stranger(path: Path, names: tuple[str, ...]) -> Fault | None:
-    """What is wrong with a file or folder that is known by the names in its path, or not."""
+NO_FILE = "is not a file of the data", BELONGS
+
+
+def _strange(path: Path, names: tuple[str, ...]) -> tuple[str, str] | None:
+    """What is wrong with a file or folder that is known by the names in its path, or not; and how to mend it."""
     mode = path.lstat().st_mode
-    found: tuple[str, str] | None
+    found: tuple[str, str] | None = None
     if stat.S_ISLNK(mode) and path.is_dir():
         found = "is a link to a folder", "put the folder itself here"
     elif any(name.startswith(GIT) for name in names):
         found = STEERS
     elif stat.S_ISDIR(mode):
-        is_closed = not os.access(path, os.R_OK | os.X_OK)
-        found = ("cannot be opened", "chmod +rx") if is_closed else None
         if not is_known_folder(names):
             found = "is not a folder of the data", BELONGS
+        elif not os.access(path, os.R_OK | os.X_OK):
+            found = "cannot be opened", "chmod +rx"
     elif not is_known_file(names):
-        # An editor's own is in nobody's way here, and `review` tells of each that is added.
-        severity: Severity = "warning" if names[-1].startswith(".") else "error"
-        return Fault(printable("/".join(names), MAX_PATH_LENGTH), None, "is not a file of the data", BELONGS, severity)
+        found = NO_FILE
     elif not stat.S_ISREG(mode):
         found = "is not a regular file", "put the file itself here, no link or folder"
-    else:
-        found = ("is executable", "chmod -x, and git update-index --chmod=-x") if mode & 0o111 else None
-    return Fault(printable("/".join(names), MAX_PATH_LENGTH), None, *found) if found else None
+    elif mode & 0o111:
+        found = "is executable", "chmod -x, and git update-index --chmod=-x"
+    return found
 
 
 @rule("run-size")
@@ -145,7 +144,6 @@ def run_size(checked: CheckedSubmission) -> Iterator[Fault]:
 
 @rule("submission/folder-name")
 def submission_name(checked: CheckedSubmission) -> Iterator[Fault]:
-    """The folder says the same as its `machine.json`."""
     document, submission = checked.document, checked.submission
     if submission.machine != document.machine.id:
         found = f"machine.id `{document.machine.id}` in the folder of `{printable(submission.machine)}`"
@@ -182,22 +180,16 @@ def _suite_scripts(checked: CheckedSuite) -> Iterator[Fault]:
         if is_twin and _lacks_linux_twin(folder, case.id):
             found = f"case `{case.id}` is counted by a twin that is missing on Linux"
             yield _fault(found, f"add {case.id}.check.d and {case.id}.check.linux.d")
-    for path in sorted(folder.iterdir()):
-        plain = plain_form(path)
-        # Nobody asks for a form for Linux by its own name.
-        if plain and not plain.is_file():
-            found = f"script `{path.name}` is the form for Linux of a script that is missing"
-            yield _fault(found, f"add {plain.name}, or give it that name")
-    yield from _reference_faults(checked)
-
-
-def _reference_faults(checked: CheckedSuite) -> Iterator[Fault]:
-    known = {case.id for suite in (checked.suite, *checked.known.values()) for case in suite.cases}
-    for case in checked.suite.cases:
-        for name in case.references():
-            if name not in known or name == case.id:
-                hint = "name another case of a known suite in `like`, `parts` and `composed`"
-                yield _fault(f"case `{case.id}` refers to `{name}`, which is no other case", hint)
+    # Nobody asks for a form for Linux by its own name.
+    plain_forms = ((path.name, plain_form(path)) for path in sorted(folder.iterdir()))
+    for name, plain in ((name, plain) for name, plain in plain_forms if plain and not plain.is_file()):
+        found = f"script `{name}` is the form for Linux of a script that is missing"
+        yield _fault(found, f"add {plain.name}, or give it that name")
+    known = {case.id for one in (suite, *checked.known.values()) for case in one.cases}
+    for id_, name in ((case.id, name) for case in suite.cases for name in case.references()):
+        if name not in known or name == id_:
+            hint = "name another case of a known suite in `like`, `parts` and `composed`"
+            yield _fault(f"case `{id_}` refers to `{name}`, which is no other case", hint)
 
 
 def _lacks_linux_twin(folder: Path, case_id: str) -> bool:
@@ -209,16 +201,12 @@ def _lacks_linux_twin(folder: Path, case_id: str) -> bool:
 @rule("unique-cases")
 def _unique_cases(checked: CheckedSuite) -> Iterator[Fault]:
     """A case's id says which case it is, without its suite: pages, figures and commands name it so."""
-    seen: set[str] = set()
-    for case in checked.suite.cases:
-        if case.id in seen:
-            yield _fault(f"there are two cases `{case.id}`")
-        seen.add(case.id)
-    for other in checked.known.values():
-        if other.id == checked.suite.id:
-            continue
-        for case in (one for one in other.cases if one.id in seen):
-            yield _fault(f"case `{case.id}` is in suite `{other.id}` too")
+    times = Counter(case.id for case in checked.suite.cases)
+    yield from (_fault(f"there are two cases `{id_}`") for id_, number in times.items() if number > 1)
+    for other in (suite for suite in checked.known.values() if suite.id != checked.suite.id):
+        yield from (
+            _fault(f"case `{case.id}` is in suite `{other.id}` too") for case in other.cases if case.id in times
+        )
 
 
 def _fault(found: str, hint: str | None = None) -> Fault:
@@ -226,5 +214,4 @@ def _fault(found: str, hint: str | None = None) -> Fault:
 
 
 DATA_RULES = (_strangers,)
-
 RULES = (_suite_scripts, _unique_cases)

@@ -1,8 +1,7 @@
 """The facts of a machine agree with each other and with what was measured, and its names are plain text."""
 
 import re
-from collections.abc import Iterator, Mapping
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from probe_effect import conditions
@@ -20,7 +19,7 @@ FAMILIES = [(re.compile(one["words"], re.IGNORECASE), one["architectures"]) for 
 """Words in a CPU's name, to the architectures that it can have."""
 
 NAMED_CORES = re.compile(r"\b(\d{1,3})-core\b", re.IGNORECASE)
-MOST_THREADS_PER_CORE = 8
+MOST_PER_CORE = 8
 LEAST_MEMORY_BYTES = 32 * 2**20
 MOST_MEMORY_BYTES = 64 * 2**40
 
@@ -30,6 +29,9 @@ OPTIONS: dict[Need, str] = KNOWN["options"]
 BACKPORTS = re.compile(r"\.el\d|\.amzn|\.uek|\.fc\d")
 """Kernels that take features from later releases say so in their name."""
 
+SLOWEST_REGISTER_NS, FASTEST_DEVICE_NS = 400.0, 100.0
+"""A register is read in some tens of nanoseconds, a device's counter in about a microsecond: our choice, well apart."""
+
 GUEST_CPU = re.compile(r"\b(qemu|kvm|tcg|virtual(apple)?|virtual cpu)\b", re.IGNORECASE)
 MARKUP = re.compile(r"[<>`]|\]\(|\]\[|://|\bwww\.|@(?!\d+(\.\d+)?\+?\s*[GMk]Hz\b)(?=\w)\S{1,40}", re.IGNORECASE)
 """What HTML or Markdown would make more of than text; `@ 2.50GHz` is how a CPU names its clock."""
@@ -37,111 +39,90 @@ MARKUP = re.compile(r"[<>`]|\]\(|\]\[|://|\bwww\.|@(?!\d+(\.\d+)?\+?\s*[GMk]Hz\b
 
 @rule("machine-facts")
 def _machine_facts(checked: CheckedSubmission) -> Iterator[Fault]:
-    yield from _count_faults(checked)
-    yield from _name_faults(checked)
-    memory_bytes = checked.document.machine.memory_bytes
-    if memory_bytes == 0:
-        yield checked.fault("machine.memory_bytes", "a machine without memory")
-    elif memory_bytes is not None and not LEAST_MEMORY_BYTES <= memory_bytes <= MOST_MEMORY_BYTES:
-        yield _perhaps(checked, "machine.memory_bytes", f"{memory_bytes} bytes of memory")
-    run = checked.document.run
-    if run.tracer_cpu is not None and run.tracer_cpu == run.workload_cpu:
-        yield checked.fault("run.tracer_cpu", "workload and tracer on one CPU, which is then not the tracer's own")
-
-
-def _count_faults(checked: CheckedSubmission) -> Iterator[Fault]:
-    machine = checked.document.machine
-    if machine.threads == 0:
-        yield checked.fault("machine.threads", "a machine without a CPU")
-        return
-    for key, count in (("sockets", machine.sockets), ("cores", machine.cores)):
-        if count == 0:
-            yield checked.fault(f"machine.{key}", f"a machine with 0 {key}")
-    if not machine.cores:
-        return
-    if machine.sockets and machine.sockets > machine.cores:
-        yield checked.fault("machine.sockets", f"{machine.sockets} sockets, but {machine.cores} cores")
-    if machine.threads > MOST_THREADS_PER_CORE * machine.cores:
-        yield _perhaps(checked, "machine.threads", f"{machine.threads} threads on {machine.cores} cores")
-    elif machine.smt is False and machine.threads > machine.cores:
-        yield _perhaps(checked, "machine.smt", f"no SMT, but {machine.threads} threads on {machine.cores} cores")
-    elif machine.smt and machine.threads <= machine.cores:
-        yield _perhaps(checked, "machine.smt", f"SMT, but {machine.threads} threads on {machine.cores} cores")
-
-
-def _name_faults(checked: CheckedSubmission) -> Iterator[Fault]:
-    machine = checked.document.machine
-    name = machine.cpu_model or ""
+    machine, run = checked.document.machine, checked.document.run
+    sockets, cores, threads, memory_bytes = machine.sockets, machine.cores or 0, machine.threads, machine.memory_bytes
+    has_own_cpu = run.tracer_cpu is None or run.tracer_cpu != run.workload_cpu
+    wrong = (
+        ("machine.threads", threads == 0, "a machine without a CPU"),
+        ("machine.sockets", sockets == 0, "a machine with 0 sockets"),
+        ("machine.cores", machine.cores == 0, "a machine with 0 cores"),
+        ("machine.sockets", 0 < cores < (sockets or 0), f"{sockets} sockets, but {cores} cores"),
+        ("machine.memory_bytes", memory_bytes == 0, "a machine without memory"),
+        ("run.tracer_cpu", not has_own_cpu, "workload and tracer on one CPU, which is then not the tracer's own"),
+    )
+    for key, is_wrong, found in wrong:
+        if is_wrong:
+            yield checked.fault(key, found)
+    name, counts, most_threads = machine.cpu_model or "", f"{threads} threads on {cores} cores", cores * MOST_PER_CORE
     possible = [architectures for word, architectures in FAMILIES if word.search(name)]
-    if possible and not any(machine.architecture in one for one in possible):
-        yield _perhaps(checked, "machine.architecture", f"`{machine.architecture}`, but the CPU is `{name[:60]}`")
-    if (named := NAMED_CORES.search(name)) and machine.virtualization is None and machine.cores:
-        most = int(named[1]) * (machine.sockets or 1)
-        if machine.cores > most:
-            yield _perhaps(checked, "machine.cores", f"{machine.cores} cores, but the CPU's name says {named[1]}")
-
-
-def _perhaps(checked: CheckedSubmission, key: str, found: str) -> Fault:
-    return checked.fault(key, found, "look at the machine, and say in the pull request why it is so", "warning")
+    named = NAMED_CORES.search(name) if machine.virtualization is None else None
+    is_usual = not memory_bytes or LEAST_MEMORY_BYTES <= memory_bytes <= MOST_MEMORY_BYTES
+    is_possible = not possible or any(machine.architecture in one for one in possible)
+    odd = (
+        ("machine.threads", 0 < most_threads < threads, counts),
+        ("machine.smt", machine.smt is False and cores < threads <= most_threads, f"no SMT, but {counts}"),
+        ("machine.smt", machine.smt and 0 < threads <= cores, f"SMT, but {counts}"),
+        ("machine.memory_bytes", not is_usual, f"{memory_bytes} bytes of memory"),
+        ("machine.architecture", not is_possible, f"`{machine.architecture}`, but the CPU is `{name[:60]}`"),
+        (
+            "machine.cores",
+            named and cores > int(named[1]) * (sockets or 1),
+            f"{cores} cores, but the CPU's name says {named and named[1]}",
+        ),
+    )
+    for key, is_odd, found in odd:
+        if is_odd:
+            yield checked.fault(key, found, "look at the machine, and say in the pull request why it is so", "warning")
 
 
 @rule("kernel-facts")
 def _kernel_facts(checked: CheckedSubmission) -> Iterator[Fault]:
-    system = checked.document.system
+    system, cases = checked.document.system, checked.cases()
     if not system.kernel_config:  # not Linux, or not readable there
         return
     release = (0, 0) if BACKPORTS.search(system.kernel_release) else series_of(system.kernel_release)
-    for need, (line, case) in _used(checked).items():
-        option = OPTIONS.get(need)
-        if option is not None and system.kernel_config.get(option) == "n":
-            lacks = f"the kernel has {option}=n"
-        elif (0, 0) < release < FIRST_RELEASE.get(need, (0, 0)):
-            lacks = f"Linux {release[0]}.{release[1]} has no {need}"
-        else:
-            continue
-        yield Fault("samples.csv", line, f"case `{case}` was measured, but {lacks}")
-
-
-def _used(checked: CheckedSubmission) -> dict[Need, tuple[int, str]]:
-    """Each need of a measured case, to the line and the case of the first row that used it."""
-    cases = {case.id: case for case in checked.suite.cases} if checked.suite else {}
+    # Each need of a measured case, to the first row that used it.
     used: dict[Need, tuple[int, str]] = {}
     for line, sample in checked.lines():
         if sample.arm == "traced" and sample.status == "ok" and (case := cases.get(sample.case)):
             for need in case.needs:
                 used.setdefault(need, (line, case.id))
-    return used
+    for need, (line, case_id) in used.items():
+        option = OPTIONS.get(need)
+        if option is not None and system.kernel_config.get(option) == "n":
+            yield Fault("samples.csv", line, f"case `{case_id}` was measured, but the kernel has {option}=n")
+        elif (0, 0) < release < FIRST_RELEASE.get(need, (0, 0)):
+            lacks = f"Linux {release[0]}.{release[1]} has no {need}"
+            yield Fault("samples.csv", line, f"case `{case_id}` was measured, but {lacks}")
 
 
 @rule("virtual-facts")
 def _virtual_facts(checked: CheckedSubmission) -> Iterator[Fault]:
-    document = checked.document
-    if document.machine.virtualization is None:
-        for key, sign in _signs(checked):
+    machine, system, run = checked.document.machine, checked.document.system, checked.document.run
+    guest_cpu = GUEST_CPU.search(machine.cpu_model or "")
+    guest_flag = any(flag.startswith(tuple(KNOWN["guests"]["flags"])) for flag in system.boot_flags)
+    was_detected = any(line.startswith("Hypervisor detected") for line in system.boot_messages or ())
+    of_guest = (
+        ("machine.cpu_model", guest_cpu, f"the CPU's name says `{guest_cpu and guest_cpu[0]}`"),
+        (
+            "system.clocksource",
+            system.clocksource in KNOWN["guests"]["clocks"],
+            f"the clock source is `{system.clocksource}`",
+        ),
+        ("system.boot_flags", guest_flag, "a boot flag is a guest's"),
+        ("run.steal_ratio", run.steal_ratio, "a hypervisor took time from it"),
+        ("machine.nested", machine.nested, "it says that it is nested"),
+        ("system.boot_messages", was_detected, "the kernel detected a hypervisor"),
+    )
+    for key, is_there, sign in of_guest if machine.virtualization is None else ():
+        if is_there:
             yield checked.fault(key, f"bare metal, but {sign}")
-    named = (document.machine.cpu_model, document.machine.virtualization, document.run.packages.get("emulator"))
-    if document.run.metric == "time" and any("TCG" in (name or "").upper() for name in named):
+    named = (machine.cpu_model, machine.virtualization, run.packages.get("emulator"))
+    if run.metric == "time" and any("TCG" in (name or "").upper() for name in named):
         found = "times of an emulated CPU, which say nothing of any machine"
         yield checked.fault("run.metric", found, "leave it out, and take times by KVM", "error")
-    if document.run.metric == "instructions" and "emulator" not in document.run.packages:
+    if run.metric == "instructions" and "emulator" not in run.packages:
         yield checked.fault("run.packages", "instructions of an emulated machine, but no emulator is named")
-
-
-def _signs(checked: CheckedSubmission) -> Iterator[tuple[str, str]]:
-    """Key of the fact, and what it says of a hypervisor."""
-    document = checked.document
-    if found := GUEST_CPU.search(document.machine.cpu_model or ""):
-        yield "machine.cpu_model", f"the CPU's name says `{found[0]}`"
-    if document.system.clocksource in KNOWN["guests"]["clocks"]:
-        yield "system.clocksource", f"the clock source is `{document.system.clocksource}`"
-    if any(flag.startswith(tuple(KNOWN["guests"]["flags"])) for flag in document.system.boot_flags):
-        yield "system.boot_flags", "a boot flag is a guest's"
-    if document.run.steal_ratio:
-        yield "run.steal_ratio", "a hypervisor took time from it"
-    if document.machine.nested:
-        yield "machine.nested", "it says that it is nested"
-    if any(line.startswith("Hypervisor detected") for line in document.system.boot_messages or ()):
-        yield "system.boot_messages", "the kernel detected a hypervisor"
 
 
 @rule("undisturbed")
@@ -170,17 +151,16 @@ def _plain_names(checked: CheckedSubmission) -> Iterator[Fault]:
     named = {"machine": document.machine, "system": document.system}
     texts = [(f"{part}.{key}", value) for part, facts in named.items() for key, value in facts]
     for key, value in [*texts, ("tools", document.tools)]:
-        if found := next((sign for text in _texts(value) if (sign := MARKUP.search(text))), None):
+        signs = (MARKUP.search(text) for text in _texts(value) if isinstance(text, str))
+        if found := next(filter(None, signs), None):
             yield checked.fault(key, f"{key} holds `{printable(found[0])}`")
 
 
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        yield from chain.from_iterable(map(_texts, chain.from_iterable(value.items())))
-    elif isinstance(value, tuple):
-        yield from chain.from_iterable(map(_texts, value))
+def _texts(value: object) -> Iterable[object]:
+    """What a fact holds; of a table, its keys too."""
+    if isinstance(value, dict):
+        return [*value, *value.values()]
+    return value if isinstance(value, tuple) else [value]
 
 
 @rule("program-runs")
@@ -194,8 +174,28 @@ def _program_runs(checked: CheckedSubmission) -> Iterator[Fault]:
             yield checked.fault("run.program_runs", f"{printable(place)}: {runs} runs of its programs for each event")
 
 
-MachineAmongOthers = tuple[Machine, Mapping[str, Machine]]
-"""A machine, and what each submission says of it, by the submission's id."""
+@rule("maker-facts")
+def _maker_facts(checked: CheckedSubmission) -> Iterator[Fault]:
+    machine, system = checked.document.machine, checked.document.system
+    name_of_cpu, is_of_kvm = machine.cpu_model or "", machine.microcode == KNOWN["makers"]["amd"]["kvm_microcode"]
+    makers = [maker for maker, own in KNOWN["makers"].items() if re.search(own["words"], name_of_cpu, re.IGNORECASE)]
+    if len(makers) == 1:
+        for name, state in system.vulnerabilities.items():
+            if name in KNOWN["makers"][makers[0]]["of_others"] and state != "Not affected":
+                found = f"`{name}`: no CPU with `{makers[0]}` in its name is affected"
+                yield checked.fault("system.vulnerabilities", found)
+    if is_of_kvm and makers == ["intel"]:
+        found = f"microcode {machine.microcode} is what KVM shows guests on AMD's CPUs"
+        yield checked.fault("machine.microcode", found)
+    if is_of_kvm and machine.virtualization is None:
+        found = f"bare metal, but microcode {machine.microcode} is what KVM shows a guest"
+        yield checked.fault("machine.microcode", found)
+    source, read_ns = system.clocksource, system.clock_read_ns or 0.0
+    if source in KNOWN["clocks"]["registers"] and read_ns > SLOWEST_REGISTER_NS and machine.virtualization is None:
+        yield checked.fault("system.clock_read_ns", f"{read_ns:.0f} ns to read `{source}`, which is a register")
+    if source in KNOWN["clocks"]["devices"] and 0 < read_ns < FASTEST_DEVICE_NS:
+        yield checked.fault("system.clock_read_ns", f"{read_ns:.0f} ns to read `{source}`, which is a device")
+
 
 SAME = ("cpu_model", "architecture", "threads", "virtualization")
 
@@ -212,6 +212,8 @@ def _one_machine(checked: tuple[Path, Machine, Mapping[str, Machine]]) -> Iterat
             yield Fault("machine.json", value_line(file, ("machine", key)), printable(found, MAX_PATH_LENGTH))
 
 
-SAME_RULES = (_one_machine,)
-
 RULES = (_machine_facts, _kernel_facts, _virtual_facts, _undisturbed, _hosted_facts, _plain_names, _program_runs)
+
+SAME_RULES = (_one_machine,)
+MAKER_RULES = (_maker_facts,)
+"""A sign that it was not measured as it says."""

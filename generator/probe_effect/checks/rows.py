@@ -1,4 +1,5 @@
-"""What rows must hold, in `samples.csv` and in the tables beside it; and that they are all that the plan promises.
+"""What rows must hold, in `samples.csv` and in the tables beside it; that they are all that the plan promises; and what
+looks odd in the costs that follow from them.
 
 `histogram.csv` has buckets of the runs that were timed, with all their operations; `calibration.csv` scripts that the
 submission ran, each probe once; `paths.csv` events of cases that it counted.
@@ -6,6 +7,7 @@ submission ran, each probe once; `paths.csv` events of cases that it counted.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from statistics import median
@@ -13,12 +15,14 @@ from statistics import median
 from probe_effect import units
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
 from probe_effect.model import FAILURES, GIVE_UP_AFTER, NO_TRACER, Key, Sample
+from probe_effect.numbers.estimates import is_below
 from probe_effect.numbers.index import grouped_by
-from probe_effect.numbers.rows import adds_up
+from probe_effect.numbers.rows import adds_up, baselines
+from probe_effect.numbers.submission import Number, Submission
 from probe_effect.store.further_tables import bucket_around
 from probe_effect.store.machine_file import FIRST_DAY, SLACK
 from probe_effect.store.samples import TIMES
-from probe_effect.store.suite_file import script_path
+from probe_effect.store.suite_file import Case, script_path
 from probe_effect.store.tables import printable
 from probe_effect.tools import TOOLS, known_tool
 
@@ -34,8 +38,7 @@ def _known_cases(checked: CheckedSubmission) -> Iterator[Fault]:
         found = f"suite `{checked.document.run.suite}` is not known"
         yield Fault("machine.json", None, found, "`probe-effect suites` lists those that are")
         return
-    known = {case.id for case in checked.suite.cases}
-    here = checked.document.machine.architecture
+    known, here = checked.cases().keys(), checked.document.machine.architecture
     own = {case.id for case in checked.suite.on(here).cases}
     levels = checked.suite.levels or (None,)
     for line, sample in checked.lines():
@@ -44,9 +47,8 @@ def _known_cases(checked: CheckedSubmission) -> Iterator[Fault]:
             yield Fault("samples.csv", line, found, "use the case ids of the suite's suite.toml")
         if sample.case in known - own:
             found = f"case `{sample.case}` is not of the machine's architecture, `{printable(here)}`"
-            yield Fault(
-                "samples.csv", line, found, "the suite's suite.toml says which case is of which `architectures`"
-            )
+            hint = "the suite's suite.toml says which case is of which `architectures`"
+            yield Fault("samples.csv", line, found, hint)
         if sample.level not in levels:
             found = "no level" if sample.level is None else f"level `{printable(sample.level)}`"
             hint = "use the levels of the suite's suite.toml; leave the cell empty where the suite has none"
@@ -71,7 +73,7 @@ def _known_tracers(checked: CheckedSubmission) -> Iterator[Fault]:
 @rule("metric")
 def _metric(checked: CheckedSubmission) -> Iterator[Fault]:
     is_count = checked.document.run.metric == "instructions"
-    untimed = {"check", "traced"} if _is_of_tracer(checked) else {"check"}
+    untimed = {"check", "traced"} if checked.is_of_tracer else {"check"}
     for line, sample in checked.lines():
         is_timed = sample.status == "ok" and sample.arm not in untimed
         if is_count and (filled := [name for name in TIMES if getattr(sample, name) is not None]):
@@ -85,17 +87,10 @@ def _metric(checked: CheckedSubmission) -> Iterator[Fault]:
             yield Fault("samples.csv", line, found, "set run.metric to `instructions` where no times were taken")
 
 
-def _is_of_tracer(checked: CheckedSubmission) -> bool:
-    return checked.suite is not None and checked.suite.result_type.of_tracer
-
-
 @rule("tracer-use")
 def _tracer_use(checked: CheckedSubmission) -> Iterator[Fault]:
-    if not _is_of_tracer(checked):
-        return
-    for line, sample in checked.lines():
-        if sample.status != "ok" or sample.arm == "baseline":
-            continue
+    rows = checked.lines() if checked.is_of_tracer else ()
+    for line, sample in ((line, one) for line, one in rows if one.status == "ok" and one.arm != "baseline"):
         named = f"{printable(sample.case)} with {printable(sample.tracer)}"
         operations = sample.operations or sample.events or 0
         if times := [name for name in ("wall_ns", "user_ns", "sys_ns") if getattr(sample, name) is not None]:
@@ -138,8 +133,7 @@ UNKNOWN_NAME = frozenset({_known_cases.id, _known_tracers.id})
 """Rules that find a wrong name; under one, a run is also missing under the right name."""
 
 
-HISTOGRAM, CALIBRATION, PATHS = "histogram.csv", "calibration.csv", "paths.csv"
-"""Tables of which a sound file has one line a row, so that a row's place gives its line."""
+HISTOGRAM = "histogram.csv"
 
 NEAR_RATIO = 0.005
 """By how much the instructions of an event may differ from those of its run, an operation, unless it is said what else
@@ -201,9 +195,9 @@ def _scripts(checked: CheckedSubmission) -> Iterator[Fault]:
     for line, row in enumerate(checked.calibration, start=2):
         named = printable(f"{row.case} with {row.tracer}" + (f" at {row.level}" if row.level else ""))
         if row.key not in known:
-            yield Fault(CALIBRATION, line, f"{named} is not in samples.csv")
+            yield Fault("calibration.csv", line, f"{named} is not in samples.csv")
         if (probe := row[:5]) in seen:
-            yield Fault(CALIBRATION, line, f"{named} has this probe twice", "keep its first row")
+            yield Fault("calibration.csv", line, f"{named} has this probe twice", "keep its first row")
         seen.add(probe)
 
 
@@ -217,18 +211,17 @@ def _paths(checked: CheckedSubmission) -> Iterator[Fault]:
     for event in checked.paths:
         named = printable(" ".join(filter(None, event.key)))
         if event.key not in counts:
-            yield Fault(PATHS, None, f"{named} was not counted in samples.csv", "leave the file as the tool wrote it")
+            found = f"{named} was not counted in samples.csv"
+            yield Fault("paths.csv", None, found, "leave the file as the tool wrote it")
             continue
         sum_, usual = event.total.instructions, median(counts[event.key])
         if abs(sum_ - event.counted) > NEAR_RATIO * event.counted and not event.beside:
             found = f"{named}: {sum_} instructions in its rows, {event.counted:g} an operation in its run"
-            yield Fault(PATHS, None, found, "say what else was executed, or record it again", "warning")
+            yield Fault("paths.csv", None, found, "say what else was executed, or record it again", "warning")
         if abs(event.counted - usual) > NEAR_RATIO * usual:
             found = f"{named}: {event.counted:g} instructions an operation where it was recorded, {usual:g} counted"
-            yield Fault(PATHS, None, found, "record it again: the run was disturbed", "warning")
+            yield Fault("paths.csv", None, found, "record it again: the run was disturbed", "warning")
 
-
-TOOL = "probe-effect "
 
 LONGEST = timedelta(days=30)
 
@@ -240,7 +233,7 @@ def _dates(checked: CheckedSubmission) -> Iterator[Fault]:
     started, ended = datetime.fromisoformat(run.started), datetime.fromisoformat(run.ended or run.started)
     if started > latest:
         yield checked.fault("run.started", f"the run began on {run.started}, which is still to come", "set the clock")
-    elif checked.document.provenance.tool.startswith(TOOL) and started < FIRST_DAY - SLACK:
+    elif checked.document.provenance.tool.startswith("probe-effect ") and started < FIRST_DAY - SLACK:
         found = f"the run began on {run.started}, before there was a program to measure with"
         yield checked.fault("run.started", found, "set the machine's clock, and measure again")
     elif ended > latest:
@@ -256,7 +249,6 @@ def _dates(checked: CheckedSubmission) -> Iterator[Fault]:
         yield checked.fault("run.resumed", found, "let the clock alone")
 
 
-FILE = "samples.csv"
 SHOWN = 5
 
 
@@ -268,9 +260,11 @@ def _plan_complete(checked: CheckedSubmission) -> Iterator[Fault]:
     else:
         beyond = next((line for line, sample in checked.lines() if sample.block >= blocks), None)
         if beyond is not None:
-            yield Fault(FILE, beyond, f"a block beyond the {blocks} planned, which count from 0", "mend `run.blocks`")
-        if missing := sorted(set(range(blocks)) - {sample.block for sample in checked.samples}):
-            yield Fault(FILE, None, f"{_named(missing)} of {blocks} planned has no row")
+            yield Fault(
+                "samples.csv", beyond, f"a block beyond the {blocks} planned, which count from 0", "mend `run.blocks`"
+            )
+        if missing := _missing(blocks, checked.samples):
+            yield Fault("samples.csv", None, f"{missing} of {blocks} planned has no row")
     traced = ((line, sample) for line, sample in checked.lines() if sample.arm == "traced")
     rows = grouped_by(traced, lambda row: Key(row[1].case, row[1].tracer, row[1].level))
     for subject, found in rows.items():
@@ -292,10 +286,10 @@ def _holes(subject: Key, rows: Sequence[tuple[int, Sample]], blocks: int) -> Ite
     for line, sample in rows:
         if sample.block in seen:
             found = f"{_words(subject)} has two rows in block {sample.block}"
-            yield Fault(FILE, line, found, "keep the run that was made")
+            yield Fault("samples.csv", line, found, "keep the run that was made")
         seen.add(sample.block)
-    if missing := sorted(set(range(blocks)) - seen):
-        yield Fault(FILE, first_line, f"{_words(subject)} has no row in {_named(missing)}")
+    if missing := _missing(blocks, [sample for _, sample in rows]):
+        yield Fault("samples.csv", first_line, f"{_words(subject)} has no row in {missing}")
 
 
 def _absent(checked: CheckedSubmission, subjects: Collection[Key]) -> Iterator[Fault]:
@@ -303,20 +297,16 @@ def _absent(checked: CheckedSubmission, subjects: Collection[Key]) -> Iterator[F
     suite, folder, run = checked.suite, checked.suite_folder, checked.document.run
     if suite is None or folder is None or suite.version != run.suite_version:
         return
-    chosen = _values(run.command, "--case")
-    named = {tracer for tracer in _values(run.command, "--tracer") if tracer in TOOLS}
+    given = [*pairwise(run.command)]
+    chosen = {value for option, value in given if option == "--case"}
+    named = {value for option, value in given if option == "--tracer" and value in TOOLS}
     for tracer in sorted(named | {subject.tracer for subject in subjects}):
-        tool = known_tool(tracer)
-        for case in suite.on(checked.document.machine.architecture).cases:
-            if chosen and case.id not in chosen:
-                continue
-            wanted = (
-                Key(case.id, tracer, level)
-                for level in suite.levels or (None,)
-                if tool and script_path(folder, case.id, tool.name, level=level)
-            )
-            for subject in (one for one in wanted if one not in subjects):
-                yield Fault(FILE, None, f"{_words(subject)} is neither measured nor skipped")
+        tool, cases = known_tool(tracer), suite.on(checked.document.machine.architecture).cases
+        for case in (case for case in cases if not chosen or case.id in chosen):
+            for subject in (Key(case.id, tracer, level) for level in suite.levels or (None,)):
+                has_script = tool and script_path(folder, case.id, tool.name, level=subject.level)
+                if has_script and subject not in subjects:
+                    yield Fault("samples.csv", None, f"{_words(subject)} is neither measured nor skipped")
 
 
 def _words(subject: Key) -> str:
@@ -324,14 +314,105 @@ def _words(subject: Key) -> str:
     return f"case `{subject.case}` with {subject.tracer}{at}"
 
 
-def _values(command: Iterable[str], option: str) -> set[str]:
-    return {value for word, value in pairwise(command) if word == option}
+def _missing(blocks: int, samples: Iterable[Sample]) -> str | None:
+    missing = sorted(set(range(blocks)) - {sample.block for sample in samples})
+    more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
+    return f"block {', '.join(map(str, missing[:SHOWN]))}{more}" if missing else None
 
 
-def _named(blocks: Sequence[int]) -> str:
-    shown = ", ".join(str(block) for block in blocks[:SHOWN])
-    more = f" and {len(blocks) - SHOWN} more" if len(blocks) > SHOWN else ""
-    return f"block {shown}{more}"
+CALL_LOOPS = frozenset({"dd-loop.c"})
+"""Workloads of which an operation is two system calls and nothing else."""
+
+CALLS_PER_OPERATION = 2
+LEAST_NS, MOST_NS = 30, 2000
+MOST_DRIFT_RATIO = 0.02
+
+RETURNS = {"uretprobe": "uprobe", "kretprobe": "kprobe"}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSubmission:
+    """A submission of times in which nothing is wrong, with the costs that follow from it."""
+
+    checked: CheckedSubmission
+    submission: Submission
+
+    @property
+    def baseline_ns(self) -> float | None:
+        """One untraced operation of a loop of system calls; None of any other workload."""
+        suite, baseline = self.checked.suite, self.submission.baseline
+        return baseline.value if suite and baseline and suite.workload.program in CALL_LOOPS else None
+
+    def doubt(self, number: Number, found: str, hint: str | None = None) -> Fault:
+        """What is odd about a number, at the first row of its case, tracer and level."""
+        rows = self.checked.lines()
+        first = next((line for line, row in rows if (row.case, row.tracer, row.level) == number.key), None)
+        return Fault("samples.csv", first, f"case `{number.case}` with {number.tracer} {found}", hint)
+
+
+@rule("baseline-range")
+def _baseline_range(judged: JudgedSubmission) -> Iterator[Fault]:
+    baseline_ns = judged.baseline_ns
+    if baseline_ns is not None and not LEAST_NS <= baseline_ns <= MOST_NS:
+        found = f"an untraced operation takes {units.duration(baseline_ns)}, expected {LEAST_NS} to {MOST_NS} ns"
+        first = next((line for line, row in judged.checked.lines() if row.arm == "baseline"), None)
+        yield Fault("samples.csv", first, found)
+
+
+@rule("steady-baselines")
+def _steady_baselines(judged: JudgedSubmission) -> Iterator[Fault]:
+    for level, baseline in baselines(judged.checked.samples).items():
+        drift = baseline.drift_within()
+        if drift is None or drift.low is None or drift.high is None:
+            continue
+        # The whole interval is beyond: among many levels, some values are by chance.
+        if drift.low > MOST_DRIFT_RATIO or drift.high < -MOST_DRIFT_RATIO:
+            at = "" if level is None else f" at level `{level}`"
+            first = next(line for line, row in judged.checked.lines() if (row.arm, row.level) == ("baseline", level))
+            found = f"baselines{at} differ by {units.percent(drift.value)} from the first of a block to the second"
+            yield Fault("samples.csv", first, found)
+
+
+@rule("negative-cost")
+def _negative_cost(judged: JudgedSubmission) -> Iterator[Fault]:
+    suite = judged.checked.suite
+    builds = {case.id for case in suite.cases if case.variant} if suite and not suite.result_type.guides else set()
+    for one in judged.submission.numbers:
+        if one.cost is not None and one.distinguishable and one.cost.value < 0 and one.case not in builds:
+            yield judged.doubt(one, f"costs {units.duration(one.cost.value)}")
+
+
+@rule("probe-order")
+def _probe_order(judged: JudgedSubmission) -> Iterator[Fault]:
+    cases = judged.checked.cases()
+    numbers = {number.key: number for number in judged.submission.numbers}
+    # The probe at a function's return is armed by one at its entry.
+    for number in numbers.values():
+        case = cases.get(number.case)
+        entry = case and _entry(case, cases.values())
+        other = numbers.get(number.key._replace(case=entry.id)) if entry else None
+        if other is not None and is_below(number.cost, other.cost):
+            found = f"costs less than `{other.case}`, the entry of the same"
+            yield judged.doubt(number, found, "look whether it fired, and at the mechanism of both")
+    # A uprobe enters the kernel, as a system call does, and then does more.
+    if judged.baseline_ns is None:
+        return
+    call_ns = judged.baseline_ns / CALLS_PER_OPERATION
+    for number in numbers.values():
+        case, tool = cases.get(number.case), known_tool(number.tracer)
+        if case is None or case.probe != "uprobe" or (tool is not None and not tool.enters_kernel):
+            continue
+        if number.cost is not None and number.cost.high is not None and number.cost.high < call_ns:
+            cost, call = units.duration(number.cost.value), units.duration(call_ns)
+            yield judged.doubt(number, f"costs {cost}, less than a system call there ({call})")
+
+
+def _entry(case: Case, cases: Iterable[Case]) -> Case | None:
+    """The case that does at the entry of the same function what `case` does at its return."""
+    words = case.probe.split("-")
+    wanted = "-".join([RETURNS.get(words[0], ""), *words[1:]])
+    same = (other for other in cases if other.probe == wanted and other.action == case.action)
+    return next((other for other in same if other.variant == case.variant), None)
 
 
 RULES = (
@@ -340,3 +421,4 @@ RULES = (
     _dates,
 )
 PLAN_RULES = (_plan_complete,)
+COST_RULES = (_baseline_range, _steady_baselines, _negative_cost, _probe_order)

@@ -11,7 +11,7 @@ from probe_effect.store.documents import value_line
 from probe_effect.store.further_tables import EventPath, HistogramRow, ProbeCalibration
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.places import DataFolder, SubmissionFolder
-from probe_effect.store.suite_file import Suite
+from probe_effect.store.suite_file import Case, Suite
 from probe_effect.store.tables import MAX_PROBLEMS_PER_FILE
 from probe_effect.toml import beside
 
@@ -35,10 +35,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[T]):
-    """A rule: its id, what it demands in one sentence, the function that yields its faults, and two short examples.
-
-    `hint` and `severity` are those of a fault that has none of its own.
-    """
+    """What it demands, in one sentence with two short examples; hint and severity are of a fault without its own."""
 
     id: str
     text: str
@@ -78,6 +75,13 @@ class CheckedSubmission:
         line = value_line(self.submission.machine_file, key.split("."))
         return Fault("machine.json", line, found, hint, severity)
 
+    @property
+    def is_of_tracer(self) -> bool:
+        return self.suite is not None and self.suite.result_type.of_tracer
+
+    def cases(self) -> dict[str, Case]:
+        return {case.id: case for case in self.suite.cases} if self.suite else {}
+
     def lines(self) -> Iterator[tuple[int, Sample]]:
         """Each row with its line in `samples.csv`; exact because a sound file has one line a row."""
         yield from enumerate(self.samples, start=2)
@@ -95,5 +99,4 @@ def broken(rules: Iterable[Rule[T]], subject: T, name: Callable[[str], str]) -> 
 
 
 def names_in(folder: Path, data: DataFolder) -> Callable[[str], str]:
-    """How problems name a file of `folder`."""
     return lambda file: data.relative(folder / file)

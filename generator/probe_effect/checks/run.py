@@ -6,17 +6,15 @@ Nothing submitted makes a run raise. Old problems do not hold up a change of the
 import csv
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from probe_effect.checks import beside, changes, copies, folders, machine_facts, rows, signs
-from probe_effect.checks.changes import DIFFERENCE_RULES
-from probe_effect.checks.copies import read_traces
+from probe_effect.checks import beside, changes, copies, folders, machine_facts, rows
 from probe_effect.checks.rule import CheckedSubmission, Rule, broken, names_in
 from probe_effect.model import Problem, UsageError
-from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.published import figure_values
 from probe_effect.numbers.reading import code, content_digest, keep
 from probe_effect.numbers.reduce import reduce
@@ -24,7 +22,7 @@ from probe_effect.store.beside_files import changed_ids, read_changes, read_figu
 from probe_effect.store.dictionary import TABLES
 from probe_effect.store.further_tables import read_calibration, read_histogram, read_paths, with_histograms
 from probe_effect.store.kept import code_version
-from probe_effect.store.machine_file import read_machine_file
+from probe_effect.store.machine_file import Machine, read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder, walk
 from probe_effect.store.release_file import TreeDifference, folders_digest
 from probe_effect.store.samples import read_samples
@@ -32,32 +30,22 @@ from probe_effect.store.suite_file import Suite, known_suites, read_suite
 from probe_effect.store.tables import MAX_FILE_BYTES, regular_size, with_commas
 
 FACTS = ("machine-facts", "kernel-facts", "virtual-facts", "maker-facts")
-"""Of one fact often follow others: together they are one sign."""
+SIGNS = {rule.id: rule.id for rule in copies.SIGNS} | dict.fromkeys(FACTS, "facts that do not fit each other")
+"""Rule to the sign that it is of; no sign follows from another, but of one fact often follow others."""
 
-SIGNS = {
-    **{rule.id: rule.id for rule in (*signs.RULES, *copies.SIGNS)},
-    **dict.fromkeys(FACTS, "facts that do not fit each other"),
-}
-"""Rule to the sign that it is of; no sign follows from another."""
-
-SUBMISSION_RULES: tuple[Rule[CheckedSubmission], ...] = (
-    folders.submission_name,
-    *rows.RULES,
-    *machine_facts.RULES,
-    *signs.RULES,
-)
+SUBMISSION_RULES: tuple[Rule[CheckedSubmission], ...] = (folders.submission_name, *rows.RULES, *machine_facts.RULES)
 
 ALL_RULES: dict[str, tuple[Rule[Any], ...]] = {
     "a submission": (
         *folders.OF_SUBMISSION,
         folders.run_size,
-        *(rule for rule in SUBMISSION_RULES if rule not in signs.RULES),
+        *SUBMISSION_RULES,
         *copies.DUPLICATE_RULES,
         *rows.PLAN_RULES,
-        *signs.COST_RULES,
+        *rows.COST_RULES,
         *machine_facts.SAME_RULES,
     ),
-    "signs that a submission was not measured": (*signs.RULES, *copies.COPIED_RULES),
+    "signs that a submission was not measured": (*machine_facts.MAKER_RULES, *copies.COPIED_RULES),
     "a published source": (*folders.OF_SOURCE, beside.source_size, *beside.SOURCE_RULES),
     "a suite": folders.RULES,
     "the files of a data folder": folders.DATA_RULES,
@@ -68,7 +56,6 @@ ALL_RULES: dict[str, tuple[Rule[Any], ...]] = {
     "the explanations": beside.EXPLANATION_RULES,
     "a change of the data": changes.DIFFERENCE_RULES,
 }
-
 
 MARKS = {
     "samples.csv": "submission",
@@ -82,13 +69,13 @@ MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class DataContext:
-    """What the parts of a data folder are checked against.
+    """What the parts of a data folder are checked against; of submissions, by their folders.
 
     Attributes:
         folders: suite to where its scripts lie.
-        copies: folder of a submission that is checked, to those that have its rows.
-        machines: folder of a submission to its machine, and to what every submission says of that machine.
-        alike: folder of a submission to what it has in common with others, as (rule, words).
+        copies: those that have the rows of one that is checked.
+        machines: its machine, and what every submission says of that machine.
+        alike: what it has in common with others, as (rule, words).
         accepted: submissions of which the change log says that they were measured, whatever it looks like.
         digest: of all files of the suites, by which what was checked against them is kept.
     """
@@ -97,7 +84,7 @@ class DataContext:
     suites: Mapping[str, Suite]
     folders: Mapping[str, Path]
     copies: Mapping[Path, copies.CopiedRows]
-    machines: Mapping[Path, machine_facts.MachineAmongOthers]
+    machines: Mapping[Path, tuple[Machine, Mapping[str, Machine]]]
     alike: Mapping[Path, list[tuple[str, str]]]
     accepted: frozenset[str]
     digest: str
@@ -125,14 +112,22 @@ def check_all(data: DataFolder) -> list[Problem]:
 
 
 def _check_paths(paths: Sequence[Path], data: DataFolder) -> list[Problem]:
-    """The problems of what is at some paths: of files that the format does not know, then of each part."""
-    parts = _marked(paths)
+    parts, root = _marked(paths), data.root.resolve()
     owned = {path for path, kind in parts if kind != "suite"}
-    root = data.root.resolve()
     own = [path for path in paths if path.is_relative_to(root)]
-    strangers = broken(folders.DATA_RULES, (root, own, owned), names_in(root, data))
+    problems = broken(folders.DATA_RULES, (root, own, owned), names_in(root, data))
     known = _known(data, [SubmissionFolder(path) for path, kind in parts if kind == "submission"])
-    return [*strangers, *(problem for path, kind in parts for problem in _check_one(path, kind, known))]
+    for path, kind in parts:
+        name = names_in(path, data)
+        if kind == "submission":
+            problems += _check_submission(SubmissionFolder(path.resolve()), name, known)
+        elif kind == "source":
+            problems += _check_source(path, name)
+        else:
+            suite, faults = read_suite(path, name("suite.toml"))
+            checked = folders.CheckedSuite(path, suite, known.suites) if suite else None
+            problems += broken(folders.RULES, checked, name) if checked else faults
+    return problems
 
 
 def check_contents(submissions: Iterable[SubmissionFolder], data: DataFolder) -> None:
@@ -145,15 +140,12 @@ def check_contents(submissions: Iterable[SubmissionFolder], data: DataFolder) ->
 def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataContext:
     """The rows of every submission are read only if some are `checked`."""
     every = [*data.submissions(), *checked] if checked else []
-    suites_here, known, index = known_suites(data), copies.known_machines(every), copies.row_index(every)
-    copied = {one.folder.resolve(): copies.copied_rows(one, index) for one in checked}
+    suites_here, known, copied = known_suites(data), copies.known_machines(every), copies.copied_rows(checked, every)
     # What a copy has in common with the other is told by its rows.
     alone = [one for one in known if one.files.folder not in copied or not copied[one.files.folder].shared]
-    machines = {}
-    for submissions in grouped_by(known, lambda one: one.document.machine.id).values():
-        others = {one.files.id: one.document.machine for one in submissions}
-        for one in submissions:
-            machines[one.files.folder] = one.document.machine, others
+    said: dict[str, dict[str, Machine]] = defaultdict(dict)
+    for one in known:
+        said[one.document.machine.id][one.files.id] = one.document.machine
     folders = {folder.name: folder for folder in data.suites()}
     log, _ = read_changes(data)
     return DataContext(
@@ -161,7 +153,7 @@ def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataCo
         suites_here,
         folders,
         copied,
-        machines,
+        {one.files.folder: (one.document.machine, said[one.document.machine.id]) for one in known},
         copies.in_common(alone, checked, suites_here, data.kept),
         changed_ids(log.changes if log else (), "accepted"),
         folders_digest(folders.values()),
@@ -172,18 +164,6 @@ def _marked(paths: Iterable[Path]) -> list[tuple[Path, str]]:
     """Folders that hold a known file, and what each is; one without a plain name is told of as not known."""
     marked = (path for path in paths if path.name in MARKS and "".join(path.parts[-3:]).isprintable())
     return list(dict.fromkeys((path.parent, MARKS[path.name]) for path in marked))
-
-
-def _check_one(folder: Path, kind: str, known: DataContext) -> list[Problem]:
-    name = names_in(folder, known.data)
-    if kind == "submission":
-        return _check_submission(SubmissionFolder(folder.resolve()), name, known)
-    if kind == "source":
-        return _check_source(folder, name)
-    suite, problems = read_suite(folder, name("suite.toml"))
-    if suite is None:
-        return problems
-    return broken(folders.RULES, folders.CheckedSuite(folder, suite, known.suites), name)
 
 
 def _check_submission(submission: SubmissionFolder, name: Callable[[str], str], known: DataContext) -> list[Problem]:
@@ -198,8 +178,8 @@ def _check_submission(submission: SubmissionFolder, name: Callable[[str], str], 
     # What a submission has in common with others, beside the signs that were found in its own files.
     common = known.alike.get(submission.folder, [])
     rules = [*(problem.rule for problem in found), *(rule for rule, _ in common)]
-    named = [SIGNS[rule] for rule in rules if rule in SIGNS]
-    suspected = copies.Suspected(common, named, submission.id in known.accepted)
+    signs = [SIGNS[rule] for rule in rules if rule in SIGNS]
+    suspected = copies.Suspected(common, signs, submission.id in known.accepted)
     return [*problems, *broken(copies.COPIED_RULES, suspected, name)]
 
 
@@ -221,30 +201,30 @@ def _check_content(
 ) -> list[Problem]:
     """What is wrong in the files of a submission, checked against its suite; its numbers and traces are kept."""
     document, problems = read_machine_file(submission.machine_file, name("machine.json"))
-    samples, more = read_samples(submission.samples, name("samples.csv"))
-    times, further = read_histogram(submission.histogram, name("histogram.csv"))
-    costs, faults = read_calibration(submission.calibration, name("calibration.csv"))
-    events, torn = read_paths(submission.paths, name("paths.csv"))
-    further += faults + torn
-    if document is None or more or further:
-        return [*problems, *more, *further]
+    samples, of_samples = read_samples(submission.samples, name("samples.csv"))
+    times, of_times = read_histogram(submission.histogram, name("histogram.csv"))
+    costs, of_costs = read_calibration(submission.calibration, name("calibration.csv"))
+    events, of_events = read_paths(submission.paths, name("paths.csv"))
+    problems += of_samples + of_times + of_costs + of_events
+    if document is None or problems:
+        return problems
     suite, folder = known.suites.get(document.run.suite), known.folders.get(document.run.suite)
     checked = CheckedSubmission(submission, document, samples, suite, folder, times, costs, events)
     if too_large := broken([folders.run_size], checked, name):
-        return [*problems, *too_large]
-    found = broken(SUBMISSION_RULES, checked, name)
+        return too_large
+    found = broken((*SUBMISSION_RULES, *machine_facts.MAKER_RULES), checked, name)
     if not any(problem.rule in rows.UNKNOWN_NAME for problem in found):
         found += broken(rows.PLAN_RULES, checked, name)
     kept = known.data.kept
     if digest and kept.folder:
-        read_traces(submission, document, digest, kept, samples)
+        copies.read_traces(submission, document, digest, kept, samples)
     if not _errors(found):
         made = reduce(submission, document, with_histograms(samples, times))
         # What looks odd in the costs themselves; those of counted instructions have no envelope yet.
         if made.metric == "time":
-            found += broken(signs.COST_RULES, signs.JudgedSubmission(checked, made), name)
+            found += broken(rows.COST_RULES, rows.JudgedSubmission(checked, made), name)
         keep(made, kept, digest)
-    return [*problems, *found]
+    return found
 
 
 def _check_source(folder: Path, name: Callable[[str], str]) -> list[Problem]:
@@ -274,61 +254,21 @@ def new_problems(files: TreeDifference) -> tuple[tuple[Problem, ...], list[Probl
 
     Of a rule that a changed folder breaks, only the problems of changed folders are told.
     """
-    old = {_same(problem) for problem in check_all(files.base)}
-    new = [problem for problem in check_all(files.head) if _same(problem) not in old]
+
+    def same(problem: Problem) -> tuple[str, str, str]:
+        """What makes a problem the same in both: not its line, and not where the data folder lies."""
+        return problem.file.partition("/")[2], problem.rule, problem.message
+
+    old = {same(problem) for problem in check_all(files.base)}
+    new = [problem for problem in check_all(files.head) if same(problem) not in old]
     changed = {PurePosixPath(path).parent for path in files.all}
-    own = [problem for problem in new if PurePosixPath(_inside(problem)).parent in changed]
+    own = [problem for problem in new if PurePosixPath(problem.file.partition("/")[2]).parent in changed]
     rules = {problem.rule for problem in own}
     others = (problem for problem in new if problem.rule not in rules)
-    return (*own, *others), broken(DIFFERENCE_RULES, files, names_in(files.head.root, files.head))
-
-
-def _inside(problem: Problem) -> str:
-    return problem.file.partition("/")[2]
-
-
-def _same(problem: Problem) -> tuple[str, str, str]:
-    """What makes a problem the same in both: not its line, and not where the data folder lies."""
-    return _inside(problem), problem.rule, problem.message
+    return (*own, *others), broken(changes.DIFFERENCE_RULES, files, names_in(files.head.root, files.head))
 
 
 TEXT_FILES = frozenset({*TABLES, "machine.json", "source.toml", "suite.toml"})
-EXECUTABLE = 0o111
-
-
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """One thing that was done to a file."""
-
-    file: str
-    what: str
-
-
-def autofix(folders: Iterable[Path], data: DataFolder) -> list[Fixed]:
-    """Fix the files of everything at or below `folders`; what was done. A second time there is nothing to do."""
-    parts = (part for folder in folders for part, _ in _marked(walk(folder)))
-    paths = (path for part in parts for path in sorted(part.iterdir()) if path.name in TEXT_FILES)
-    return [Fixed(data.relative(path), what) for path in paths for what in _fix_file(path)]
-
-
-def _fix_file(path: Path) -> Iterator[str]:
-    """Links, devices and files that are too large are left alone: `check` tells of them."""
-    try:
-        if regular_size(path) > MAX_FILE_BYTES:
-            return
-        mode = path.stat().st_mode
-        if mode & EXECUTABLE:
-            path.chmod(mode & ~EXECUTABLE)
-            yield "is no longer executable"
-        found = before = path.read_bytes()
-        for what, form in FORMS:
-            if (after := form(found, path.suffix)) != found:
-                found = after
-                yield what
-        if found != before:
-            path.write_bytes(found)
-    except OSError:
-        return
 
 
 def _with_commas(text: bytes) -> bytes:
@@ -359,3 +299,38 @@ FORMS: tuple[tuple[str, Callable[[bytes, str], bytes]], ...] = (
     ),
 )
 """What was done, and how; in an order in which each leaves nothing for one before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """One thing that was done to a file."""
+
+    file: str
+    what: str
+
+
+def autofix(folders: Iterable[Path], data: DataFolder) -> list[Fixed]:
+    """Fix the files of everything at or below `folders`; what was done. A second time there is nothing to do."""
+    parts = (part for folder in folders for part, _ in _marked(walk(folder)))
+    paths = (path for part in parts for path in sorted(part.iterdir()) if path.name in TEXT_FILES)
+    return [Fixed(data.relative(path), what) for path in paths for what in _fix_file(path)]
+
+
+def _fix_file(path: Path) -> Iterator[str]:
+    """Links, devices and files that are too large are left alone: `check` tells of them."""
+    try:
+        if regular_size(path) > MAX_FILE_BYTES:
+            return
+        mode = path.stat().st_mode
+        if mode & 0o111:
+            path.chmod(mode & ~0o111)
+            yield "is no longer executable"
+        found = before = path.read_bytes()
+        for what, form in FORMS:
+            if (after := form(found, path.suffix)) != found:
+                found = after
+                yield what
+        if found != before:
+            path.write_bytes(found)
+    except OSError:
+        return

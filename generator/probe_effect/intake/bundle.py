@@ -8,7 +8,8 @@ import os
 import pwd
 import re
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import NamedTuple
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.model import BadData, HostNotReady, ProbeEffectError, Problem, UsageError
+from probe_effect.numbers.index import grouped_by
 from probe_effect.store.documents import write_document
 from probe_effect.store.machine_file import MachineFile, Submitter, read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder
@@ -34,7 +36,6 @@ class Item:
     """Whether the document differs from the one on disk."""
 
     def files(self) -> list[Path]:
-        """The files of the submission, by name."""
         return sorted(path for path in self.submission.folder.iterdir() if path.is_file())
 
     def target(self, path: Path) -> str:
@@ -53,7 +54,7 @@ class Item:
         return Item(self.submission, self.document.model_copy(update={"submitter": submitter}), is_changed=True)
 
     def save(self) -> None:
-        """Write the changed documents. Raises: HostNotReady."""
+        """Write the changed document. Raises: HostNotReady."""
         if self.is_changed:
             write_document(self.submission.machine_file, self.document)
 
@@ -67,7 +68,6 @@ class SubmissionBundle:
 
     @property
     def branch(self) -> str:
-        """`submit/<machine>-<date of the newest run>`."""
         newest = max(item.document.run.started[:10] for item in self.items)
         return f"submit/{self.machine}-{newest}"
 
@@ -93,9 +93,7 @@ def read_bundles(submissions: Iterable[SubmissionFolder], data: DataFolder) -> l
         if other.submission.folder != one.folder:
             msg = f"{one.folder}: has the place of {other.submission.folder} in the repository, {one.id}. Rename one."
             raise UsageError(msg)
-    machines: dict[str, list[Item]] = {}
-    for item in by_target.values():
-        machines.setdefault(item.submission.machine, []).append(item)
+    machines = grouped_by(by_target.values(), lambda item: item.submission.machine)
     return [SubmissionBundle(name, items) for name, items in machines.items()]
 
 
@@ -132,6 +130,9 @@ FORMS = (
 )
 """Forms of text that belong in no submission, with what each is."""
 
+LOCAL = "/32 host LOCAL"
+"""What the kernel writes below an address of its own."""
+
 HINT = "put another word in its place; if it only happens to be the same word, say so with --allow WORD"
 
 
@@ -142,21 +143,27 @@ class Mark(NamedTuple):
     text: str
 
     def pattern(self) -> re.Pattern[str]:
-        """The pattern that finds the text as a separate word."""
         return re.compile(rf"(?<!\w){re.escape(self.text)}(?!\w)", re.IGNORECASE)
 
 
 def marks_of_host(root: Path = ROOT, environment: Mapping[str, str] | None = None) -> list[Mark]:
     """The texts that name this machine and its user, by the files below `root` and by variables, ours by default."""
     variables = os.environ if environment is None else environment
-    found = [
-        *(Mark("host name", text) for text in _host_names(root)),
-        *(Mark("user name", text) for text in _user_names(variables)),
-        *(Mark("home folder", variables[name]) for name in ("HOME", "XDG_CACHE_HOME") if variables.get(name)),
-        *(Mark("network address", text) for text in _addresses(root)),
-        *(Mark("serial number", text) for text in _serials(root)),
-    ]
-    return [mark for mark in dict.fromkeys(found) if _tells(mark)]
+    hosts = [read_text(root, "proc/sys/kernel/hostname") or os.uname().nodename, read_text(root, "etc/hostname") or ""]
+    users = [variables.get(name, "") for name in ("SUDO_USER", "DOAS_USER", "LOGNAME", "USER")]
+    with suppress(KeyError):  # an id without an entry, as in containers
+        users.append(pwd.getpwuid(os.getuid()).pw_name)
+    serials = [(read_text(root, path) or "").strip("\0 ") for path in KNOWN["serials"]]
+    serials += re.findall(r"^Serial\s*: (\w+)$", read_text(root, "proc/cpuinfo") or "", re.MULTILINE)
+    found = {
+        "host name": [part for name in hosts for part in (name, name.partition(".")[0])],
+        "user name": users,
+        "home folder": [variables.get(name, "") for name in ("HOME", "XDG_CACHE_HOME")],
+        "network address": _addresses(root),
+        "serial number": serials,
+    }
+    marks = dict.fromkeys(Mark(kind, text) for kind, texts in found.items() for text in texts)
+    return [mark for mark in marks if _tells(mark)]
 
 
 def find_private(
@@ -167,10 +174,10 @@ def find_private(
     A credit is given on purpose: its words are not looked for. Nor are the `allowed` ones.
     """
     problems: list[Problem] = []
+    patterns = [*((f"this machine's {mark.kind}", mark.pattern()) for mark in marks), *FORMS]
     for item in items:
         given = " ".join(filter(None, (*allowed, item.document.submitter.name, item.document.submitter.url)))
-        patterns = [(f"this machine's {mark.kind}", mark.pattern()) for mark in marks]
-        wanted = [(kind, pattern) for kind, pattern in (*patterns, *FORMS) if not pattern.search(given)]
+        wanted = [(kind, pattern) for kind, pattern in patterns if not pattern.search(given)]
         for path in item.files():
             file, text = data.relative(path), path.read_text(encoding="utf-8", errors="replace")
             for number, line in enumerate(text.split("\n"), start=1):
@@ -181,46 +188,17 @@ def find_private(
     return problems
 
 
-def _host_names(root: Path) -> Iterator[str]:
-    for name in (read_text(root, "proc/sys/kernel/hostname") or os.uname().nodename, read_text(root, "etc/hostname")):
-        if name:
-            yield from (name, name.partition(".")[0])
-
-
-def _user_names(variables: Mapping[str, str]) -> Iterator[str]:
-    yield from (variables[name] for name in ("SUDO_USER", "DOAS_USER", "LOGNAME", "USER") if variables.get(name))
-    try:
-        yield pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:  # an id without an entry, as in containers
-        return
-
-
-def _addresses(root: Path) -> Iterator[str]:
-    """Hardware and internet addresses of this machine, except those that every machine has."""
+def _addresses(root: Path) -> list[str]:
+    """Internet and hardware addresses of this machine, except those that every machine has."""
     lines = (read_text(root, "proc/net/fib_trie") or "").splitlines()
-    for line, after in pairwise(lines):
-        if after.strip() == "/32 host LOCAL":
-            yield from _shown(line.strip(" |-"))
-    for line in (read_text(root, "proc/net/if_inet6") or "").splitlines():
-        yield from _shown(str(ipaddress.IPv6Address(int(line.split()[0], 16))))
-    for card in sorted((root / "sys/class/net").glob("*")):
-        address = read_text(root, f"sys/class/net/{card.name}/address")
-        if address and address.strip("0:"):
-            yield address
-
-
-def _shown(text: str) -> Iterator[str]:
-    address = ipaddress.ip_address(text)
-    if not (address.is_loopback or address.is_unspecified):
-        yield str(address)
-
-
-def _serials(root: Path) -> Iterator[str]:
-    for path in KNOWN["serials"]:
-        if text := read_text(root, path):
-            yield text.strip("\0 ")
-    if found := re.search(r"^Serial\s*: (\w+)$", read_text(root, "proc/cpuinfo") or "", re.MULTILINE):
-        yield found[1]
+    old = [ipaddress.ip_address(line.strip(" |-")) for line, after in pairwise(lines) if after.strip() == LOCAL]
+    lines = (read_text(root, "proc/net/if_inet6") or "").splitlines()
+    new = [ipaddress.IPv6Address(int(line.split()[0], 16)) for line in lines]
+    own = [str(address) for address in (*old, *new) if not (address.is_loopback or address.is_unspecified)]
+    cards = [
+        read_text(root, f"{card.relative_to(root)}/address") or "" for card in sorted(root.glob("sys/class/net/*"))
+    ]
+    return [*own, *(address for address in cards if address.strip("0:"))]
 
 
 def _tells(mark: Mark) -> bool:

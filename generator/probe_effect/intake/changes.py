@@ -8,7 +8,7 @@ A case is estimated from the machine's other kinds of probe, and the interval is
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, NamedTuple, TypeVar, get_args
 
 from probe_effect import units
@@ -42,12 +42,9 @@ NEGATIVE = "less than no tracing, beyond the noise floor: nothing that a tracer 
 
 def remarks(new: Submission, known: Iterable[Submission]) -> list[report.RemarkRow]:
     """What is to be looked at in each case of a submission, beside those published; what may be wrong comes first."""
-    own = facts_of_submission(new)
-    like = [
-        list(current(runs).values())
-        for runs in of_kind(new, known).values()
-        if likeness(own, facts_of_submission(runs[0])).comparable
-    ]
+    own, others = facts_of_submission(new), of_kind(new, known).values()
+    comparable = (runs for runs in others if likeness(own, facts_of_submission(runs[0])).comparable)
+    like = [list(current(runs).values()) for runs in comparable]
     rows = []
     for number in new.numbers:
         odd = [*_out_of_range(number, like), *(() if number.is_time else number.faults)]
@@ -112,21 +109,11 @@ class Beside(NamedTuple):
         return self.cost.value / (low if self.cost.value < low else high)
 
 
-@dataclass(frozen=True, slots=True)
-class Shows:
+class Shows(NamedTuple):
     """Sentences, and what they are from."""
 
     lines: tuple[str, ...] = ()
     beside: tuple[Beside, ...] = ()
-
-    @property
-    def cells(self) -> dict[Key, dict[str, str]]:
-        """Each case to what others printed of it, and to its estimate, and whether the cost lies inside."""
-        found: dict[Key, dict[str, str]] = {}
-        for one in self.beside:
-            words = f"{units.span(one.other, units.DURATION)}: {'inside' if one.holds else 'outside'}"
-            found.setdefault(one.key, {})["printed" if one.is_printed else "estimated"] = words
-        return found
 
 
 def shows(new: Submission, base: Catalogue) -> Shows:
@@ -180,17 +167,15 @@ def _printed(base: Catalogue, own: Mapping[Key, Number]) -> Iterator[tuple[Numbe
 
 
 def _firsts(new: Submission, base: Catalogue, own: Sequence[Number]) -> Iterator[str]:
-    kind = facts_of_submission(new).kind
-    before = {
-        case: {facts_of_submission(one.submission).kind for one in base.numbers.of_case(case) if extent(one)}
-        for case in {one.case for one in own}
-    }
+    kind, before = facts_of_submission(new).kind, dict[str, set[str]]()
+    for case in {one.case for one in own}:
+        before[case] = {facts_of_submission(one.submission).kind for one in base.numbers.of_case(case) if extent(one)}
     first = {one.case: one for one in sorted(own, key=lambda one: one.tracer, reverse=True) if not before[one.case]}
-    if first:
-        told = [
-            f"{base.titles[case]} {units.interval(one.cost, units.DURATION)} with {names.tool_with_version(one)}"
-            for case, one in sorted(first.items())
-        ]
+    told = [
+        f"{base.titles[case]} {units.interval(one.cost, units.DURATION)} with {names.tool_with_version(one)}"
+        for case, one in sorted(first.items())
+    ]
+    if told:
         yield _named("First times, of one event", told)
     if others := sum(bool(kinds) and kind not in kinds for kinds in before.values()):
         yield f"First times on a machine of this kind ({kind}): of {others} cases that others have timed."
@@ -226,14 +211,12 @@ def _trial(estimated: Sequence[Beside]) -> Iterator[str]:
 
 T = TypeVar("T")
 
-NumberValue = Estimate | Figure
-NumbersById = dict[str, tuple["NumberKind", NumberValue]]
-
 NumberKind = Literal["cost", "count", "figure"]
+NumberValue = Estimate | Figure
+NumbersById = dict[str, tuple[NumberKind, NumberValue]]
 
 
 def report_of(files: TreeDifference, problems: Iterable[Problem], base: str, head: str) -> ReviewReport:
-    """The report of the files that differ and of problems alone; `base` and `head` are called so."""
     groups, beside = grouped(problems), frozenset(files.beside)
     of_change = {change: getattr(files, change) for change in get_args(report.FileChange)}
     return ReviewReport(
@@ -245,10 +228,6 @@ def report_of(files: TreeDifference, problems: Iterable[Problem], base: str, hea
         odd_cases=0,
         beside={change: number for change, paths in of_change.items() if (number := len(beside.intersection(paths)))},
         problems=_listed(_row(report.ProblemRow, one.first, message=one.message, times=one.times) for one in groups),
-        submissions=Listed(),
-        sources=Listed(),
-        changes=Listed(),
-        numbers=Listed(),
         files=_listed(
             _row(report.FileRow, change=change, path=path, beside=path in beside)
             for change, paths in of_change.items()
@@ -266,11 +245,10 @@ def with_data(
     """
     results = [one for one in files.things("results", 2) if one not in unsound]
     published = [one for one in files.things("published", 1) if one not in unsound]
-    folders = (head.results / one for one in results)
-    submissions = read_submissions([SubmissionFolder(folder) for folder in folders if folder.is_dir()], head, [])
-    folders = (head.root / "published" / source for source in published)
-    read = (read_published(folder, head, []) for folder in folders if folder.is_dir())
-    sources = [source for source in read if source is not None]
+    folders = [SubmissionFolder(head.results / one) for one in results if (head.results / one).is_dir()]
+    submissions = read_submissions(folders, head, [])
+    places = (head.root / "published" / source for source in published)
+    sources = [*filter(None, (read_published(place, head, []) for place in places if place.is_dir()))]
     log, _ = read_changes(head)
     changes = log.changes if log else base.changes
     gone = changed_ids(changes, "withdrawn")
@@ -280,20 +258,16 @@ def with_data(
     new = [replace(one, titles=base.titles) for one in submissions if one.id not in known]
     together = replace(base, active=(*base.active, *new))
     rows = [_submission(one, base, together) for one in new]
+    new_sources = (one for one in sources if one.id not in known)
+    new_changes = (one for one in changes if one not in base.changes)
     of_data = {
         "odd_cases": sum(remark.is_odd for row in rows for remark in row.remarks.rows),
         "of_project": sum(row.of_project for row in rows),
         "submissions": _listed(rows),
         "sources": _listed(
-            _row(report.SourceRow, one, title=one.document.title, figures=len(one.figures))
-            for one in sources
-            if one.id not in known
+            _row(report.SourceRow, one, title=one.document.title, figures=len(one.figures)) for one in new_sources
         ),
-        "changes": _listed(
-            _row(report.ChangeRow, one, more=max(0, len(one.what) - MAX_FEW))
-            for one in changes
-            if one not in base.changes
-        ),
+        "changes": _listed(_row(report.ChangeRow, one, more=max(0, len(one.what) - MAX_FEW)) for one in new_changes),
         "numbers": _listed(_number_rows(before, after)),
     }
     return ReviewReport.model_validate(dict(found) | of_data)
@@ -358,6 +332,11 @@ def _line(text: str) -> str:
 def _submission(one: Submission, base: Catalogue, together: Catalogue) -> report.SubmissionRow:
     document, near = one.document, nearest(one, base.active)
     shown = shows(one, base) if one.metric == "time" else Shows(tuple(over_releases(one, together)))
+    # Each case to what others printed of it, and to its estimate, and whether the cost lies inside.
+    cells: dict[Key, dict[str, str]] = {}
+    for cost in shown.beside:
+        words = f"{units.span(cost.other, units.DURATION)}: {'inside' if cost.holds else 'outside'}"
+        cells.setdefault(cost.key, {})["printed" if cost.is_printed else "estimated"] = words
     return _row(
         report.SubmissionRow,
         one,
@@ -366,7 +345,7 @@ def _submission(one: Submission, base: Catalogue, together: Catalogue) -> report
         submitter=document.submitter.name,
         blocks=document.run.blocks,
         baseline_ns=one.baseline.value if one.baseline and one.metric == "time" else None,
-        cases=_listed(_case(number, shown.cells.get(number.key, {})) for number in one.numbers),
+        cases=_listed(_case(number, cells.get(number.key, {})) for number in one.numbers),
         remarks=_listed(remarks(one, base.active)),
         of_project=document.provenance.kind == "project",
         shows=shown.lines,
@@ -374,7 +353,7 @@ def _submission(one: Submission, base: Catalogue, together: Catalogue) -> report
             report.NearestRow,
             near.likeness,
             name=names.machine_name(near.newest),
-            sentences=_sentences([found for found in near.comparisons if found.first.is_time]),
+            sentences=_sentences([found for found in near.comparisons if found.first.is_time], one),
             compared=_listed(_compared(found) for found in near.comparisons),
         )
         if near
@@ -390,11 +369,9 @@ def _case(one: Number, beside: Mapping[str, str]) -> report.CaseRow:
     return _row(report.CaseRow, one, note=note, noise_floor_ns=floor_ns, loss_ratio=loss_ratio, **cost, **beside)
 
 
-def _sentences(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
-    if not comparisons:
-        return ()
-    here = names.machine_name(comparisons[0].second.submission)
-    return comparison.summary(comparisons, f"on {here}"), comparison.chance(comparisons)
+def _sentences(timed: Sequence[Comparison], one: Submission) -> tuple[str, ...]:
+    here = f"on {names.machine_name(one)}"
+    return (comparison.summary(timed, here), comparison.chance(timed)) if timed else ()
 
 
 def _compared(found: Comparison) -> report.ComparedRow:

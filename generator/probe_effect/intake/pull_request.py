@@ -1,7 +1,6 @@
 """A branch with one commit on it, the files of a bundle on top of a base, and its pull request on GitHub.
 
 The request is made by the command line `gh` if that is installed and logged in, else by hand.
-
 Neither the working tree nor the index of the checkout is touched: trees are made in an index of our own.
 """
 
@@ -46,15 +45,9 @@ class FolderProgram:
             raise HostNotReady(
                 f"{self.name}: not found on the PATH. Install it, or send the folder by hand: --dry-run has the steps."
             )
-        ours = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
-        done = subprocess.run(
-            [found, *map(str, words)],
-            cwd=self.folder,
-            env={**ours, "LC_ALL": "C", **self.settings},  # its words are shown in one language
-            input=text.encode(),
-            capture_output=True,
-            check=False,
-        )
+        command, own = [found, *map(str, words)], {"LC_ALL": "C", **self.settings}  # its words are in one language
+        env = {name: value for name, value in os.environ.items() if name not in ELSEWHERE} | own
+        done = subprocess.run(command, cwd=self.folder, env=env, input=text.encode(), capture_output=True, check=False)
         if done.returncode:
             complaint = done.stderr.decode("utf-8", errors="replace").strip() or f"ended with {done.returncode}"
             raise Refused(f"{self.name} {words[0]}: {complaint}")
@@ -69,17 +62,12 @@ class FolderProgram:
 
 
 def git(folder: Path, **settings: str) -> FolderProgram:
-    """git in `folder`."""
     return FolderProgram("git", folder, settings)
 
 
 def gh(folder: Path) -> FolderProgram:
-    """GitHub's command line `gh` in `folder`; it never asks questions."""
     return FolderProgram("gh", folder, {"GH_PROMPT_DISABLED": "1", "NO_COLOR": "1"})
 
-
-NOT_THERE = ""
-"""The value by which `update-ref` requires that a branch does not exist yet."""
 
 PLAIN_FILE = "100644"
 
@@ -126,9 +114,10 @@ def author(checkout: Path) -> str:
 
     git may not make up an address: it would use the names of user and host.
     """
+    ask = git(checkout)
     try:
-        for ident in ("GIT_COMMITTER_IDENT", "GIT_AUTHOR_IDENT"):
-            said = git(checkout)("-c", "user.useConfigOnly=true", "var", ident)
+        ask("-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT")
+        return ask("-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT").rsplit(" ", 2)[0]
     except Refused as error:
         raise HostNotReady(
             "git: does not know who you are, and a commit names its author in public. Tell it:\n"
@@ -136,7 +125,6 @@ def author(checkout: Path) -> str:
             "  git config --global user.email ADDRESS\n"
             "GitHub has an address for this that is not your own: Settings, Emails, `noreply`."
         ) from error
-    return said.rsplit(" ", 2)[0]
 
 
 def make_branch(bundle: SubmissionBundle, checkout: Path, base: str, remote: str | None) -> Branch:
@@ -145,9 +133,13 @@ def make_branch(bundle: SubmissionBundle, checkout: Path, base: str, remote: str
     If a branch of that name has other files, here or at `remote`, it is called `..-2` and so on.
     Raises: HostNotReady, Refused, ProbeEffectError when `base` has one of its folders already.
     """
-    paths = {item.target(path): path.resolve() for item in bundle.items for path in item.files()}
+    ask = git(checkout)
     # The object of each file, byte for byte, by the file's path in the repository.
-    files = {name: git(checkout)("hash-object", "-w", "--no-filters", "--", path) for name, path in paths.items()}
+    files = {
+        item.target(path): ask("hash-object", "-w", "--no-filters", "--", path.resolve())
+        for item in bundle.items
+        for path in item.files()
+    }
     taken = sorted(published(checkout, base) & {item.submission.id for item in bundle.items})
     if taken:
         raise ProbeEffectError(
@@ -157,7 +149,6 @@ def make_branch(bundle: SubmissionBundle, checkout: Path, base: str, remote: str
     for number in count(1):
         name = bundle.branch if number == 1 else f"{bundle.branch}-{number}"
         # The commits that a branch of this name is at, here and at the remote.
-        ask = git(checkout)
         here = ask.answer("rev-parse", "--verify", "--quiet", f"refs/heads/{name}^{{commit}}")
         there = [here] if here else []
         if remote and ask("ls-remote", remote, f"refs/heads/{name}"):
@@ -165,7 +156,10 @@ def make_branch(bundle: SubmissionBundle, checkout: Path, base: str, remote: str
             there.append(ask("rev-parse", "--verify", "FETCH_HEAD^{commit}"))
         if not there:
             return Branch(name, _commit(bundle, files, checkout, base, name), is_new=True)
-        if all(_holds(checkout, tip, files) for tip in there):
+        # The same was submitted before where these files are all that its commits have in their folders.
+        folders = sorted({path.rpartition("/")[0] + "/" for path in files})
+        held = [set(ask("ls-tree", "-r", "-z", tip, "--", *folders).rstrip("\0").split("\0")) for tip in there]
+        if all(one == {f"{PLAIN_FILE} blob {made}\t{path}" for path, made in files.items()} for one in held):
             return Branch(name, there[0], is_new=False)
     raise AssertionError
 
@@ -174,13 +168,6 @@ def push(checkout: Path, remote: str, branch: Branch, *settings: str) -> None:
     """Push the branch to `remote`; `settings` are git's own for this call, as `-c` takes them. Raises: Refused."""
     words = [word for setting in settings for word in ("-c", setting)]
     git(checkout)(*words, "push", "--quiet", remote, f"{branch.commit}:refs/heads/{branch.name}")
-
-
-def _holds(checkout: Path, commit: str, files: Mapping[str, str]) -> bool:
-    """Whether the commit has exactly these files in their folders."""
-    folders = sorted({name.rpartition("/")[0] + "/" for name in files})
-    listed = git(checkout)("ls-tree", "-r", "-z", commit, "--", *folders).split("\0")
-    return {f"{PLAIN_FILE} blob {made}\t{name}" for name, made in files.items()} == set(filter(None, listed))
 
 
 def _commit(bundle: SubmissionBundle, files: Mapping[str, str], checkout: Path, base: str, name: str) -> str:
@@ -192,7 +179,7 @@ def _commit(bundle: SubmissionBundle, files: Mapping[str, str], checkout: Path, 
         tree = ask("write-tree")
     ask = git(checkout)
     commit = ask("-c", "user.useConfigOnly=true", "commit-tree", tree, "-p", base, text=f"{bundle.title}\n")
-    ask("update-ref", f"refs/heads/{name}", commit, NOT_THERE)
+    ask("update-ref", f"refs/heads/{name}", commit, "")  # which must not exist yet
     return commit
 
 
@@ -231,20 +218,17 @@ class Repository:
 
 
 def repository_of(address: str | None) -> Repository | None:
-    """The repository of one of git's addresses; None for a folder or an unknown form."""
     found = ADDRESS.fullmatch(address or "")
     return Repository(**found.groupdict()) if found else None
 
 
 def origin(checkout: Path) -> Repository | None:
-    """The repository that the checkout was cloned from, or None."""
     ask = git(checkout)
     written, meant = ask.answer("config", "--get", "remote.origin.url"), ask.answer("remote", "get-url", "origin")
     return repository_of(written) or repository_of(meant)  # `url.<base>.insteadOf` may turn either into the other
 
 
 def is_logged_in(repository: Repository, checkout: Path) -> bool:
-    """Whether `gh` is installed, and logged in at the repository's host."""
     return gh(checkout).answer("auth", "status", "--hostname", repository.host) is not None
 
 
@@ -283,7 +267,6 @@ def installed_from() -> Repository | None:
 
 
 def steps_from_branch(branch: Branch, upstream: Repository | None) -> Iterator[Step]:
-    """The steps by hand from a branch in a clone to the pull request."""
     if upstream is None:
         yield "push the branch to a repository of yours", f"git push REPOSITORY {branch.name}"
         yield "open a pull request from it, where you cloned from", branch.name
@@ -295,7 +278,6 @@ def steps_from_branch(branch: Branch, upstream: Repository | None) -> Iterator[S
 
 
 def steps_from_folder(folder: Path, upstream: Repository | None) -> Iterator[Step]:
-    """The steps by hand from a folder outside any clone to the pull request."""
     if upstream is None:
         yield "make a fork of the repository of Probe Effect, and clone it", "git clone FORK"
         yield "copy the folder into it", f"cp -R {folder}/data CLONE/"
@@ -313,12 +295,11 @@ def _push_to_fork(branch: Branch, upstream: Repository, checkout: Path) -> Repos
     for patience_s in FORK_PATIENCE_S:
         try:
             push(checkout, fork.git, branch, *GH_LOGS_IN)
+            break
         except Refused as refusal:
             if patience_s is None or not MAY_NOT_WRITE.search(str(refusal)):
                 raise
             time.sleep(patience_s)
-        else:
-            break
     return fork
 
 

@@ -8,7 +8,6 @@ https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Generic, Literal, TypeVar
@@ -23,28 +22,22 @@ from probe_effect.store.documents import Document, Text
 
 T = TypeVar("T")
 D = TypeVar("D", bound=Document)
-
-MAX_REPORT_BYTES = 256 * 1024
-"""The largest that is written, and read for a comment."""
-
+MAX_REPORT_BYTES = 256 * 1024  # the largest that is written, and read for a comment
 MAX_LINE = 400
 MAX_FEW = 20
-
-STEPS = (1000, 300, 100, 30, 10, 3, 1, 0)
-"""How many rows of each table are kept, until the whole fits."""
-
+STEPS = (1000, 300, 100, 30, 10, 3, 1, 0)  # how many rows of each table are kept, until the whole fits
 LEAST, GREATEST = 1e-9, 1e18
+
+
+def is_writable(value: float) -> bool:
+    """Whether a quantity is 0 or of a size that a measurement can have, from `LEAST` to `GREATEST`."""
+    return value == 0 or LEAST <= abs(value) <= GREATEST
 
 
 def _writable(value: float) -> float:
     if not is_writable(value):
         raise ValueError(f"expected 0, or a number from {LEAST:g} to {GREATEST:g}, of either sign")
     return value
-
-
-def is_writable(value: float) -> bool:
-    """Whether a quantity is 0 or of a size that a measurement can have, from `LEAST` to `GREATEST`."""
-    return value == 0 or LEAST <= abs(value) <= GREATEST
 
 
 ReportLine = Annotated[Text, StringConstraints(max_length=MAX_LINE)]
@@ -61,7 +54,6 @@ class Listed(Document, Generic[T]):
 
     @property
     def count(self) -> int:
-        """How many rows the table has, with those that are not here."""
         return len(self.rows) + self.more
 
 
@@ -210,10 +202,10 @@ class ReviewReport(Document):
     of_project: ReportCount = 0
     """How many new submissions say that the project itself ran them."""
     problems: Listed[ProblemRow]
-    submissions: Listed[SubmissionRow]
-    sources: Listed[SourceRow]
-    changes: Listed[ChangeRow]
-    numbers: Listed[NumberRow]
+    submissions: Listed[SubmissionRow] = Listed()
+    sources: Listed[SourceRow] = Listed()
+    changes: Listed[ChangeRow] = Listed()
+    numbers: Listed[NumberRow] = Listed()
     files: Listed[FileRow]
 
 
@@ -230,8 +222,7 @@ def _cut(document: D, most: int) -> D:
     """The document with at most so many rows in each of its tables, and in theirs."""
     if isinstance(document, Listed):
         rows = tuple(_cut(row, most) for row in document.rows[:most])
-        left_out = len(document.rows) - len(rows)
-        return document.model_copy(update={"rows": rows, "more": document.more + left_out})
+        return document.model_copy(update={"rows": rows, "more": document.count - len(rows)})
     held = {name: getattr(document, name) for name in type(document).model_fields}
     inner = {name: _cut(value, most) for name, value in held.items() if isinstance(value, Document)}
     return document.model_copy(update=inner)
@@ -277,20 +268,14 @@ def grouped(problems: Iterable[Problem]) -> list[ProblemGroup]:
 
 def annotate(problems: Iterable[Problem]) -> Iterator[str]:
     """A line for each rule that a file breaks, errors first."""
-    groups = grouped(problems)
-    left = Counter(group.first.severity for group in groups)
-    shown: Counter[str] = Counter()
-    for group in groups:
-        severity = group.first.severity
-        shown[severity] += 1
-        if shown[severity] < MOST_OF_A_KIND or left[severity] == MOST_OF_A_KIND:
-            yield annotation(group)
-        elif shown[severity] == MOST_OF_A_KIND:
-            more = left[severity] - MOST_OF_A_KIND + 1
+    for severity, groups in grouped_by(grouped(problems), lambda group: group.first.severity).items():
+        whole = MOST_OF_A_KIND if len(groups) <= MOST_OF_A_KIND else MOST_OF_A_KIND - 1
+        yield from map(_annotation, groups[:whole])
+        if more := len(groups[whole:]):
             yield f"::{severity} title=and more::{more} more {severity}s of other rules or files: see the log"
 
 
-def annotation(group: ProblemGroup) -> str:
+def _annotation(group: ProblemGroup) -> str:
     """One line: `::error file=data/..,line=3,title=row-order::what is wrong`, with the mend on the message's second."""
     problem = group.first
     places = {"file": problem.file, "line": problem.line, "col": problem.column, "title": problem.rule}
@@ -309,7 +294,6 @@ MERGE = "Next: a maintainer merges it, and its pages follow within minutes. The 
 
 
 def title(report: ReviewReport) -> str:
-    """The verdict, in a few words."""
     if report.errors:
         return f"{number(report.errors, 'error')} to mend"
     if not _changes(report):
@@ -354,7 +338,6 @@ def lines(report: ReviewReport) -> Iterator[str]:
 
 
 def place(one: ProblemRow) -> str:
-    """File, line and column, as far as they are known."""
     return ":".join(str(part) for part in (one.file, one.line, one.column) if part is not None)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
+from typing import NamedTuple
 
 from probe_effect.model import BadData, ProbeEffectError, Problem, UsageError
 from probe_effect.store.kept import Kept
@@ -22,7 +22,6 @@ from probe_effect.store.places import BELONGS, GIT, STEERS, DataFolder, is_known
 from probe_effect.store.tables import MAX_FILE_BYTES, printable
 
 DATA = "data"
-REGULAR = {"100644", "100755"}
 EXECUTABLE = "100755"
 MAX_BLOB_BYTES = 100 * 1024 * 1024
 """GitHub takes no larger file; only the archive of a release comes near."""
@@ -42,8 +41,7 @@ class State:
     refused: tuple[Problem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Blob:
+class Blob(NamedTuple):
     """A file of a revision."""
 
     mode: str
@@ -52,7 +50,6 @@ class Blob:
     path: str
 
 
-WORK = "probe-effect-review-"
 LOCKED_WITHIN_S = 60
 """A review has locked its folder by then; of a younger one nobody can say whether it is still to be used."""
 
@@ -60,11 +57,11 @@ LOCKED_WITHIN_S = 60
 @contextmanager
 def work_folder() -> Iterator[Path]:
     """A folder for one review; those that killed reviews of this user left behind are removed."""
-    for left in Path(tempfile.gettempdir()).glob(f"{WORK}*"):
+    for left in Path(tempfile.gettempdir()).glob("probe-effect-review-*"):
         with suppress(OSError), _locked(left) as found:
             if found.st_uid == os.geteuid() and time.time() - found.st_mtime > LOCKED_WITHIN_S:
                 shutil.rmtree(left)
-    with tempfile.TemporaryDirectory(prefix=WORK) as work, _locked(Path(work)):
+    with tempfile.TemporaryDirectory(prefix="probe-effect-review-") as work, _locked(Path(work)):
         yield Path(work)
 
 
@@ -92,7 +89,7 @@ def states(base: str, head: str | DataFolder, work: Path, kept: Kept) -> tuple[S
     old, new = _commit(base), _commit(branch)
     # The last commit that both have; `base` itself where git knows of none, as in a clone of little depth.
     found = _git("merge-base", old, new)
-    earlier = _revision(base, old if found.returncode else found.stdout.strip(), work / "base", kept)
+    earlier = _revision(base, found.stdout.strip() or old, work / "base", kept)
     parents = _git("rev-parse", f"{new}^@").stdout.split()
     # A merge of the branch's own commit into `base`, which GitHub makes and nobody knows.
     if branch == head and len(parents) == 2 and parents[0] == old:
@@ -102,10 +99,10 @@ def states(base: str, head: str | DataFolder, work: Path, kept: Kept) -> tuple[S
 
 
 def _state(text: str, work: Path, kept: Kept) -> State:
-    if not Path(text).is_dir():
-        return _revision(text, _commit(text), work, kept)
     folder = Path(text)
-    return State(text, DataFolder(folder / DATA if (folder / DATA).is_dir() else folder, kept))
+    if folder.is_dir():
+        return State(text, DataFolder(folder / DATA if (folder / DATA).is_dir() else folder, kept))
+    return _revision(text, _commit(text), work, kept)
 
 
 def _commit(text: str) -> str:
@@ -124,8 +121,7 @@ def _revision(name: str, commit: str, work: Path, kept: Kept) -> State:
     """The data of a commit, written out below `work`. Raises: BadData for more than any data have."""
     data = DataFolder(work / DATA, kept)
     data.root.mkdir(parents=True)
-    blobs, refused = [], []
-    left_bytes = MAX_REVISION_BYTES
+    blobs, refused, left_bytes = [], [], MAX_REVISION_BYTES
     for place, blob in enumerate(_blobs(commit)):
         left_bytes -= blob.size_bytes
         if place == MAX_BLOBS or left_bytes < 0:
@@ -144,29 +140,25 @@ def _blobs(commit: str) -> Iterator[Blob]:
     command = ["git", "ls-tree", "-r", "-z", "-l", "--full-tree", commit, "--", f"{DATA}/"]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as git:
         assert git.stdout is not None
+        rest = b""
         try:
-            for entry in _entries(git.stdout):
-                facts, _, path = os.fsdecode(entry).partition("\t")
-                mode, _, blob, size = facts.split()
-                yield Blob(mode, blob, int(size) if size.isdigit() else 0, path)
+            while chunk := git.stdout.read(CHUNK_BYTES):
+                *whole, rest = (rest + chunk).split(b"\0")
+                for facts, _, path in (os.fsdecode(entry).partition("\t") for entry in whole):
+                    mode, _, blob, size = facts.split()
+                    yield Blob(mode, blob, int(size) if size.isdigit() else 0, path)
+                if len(rest) > CHUNK_BYTES:
+                    found = f"holds a path of more than {CHUNK_BYTES} bytes"
+                    raise BadData([_refused(DATA, found, "give it a shorter name")])
         finally:
             git.stdout.close()  # ends git where its list is not read to the end
     if git.returncode:
         raise ProbeEffectError(f"{printable(commit)}: git cannot list its files. Fetch the whole revision first.")
 
 
-def _entries(listing: IO[bytes]) -> Iterator[bytes]:
-    rest = b""
-    while chunk := listing.read(CHUNK_BYTES):
-        *whole, rest = (rest + chunk).split(b"\0")
-        yield from whole
-        if len(rest) > CHUNK_BYTES:
-            raise BadData([_refused(DATA, f"holds a path of more than {CHUNK_BYTES} bytes", "give it a shorter name")])
-
-
 def _refusal(blob: Blob) -> Problem | None:
     names = blob.path.split("/")[1:]
-    if blob.mode not in REGULAR:
+    if blob.mode not in {"100644", EXECUTABLE}:
         return _refused(blob.path, "is a link, or a repository of its own", "put the file itself here")
     if names[-1].startswith(GIT):
         return _refused(blob.path, *STEERS)
@@ -182,48 +174,31 @@ def _refused(path: str, message: str, hint: str) -> Problem:
 
 
 def _write(blobs: list[Blob], work: Path) -> None:
-    """Each blob at its path below `work`, through one git for all."""
+    """Each blob at its path below `work`, through one git for all: a line that names it, its bytes, and a line end."""
     with subprocess.Popen(["git", "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as git:  # noqa: S607
         assert git.stdin is not None
         assert git.stdout is not None
         for blob in blobs:
             git.stdin.write(f"{blob.id}\n".encode())
             git.stdin.flush()
-            _copy(git.stdout, blob, work / blob.path)
+            target, left = work / blob.path, blob.size_bytes
+            is_there = git.stdout.readline() == f"{blob.id} blob {left}\n".encode()
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("wb") as file:
+                while is_there and (chunk := git.stdout.read(min(left, CHUNK_BYTES))):
+                    left -= file.write(chunk)
+            if left or not is_there:
+                shown = printable(blob.path, MAX_SHOWN)
+                raise ProbeEffectError(f"{shown}: git does not hand out its content. Fetch the whole revision first.")
+            git.stdout.read(1)
+            target.chmod(0o755 if blob.mode == EXECUTABLE else 0o644)
         git.stdin.close()
-
-
-def _copy(source: IO[bytes], blob: Blob, target: Path) -> None:
-    """The next blob of `git cat-file --batch`: a line that names it, its bytes, and a line end."""
-    left = blob.size_bytes
-    if source.readline() != f"{blob.id} blob {left}\n".encode():
-        raise _lost(blob)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with target.open("wb") as file:
-        while left:
-            chunk = source.read(min(left, CHUNK_BYTES))
-            if not chunk:
-                raise _lost(blob)
-            file.write(chunk)
-            left -= len(chunk)
-    source.read(1)
-    target.chmod(0o755 if blob.mode == EXECUTABLE else 0o644)
-
-
-def _lost(blob: Blob) -> ProbeEffectError:
-    msg = f"{printable(blob.path, MAX_SHOWN)}: git does not hand out its content. Fetch the whole revision first."
-    return ProbeEffectError(msg)
 
 
 def _git(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Git's answer. Raises: UsageError where there is no git."""
     try:
-        return subprocess.run(
-            ["git", *arguments],  # noqa: S607 (the user's own)
-            capture_output=True,
-            text=True,
-            errors="surrogateescape",
-            check=False,
-        )
+        command = ["git", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, errors="surrogateescape", check=False)
     except FileNotFoundError as error:
         raise UsageError("git: is not installed, and a revision was named. Install git, or name folders.") from error

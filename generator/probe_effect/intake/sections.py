@@ -13,28 +13,15 @@ from markupsafe import Markup
 
 from probe_effect import units
 from probe_effect.intake import report
-from probe_effect.intake.report import (
-    CaseKey,
-    CaseRow,
-    FileRow,
-    Listed,
-    NearestRow,
-    RemarkRow,
-    ReviewReport,
-    SubmissionRow,
-)
+from probe_effect.intake.report import CaseKey, CaseRow, FileRow, Listed, NearestRow, ReviewReport, SubmissionRow
 from probe_effect.model import Estimate
 from probe_effect.numbers.index import grouped_by
 from probe_effect.site.pages.parts import unclear
 from probe_effect.site.pages.text import escape
 
 T = TypeVar("T")
-
-MAX_SUMMARY_BYTES = 1024 * 1024 - 1024
-"""GitHub takes 1 MiB as a step's summary."""
-
-MAX_COMMENT_BYTES = 60_000
-"""GitHub takes 65 536 characters as a comment."""
+MAX_SUMMARY_BYTES = 1024 * 1024 - 1024  # GitHub takes 1 MiB as a step's summary
+MAX_COMMENT_BYTES = 60_000  # GitHub takes 65 536 characters as a comment
 
 NOTICE = re.compile(r"&#(?:64|35);")
 """`@` and `#`, as `escape` writes them."""
@@ -47,16 +34,16 @@ MOST_OPEN_ROWS = 10
 QUANTITIES = {"cost": "costs", "count": "counts of instructions", "figure": "published figures"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Section:
     """A heading, sentences below it, and a table; `more` rows are left out. A folded one is opened by its reader."""
 
     title: str
-    level: int = 2
     lines: Sequence[str] = ()
     head: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
     more: int = 0
+    level: int = 2
     is_folded: bool = False
 
 
@@ -88,39 +75,31 @@ def _blocks(section: Section) -> Iterator[str]:
 
 
 def sections(review: ReviewReport) -> Iterator[Section]:
-    """The sections of the review, the most urgent first."""
-    yield Section(title=report.title(review), lines=list(report.lines(review)))
+    yield Section(report.title(review), list(report.lines(review)))
+    new = "What `probe-effect check` finds, as far as the published data have it not already."
     yield from _table(
-        Section(
-            title="Problems",
-            lines=["What `probe-effect check` finds, as far as the published data have it not already."],
-            head=("Severity", "Where", "What", "Rule", "To mend it"),
-        ),
+        Section("Problems", [new], ("Severity", "Where", "What", "Rule", "To mend it")),
         review.problems,
         lambda one: (one.severity, report.place(one), one.message, one.rule, one.hint),
     )
     if review.submissions.count > 1:
         head = ("Submission", "Grade", "Noise floor", "Rows", "To look at", "Nearest machine")
-        yield from _table(Section(title="New submissions", head=head), review.submissions, _overview)
-    for new in review.submissions.rows:
-        yield from _submission(new)
+        yield from _table(Section("New submissions", (), head), review.submissions, _overview)
+    for one in review.submissions.rows:
+        yield from _submission(one)
     if review.submissions.more:
-        yield Section(title="Further submissions", lines=[f"{review.submissions.more} more are left out here."])
+        yield Section("Further submissions", [f"{review.submissions.more} more are left out here."])
     yield from _table(
-        Section(title="New entries in the change log", head=("Day", "Kind", "What", "Old", "New", "Why")),
+        Section("New entries in the change log", (), ("Day", "Kind", "What", "Old", "New", "Why")),
         review.changes,
         lambda one: (
-            one.date,
-            one.kind,
-            ", ".join(one.what) + (f" and {one.more} more" if one.more else ""),
-            one.old or "",
-            one.new or "",
-            one.why,
+            *(one.date, one.kind, ", ".join(one.what) + (f" and {one.more} more" if one.more else "")),
+            *(one.old or "", one.new or "", one.why),
         ),
     )
     yield from _numbers(review)
     yield from _table(
-        Section(title="New published sources", head=("Source", "Title", "Figures")),
+        Section("New published sources", (), ("Source", "Title", "Figures")),
         review.sources,
         lambda one: (one.id, one.title, units.count(one.figures)),
     )
@@ -133,48 +112,51 @@ def _table(section: Section, found: Listed[T], cells: Callable[[T], Sequence[str
         yield replace(section, rows=[cells(one) for one in found.rows], more=found.more)
 
 
+def _overview(one: SubmissionRow) -> tuple[str, ...]:
+    near = one.nearest.name if one.nearest else units.MISSING
+    counts = (one.cases.count, sum(row.is_odd for row in one.remarks.rows))
+    return (one.id, one.grade or units.MISSING, units.duration(one.noise_floor_ns, 2), *map(units.count, counts), near)
+
+
 def _submission(one: SubmissionRow) -> Iterator[Section]:
-    yield Section(title=one.id, lines=[*_facts(one), *one.shows])
-    yield from _remarks(one.remarks)
-    column = "Cost of one event (95 %)" if one.metric == "time" else "Instructions per event (range)"
+    who = f", measured by {one.submitter}" if one.submitter else ""
+    lines = [f"{one.name}, {one.tier}; suite {one.suite}, {report.number(one.blocks, 'block')}{who}."]
+    if one.grade:
+        reasons = f" ({'; '.join(one.grade_reasons)})" if one.grade_reasons else ""
+        floor, baseline = units.duration(one.noise_floor_ns, 2), units.duration(one.baseline_ns)
+        lines.append(f"Grade {one.grade}{reasons}; noise floor {floor}, untraced operation {baseline}.")
+    yield Section(one.id, [*lines, *([ATTESTED] if one.of_project else []), *one.shows])
+    odd = [row for row in one.remarks.rows if row.is_odd]
+    noisy = [row for row in one.remarks.rows if not row.is_odd]
+    for title, remarks, more in (("To look at", odd, 0), ("Noisy cases", noisy, one.remarks.more)):
+        if remarks or more:
+            words = [(_subject(row), row.tracer, row.words) for row in remarks]
+            yield _folded(Section(title, (), ("Case", "Tracer", "What"), words, more, level=3))
     # The cases without a number, by what kept them from having one.
     without = (row for row in one.cases.rows if row.status != "ok")
-    reasons = grouped_by(without, lambda row: f"{row.status}: {row.note or units.MISSING}")
-    new = Section(
-        title="New rows",
-        level=3,
-        lines=[
-            f"{', '.join(f'{_subject(row)} with {row.tracer}' for row in own)}: {reason}."
-            for reason, own in reasons.items()
-        ],
-        head=("Case", "Tracer", column, "Lost", "Blocks", "Grade", "Others print", "Estimated"),
-        rows=[
-            (
-                _subject(row),
-                row.tracer,
-                _cost(row),
-                units.percent(row.loss_ratio),
-                units.count(row.blocks),
-                row.grade or units.MISSING,
-                row.printed or "",
-                row.estimated or "",
-            )
-            for row in one.cases.rows
-            if row.status == "ok"
-        ],
-        more=one.cases.more,
-    )
-    yield _folded(new)
+    reasons_of = grouped_by(without, lambda row: f"{row.status}: {row.note or units.MISSING}")
+    missing = [
+        f"{', '.join(f'{_subject(row)} with {row.tracer}' for row in own)}: {reason}."
+        for reason, own in reasons_of.items()
+    ]
+    column = "Cost of one event (95 %)" if one.metric == "time" else "Instructions per event (range)"
+    head = ("Case", "Tracer", column, "Lost", "Blocks", "Grade", "Others print", "Estimated")
+    rows = [
+        (
+            *(_subject(row), row.tracer, _cost(row), units.percent(row.loss_ratio), units.count(row.blocks)),
+            *(row.grade or units.MISSING, row.printed or "", row.estimated or ""),
+        )
+        for row in one.cases.rows
+        if row.status == "ok"
+    ]
+    yield _folded(Section("New rows", missing, head, rows, one.cases.more, level=3))
     yield _folded(_nearest(one.nearest))
 
 
-def _remarks(remarks: Listed[RemarkRow]) -> Iterator[Section]:
-    odd = [row for row in remarks.rows if row.is_odd]
-    noisy = [row for row in remarks.rows if not row.is_odd]
-    for title, rows, more in (("To look at", odd, 0), ("Noisy cases", noisy, remarks.more)):
-        if rows or more:
-            cells = [(_subject(row), row.tracer, row.words) for row in rows]
-            yield _folded(Section(title=title, level=3, head=("Case", "Tracer", "What"), rows=cells, more=more))
+ATTESTED = (
+    "machine.json says that the project itself ran this, and nothing in these files proves it. For what a workflow of "
+    "the project made, `gh attestation verify FILE --repo OWNER/REPOSITORY` does (/method/checks/#signed-runs)."
+)
 
 
 def _files(files: Listed[FileRow]) -> Iterator[Section]:
@@ -182,7 +164,7 @@ def _files(files: Listed[FileRow]) -> Iterator[Section]:
     for title, beside in (("Files beside new submissions", True), ("Files of new submissions", False)):
         rows = [(one.change, one.path) for one in files.rows if one.beside is beside]
         more = 0 if beside else files.more
-        section = Section(title=title, head=("Change", "File"), rows=rows, more=more, is_folded=True)
+        section = Section(title, (), ("Change", "File"), rows, more, is_folded=True)
         if rows or more:
             yield _folded(section) if beside else section
 
@@ -190,28 +172,6 @@ def _files(files: Listed[FileRow]) -> Iterator[Section]:
 def _folded(section: Section) -> Section:
     """The section, folded where its table is long, because its sentences have the summary."""
     return replace(section, is_folded=len(section.rows) + section.more > MOST_OPEN_ROWS)
-
-
-def _overview(one: SubmissionRow) -> tuple[str, ...]:
-    near = one.nearest.name if one.nearest else units.MISSING
-    counts = (one.cases.count, sum(row.is_odd for row in one.remarks.rows))
-    return (one.id, one.grade or units.MISSING, units.duration(one.noise_floor_ns, 2), *map(units.count, counts), near)
-
-
-def _facts(one: SubmissionRow) -> list[str]:
-    who = f", measured by {one.submitter}" if one.submitter else ""
-    found = [f"{one.name}, {one.tier}; suite {one.suite}, {report.number(one.blocks, 'block')}{who}."]
-    if one.grade:
-        reasons = f" ({'; '.join(one.grade_reasons)})" if one.grade_reasons else ""
-        floor, baseline = units.duration(one.noise_floor_ns, 2), units.duration(one.baseline_ns)
-        found.append(f"Grade {one.grade}{reasons}; noise floor {floor}, untraced operation {baseline}.")
-    return [*found, ATTESTED] if one.of_project else found
-
-
-ATTESTED = (
-    "machine.json says that the project itself ran this, and nothing in these files proves it. For what a workflow of "
-    "the project made, `gh attestation verify FILE --repo OWNER/REPOSITORY` does (/method/checks/#signed-runs)."
-)
 
 
 def _cost(row: CaseRow) -> str:
@@ -230,24 +190,20 @@ def _subject(row: CaseKey) -> str:
 
 
 def _nearest(one: NearestRow | None) -> Section:
-    section = Section(title="Nearest machine", level=3)
+    section = Section("Nearest machine", ["No published machine has numbers of this kind."], level=3)
     if one is None:
-        return replace(section, lines=["No published machine has numbers of this kind."])
+        return section
     same = f"{one.name}: {', '.join(one.reasons)}."
     if not one.comparable:
         return replace(section, lines=[f"None to compare with. The nearest is {same}"])
     if not one.compared.count:
         return replace(section, lines=[same, "No case with the same tracer on both."])
-    return replace(
-        section,
-        lines=[same, *one.sentences],
-        head=("Case", "Tracer", "There", "Here", "Difference", "Ratio", "Outcome"),
-        rows=[
-            (_subject(row), row.tracer, row.before, row.after, row.difference, row.ratio, row.outcome)
-            for row in one.compared.rows
-        ],
-        more=one.compared.more,
-    )
+    head = ("Case", "Tracer", "There", "Here", "Difference", "Ratio", "Outcome")
+    rows = [
+        (_subject(row), row.tracer, row.before, row.after, row.difference, row.ratio, row.outcome)
+        for row in one.compared.rows
+    ]
+    return Section("Nearest machine", [same, *one.sentences], head, rows, one.compared.more, level=3)
 
 
 def _numbers(review: ReviewReport) -> Iterator[Section]:
@@ -258,24 +214,15 @@ def _numbers(review: ReviewReport) -> Iterator[Section]:
     numbers, told = review.numbers, tuple(f"{one.id}/" for one in review.submissions.rows)
     for kind, noun in QUANTITIES.items():
         rows = [one for one in numbers.rows if one.kind == kind and not one.id.startswith(told)]
-        replaced = [one for one in rows if one.old is not None]
-        added = [one for one in rows if one.old is None]
+        replaced = [(one.id, one.old, one.new or "gone") for one in rows if one.old is not None]
+        added = [(one.id, one.new or "") for one in rows if one.old is None]
         if replaced:
-            yield Section(
-                title=f"Changed or gone: {noun}",
-                head=("Number", "Old", "New"),
-                rows=[(one.id, one.old or "", one.new or "gone") for one in replaced],
-            )
+            yield Section(f"Changed or gone: {noun}", (), ("Number", "Old", "New"), replaced)
         if added:
-            yield Section(
-                title=f"Added: {noun}",
-                head=("Number", "Value"),
-                rows=[(one.id, one.new or "") for one in added],
-                is_folded=True,
-            )
+            yield Section(f"Added: {noun}", (), ("Number", "Value"), added, is_folded=True)
     if numbers.more:
         lines = [f"{units.count(numbers.more)} more are left out here, those of the new submissions among them."]
-        yield Section(title="Further numbers", lines=lines)
+        yield Section("Further numbers", lines)
 
 
 def github_text(value: object) -> Markup:

@@ -53,9 +53,7 @@ class Change(Document):
 
     @model_validator(mode="after")
     def _values_of_a_correction(self) -> Self:
-        if (self.kind == "corrected") != (self.old is not None and self.new is not None) or (
-            (self.old is None) != (self.new is None)
-        ):
+        if {self.old is not None, self.new is not None} != {self.kind == "corrected"}:
             raise ValueError("`old` and `new` come together, with a correction and only there")
         return self
 
@@ -76,7 +74,6 @@ def read_changes(data: DataFolder) -> tuple[ChangesFile | None, list[Problem]]:
 
 
 def changed_ids(changes: Sequence[Change], kind: ChangeKind) -> frozenset[str]:
-    """The ids of all to which a kind of change happened."""
     return frozenset(one for change in changes if change.kind == kind for one in change.what)
 
 
@@ -118,14 +115,14 @@ class Claim(DocumentEntry):
     def _is_decided(self) -> Self:
         wanted = {"slowdown": "rate_hz", "threshold": "below", "ratio": "over"}.get(self.quantity.split()[-1], "id")
         is_bounded = (self.above, self.below) != (None, None) and getattr(self, wanted) is not None
+        msg = None
         if bool(self.numbers) == bool(self.missing) or bool(self.numbers) != is_bounded:
             msg = "needs `numbers` with `above` or `below` (and `rate_hz` or `over`, by its quantity), or `missing`"
-            raise ValueError(msg)
-        if self.above is not None and self.below is not None and self.above >= self.below:
+        elif self.above is not None and self.below is not None and self.above >= self.below:
             msg = f"`above` is {self.above} and `below` {self.below}, and no number is between them; expected a range"
-            raise ValueError(msg)
-        if self.only_refutes and (self.missing or self.quantity == "threshold"):
+        elif self.only_refutes and (self.missing or self.quantity == "threshold"):
             msg = "`only_refutes` is of a claim that numbers can be outside of; a threshold, or `missing`, has none"
+        if msg:
             raise ValueError(msg)
         return self
 
@@ -137,8 +134,6 @@ class Claim(DocumentEntry):
 
 
 ClaimsFile, read_claims = entries_file(Claim, 500)
-
-Certainty = Literal["bisected", "read", "inferred", "unknown"]
 
 Series = Annotated[str, Field(pattern=r"^[0-9]{1,4}\.[0-9]{1,4}$")]
 """The first two numbers of a version: `6.18`."""
@@ -161,7 +156,7 @@ class Explanation(DocumentEntry):
     architectures: tuple[Architecture, ...] = Field(default=(), max_length=2)
     says: Text = Field(max_length=500)
     references: tuple[Slug, ...] = Field(max_length=10)
-    certainty: Certainty
+    certainty: Literal["bisected", "read", "inferred", "unknown"]
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -193,11 +188,8 @@ class Explanation(DocumentEntry):
 
 ExplanationsFile, read_explanations = entries_file(Explanation, 500)
 
-PERMANENT = without(
-    re.compile(r"/(?:blob|tree|plain|source)/(?:master|main|HEAD|latest)/"),
-    "shows another text tomorrow: name a tag or a commit",
-)
-"""Of the address of a repository's file."""
+MOVING = re.compile(r"/(?:blob|tree|plain|source)/(?:master|main|HEAD|latest)/")
+PERMANENT = without(MOVING, "shows another text tomorrow: name a tag or a commit")
 
 
 class Reference(DocumentEntry):
@@ -301,7 +293,6 @@ class Figure:
 
     @property
     def base_value(self) -> Fraction:
-        """The value in its base unit (see `UNIT_SCALE`), exact."""
         return Fraction(self.value) * UNIT_SCALE[self.unit]
 
     @property
@@ -319,6 +310,5 @@ read_source = partial(read_document, rule="source", model=SourceFile)
 
 
 def read_figures(path: Path, file: str) -> tuple[list[Figure], list[Problem]]:
-    """The sound rows of a `figures.csv`, and every problem found in it."""
     reader = TableReader(file, "figures", FIGURE_COLUMNS)
     return [Figure(line=row.line, **row.cells) for row in reader.read(path)], reader.problems

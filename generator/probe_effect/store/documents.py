@@ -39,7 +39,6 @@ E = TypeVar("E", bound="DocumentEntry")
 
 
 def without(pattern: re.Pattern[str], complaint: str) -> AfterValidator:
-    """A validator that refuses a text in which the pattern is found, and says why."""
 
     def checked(text: str) -> str:
         if pattern.search(text):
@@ -91,8 +90,7 @@ class DocumentEntry(Document):
     id: Slug
 
 
-def sorted_by_id(entries: tuple[E, ...]) -> tuple[E, ...]:
-    """The entries of a file as they are. Raises: ValueError unless they are sorted by id, each once."""
+def _sorted_by_id(entries: tuple[E, ...]) -> tuple[E, ...]:
     for before, after in pairwise(entries):
         if before.id >= after.id:
             raise ValueError(f"`{after.id}` after `{before.id}`: sort by id, each once")
@@ -103,7 +101,7 @@ def entries_file(
     entry: type[E], most: int
 ) -> tuple[type[Document], Callable[[DataFolder], tuple[tuple[E, ...], list[Problem]]]]:
     """The model of a file of many, `claims.toml` of each `Claim`, and what reads its entries with every problem."""
-    kind, entries = entry.__name__.lower(), Annotated[tuple[entry, ...], AfterValidator(sorted_by_id)]  # type: ignore[valid-type]
+    kind, entries = entry.__name__.lower(), Annotated[tuple[entry, ...], AfterValidator(_sorted_by_id)]  # type: ignore[valid-type]
     keys: dict[str, Any] = {"schema_version": (Literal[1], ...), kind: (entries, Field(default=(), max_length=most))}
     model = create_model(f"{entry.__name__}sFile", __base__=Document, __doc__="The whole document.", **keys)
 
@@ -202,19 +200,13 @@ def _load_json(text: str) -> Any:  # noqa: ANN401 (JSON is anything until the mo
     def refuse(constant: str) -> None:
         raise ValueError(f"{constant} is not JSON")
 
-    if _depth(text) > MAX_DEPTH:
-        raise ValueError(f"nested deeper than {MAX_DEPTH}")
-    return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
-
-
-def _depth(text: str) -> int:
-    """Deepest nesting of brackets outside strings; bounds the parser's recursion before it starts."""
-    deepest = now = 0
+    depth = 0  # of brackets outside strings, before the parser's recursion starts
     # A string without an end takes the rest of the text, so that each character is looked at once.
     for bracket in re.findall(r'"(?:\\.|[^"\\])*"?|[\[\]{}]', text):
-        now += {"[": 1, "{": 1, "]": -1, "}": -1}.get(bracket, 0)
-        deepest = max(deepest, now)
-    return deepest
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(bracket, 0)
+        if depth > MAX_DEPTH:
+            raise ValueError(f"nested deeper than {MAX_DEPTH}")
+    return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
 
 
 def _syntax_problem(file: str, rule: str, error: Exception) -> Problem:
@@ -239,16 +231,12 @@ def _problem(file: str, rule: str, text: str, suffix: str, fault: ErrorDetails) 
 
 
 def value_line(path: Path, keys: Sequence[DocumentKey]) -> int | None:
-    """The line where the value at `keys` begins in a document that could be read."""
     return _place(path.read_text(encoding="utf-8"), path.suffix, keys)[0]
-
-
-MAX_PLACED_CHARACTERS = 4 * MAX_DOCUMENT_BYTES
 
 
 def _place(text: str, suffix: str, keys: Sequence[DocumentKey]) -> tuple[int | None, int | None]:
     """Line and column where the value at `keys` begins; its parent's where a key is missing."""
-    if len(text) > MAX_PLACED_CHARACTERS:
+    if len(text) > 4 * MAX_DOCUMENT_BYTES:
         return None, None
     places, path = (_toml_places if suffix == ".toml" else _json_places)(text), tuple(keys)
     offset = next(places[path[:length]] for length in range(len(path), -1, -1) if path[:length] in places)

@@ -7,7 +7,7 @@ in the order in which they were entered first, each below its caller.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, takewhile
@@ -48,13 +48,11 @@ def bucket_around(time_ns: int) -> tuple[int, int]:
 
 
 def read_histogram(path: Path, file: str) -> tuple[list[HistogramRow], list[Problem]]:
-    """The sound rows of a `histogram.csv`, and every problem found in it; nothing where there is none."""
     reader = TableReader(file, "histogram", HISTOGRAM_COLUMNS, may_be_absent=True)
     return [HistogramRow(**row.cells) for row in reader.read(path)], reader.problems
 
 
 def with_histograms(samples: Iterable[Sample], rows: Iterable[HistogramRow]) -> list[Sample]:
-    """The runs, each with what `rows` say of it."""
     buckets: dict[tuple[int, int], list[Bucket]] = defaultdict(list)
     for row in rows:
         buckets[row.place].append(Bucket(row.low_ns, row.high_ns, row.operations))
@@ -108,8 +106,6 @@ def _place(line: bytes) -> tuple[bytes, ...]:
     return tuple(line.split(b",", 2)[:2])
 
 
-ENDS = ("", "low_", "high_")
-
 CALIBRATION_COLUMNS = read_columns("calibration")
 
 
@@ -127,12 +123,10 @@ class ProbeCalibration(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """The case, the tracer, and the level where the script is that of one."""
         return Key(self.case, self.tracer, self.level)
 
     @property
     def cells(self) -> tuple[object, ...]:
-        """The cells of the row in the file."""
         figures = (None if end is None else f"{end:.1f}" for end in chain(self.cost or NONE, self.call or NONE))
         return *self[:5], *figures, self.note
 
@@ -142,22 +136,21 @@ WORDS = ("case", "tracer", "level", "probe", "mechanism", "note")
 
 
 def read_calibration(path: Path, file: str) -> tuple[list[ProbeCalibration], list[Problem]]:
-    """The sound rows of a `calibration.csv`, and every problem found in it; nothing where there is none."""
     reader = TableReader(file, "calibration", CALIBRATION_COLUMNS, may_be_absent=True)
     found = []
     for row in reader.read(path):
-        figures = {name: _figures(row.cells, name) for name in ("cost", "call")}
-        if fault := _fault(row.cells, figures):
-            reader.problems.append(Problem("error", file, row.line, None, "calibration/row", *fault))
+        cells = row.cells
+        figures = {
+            name: [None if (cell := cells[f"{name}_{end}ns"]) is None else float(cell) for end in ("", "low_", "high_")]
+            for name in ("cost", "call")
+        }
+        if fault := _fault(cells, figures):
+            reader.add(row.line, None, "row", *fault)
             continue
-        values = {name: row.cells[name] for name in WORDS}
-        values |= {name: Estimate(value, *ends) for name, (value, *ends) in figures.items() if value is not None}
-        found.append(ProbeCalibration(**values))
+        known: dict[str, Any] = {name: cells[name] for name in WORDS}
+        known |= {name: Estimate(value, *ends) for name, (value, *ends) in figures.items() if value is not None}
+        found.append(ProbeCalibration(**known))
     return found, reader.problems
-
-
-def _figures(cells: Mapping[str, Any], name: str) -> list[float | None]:
-    return [None if (cell := cells[f"{name}_{end}ns"]) is None else float(cell) for end in ENDS]
 
 
 def _fault(cells: Mapping[str, Any], figures: Mapping[str, Sequence[float | None]]) -> tuple[str, str] | None:
@@ -179,9 +172,6 @@ USER = "(user space)"
 
 Stack = tuple[str, ...]
 """Functions from the program to the one that executes."""
-
-BESIDE = ";"
-"""What parts the functions beside a path."""
 
 
 class Classes(NamedTuple):
@@ -244,38 +234,35 @@ def added(traced: EventPath, untraced: EventPath) -> dict[Stack, Classes]:
 
 
 def read_paths(path: Path, file: str) -> tuple[list[EventPath], list[Problem]]:
-    """The events of a `paths.csv`, and every problem found in it; nothing where there is none."""
     reader = TableReader(file, "paths", PATH_COLUMNS, may_be_absent=True)
     groups: dict[Key, list[Row]] = {}
     for row in reader.read(path):
         groups.setdefault(Key(*(row.cells[name] for name in Key._fields)), []).append(row)
-    if reader.problems:
-        return [], reader.problems
-    problems = [problem for rows in groups.values() for problem in _faults(rows, file)]
-    return ([] if problems else [_event(key, rows) for key, rows in groups.items()]), problems
+    for rows in groups.values() if not reader.problems else ():
+        for line, fault, message, hint in _faults(rows):
+            reader.add(line, None, fault, message, hint)
+    return [] if reader.problems else [_event(key, rows) for key, rows in groups.items()], reader.problems
 
 
 MOST_DEPTH = 200
 """The calls in one another; a kernel's stack has room for no more."""
 
 
-def _faults(rows: Sequence[Row], file: str) -> Iterable[Problem]:
+def _faults(rows: Sequence[Row]) -> Iterator[tuple[int, str, str, str]]:
     """What keeps rows from being a tree, if anything: its top is the program, and callers are above what they call."""
     before = -1
     for row in rows:
-        depth, fault = row.cells["depth"], None
+        depth = row.cells["depth"]
         if depth > MOST_DEPTH:
-            fault = "tree", f"deeper than {MOST_DEPTH} calls", "record the run again with --paths"
-        elif depth > before + 1 or (depth == 0) != (before == -1):
-            wanted = f"from 1 to {before + 1}" if before >= 0 else "0"
-            hint = "a row's callers are above it; record the run again with --paths"
-            fault = "tree", f"found depth {depth}, expected {wanted}", hint
-        elif depth == 0 and None in (row.cells[name] for name in ("alike", "recorded", "counted")):
+            yield row.line, "tree", f"deeper than {MOST_DEPTH} calls", "record the run again with --paths"
+            return
+        if depth > before + 1 or (depth == 0) != (before == -1):
+            found = f"found depth {depth}, expected {f'from 1 to {before + 1}' if before >= 0 else '0'}"
+            yield row.line, "tree", found, "a row's callers are above it; record the run again with --paths"
+            return
+        if depth == 0 and None in (row.cells[name] for name in ("alike", "recorded", "counted")):
             hint = "the first row of an event says of how many it is, and what the run counted"
-            fault = "event", "alike, recorded or counted is empty", hint
-        if fault:
-            rule, message, hint = fault
-            yield Problem("error", file, row.line, None, f"paths/{rule}", message, hint)
+            yield row.line, "event", "alike, recorded or counted is empty", hint
             return
         before = depth
 
@@ -288,7 +275,7 @@ def _event(key: Key, rows: Sequence[Row]) -> EventPath:
         classes = Classes(*(row.cells[name] for name in Classes._fields))
         stacks[stack] = stacks.get(stack, Classes()).plus(classes)
     first = rows[0].cells
-    beside = [one.rsplit(" ", 1) for one in (first["beside"] or "").split(BESIDE) if " " in one]
+    beside = [one.rsplit(" ", 1) for one in (first["beside"] or "").split(";") if " " in one]
     known = {name: float(number) for name, number in beside}
     return EventPath(key, stacks, first["alike"], first["recorded"], float(first["counted"]), known)
 
@@ -302,18 +289,18 @@ def add_paths(path: Path, events: Sequence[EventPath]) -> None:
             table.put(new)
 
 
-def _cells(event: EventPath) -> Iterable[tuple[object, ...]]:
-    beside = BESIDE.join(f"{name} {number}" for name, number in event.beside.items())
-    whole: tuple[object, ...] = event.alike, event.recorded, event.counted, beside
-    for stack in sorted(event.stacks, key=_in_order(event.stacks)):
-        yield *event.key, len(stack) - 1, stack[-1], *event.stacks[stack], *whole
-        whole = None, None, None, None
-
-
-def _in_order(stacks: Iterable[Stack]) -> Callable[[Stack], list[tuple[int, int]]]:
-    """A key that sorts stacks as a tree, by when each caller was entered first."""
+def _cells(event: EventPath) -> Iterator[tuple[object, ...]]:
+    """Its rows, as a tree: by when each caller was entered first."""
     first: dict[Stack, int] = {}
-    for place, stack in enumerate(stacks):
+    for place, stack in enumerate(event.stacks):
         for depth in range(1, len(stack) + 1):
             first.setdefault(stack[:depth], place)
-    return lambda stack: [(first[stack[:depth]], depth) for depth in range(1, len(stack) + 1)]
+
+    def in_order(stack: Stack) -> list[tuple[int, int]]:
+        return [(first[stack[:depth]], depth) for depth in range(1, len(stack) + 1)]
+
+    beside = ";".join(f"{name} {number}" for name, number in event.beside.items())
+    whole: tuple[object, ...] = event.alike, event.recorded, event.counted, beside
+    for stack in sorted(event.stacks, key=in_order):
+        yield *event.key, len(stack) - 1, stack[-1], *event.stacks[stack], *whole
+        whole = None, None, None, None

@@ -34,8 +34,13 @@ class Kept:
 
     def get(self, *made_from: str) -> bytes | None:
         """The bytes kept for just these words; None where there are none, or where they were altered."""
-        found = _entry(PACKAGED, made_from)
-        return _entry(self.folder, made_from) if found is None and self.folder else found
+        for folder in filter(None, (PACKAGED, self.folder)):
+            with suppress(OSError):
+                entry = _path(folder, made_from).read_bytes()
+                digest, body = entry[:DIGEST_BYTES], entry[DIGEST_BYTES:]
+                if _digest(made_from, body) == digest:
+                    return body
+        return None
 
     def put(self, body: bytes, *made_from: str) -> None:
         """Keep `body`; where that cannot be, a later run makes it again."""
@@ -60,15 +65,6 @@ class Kept:
             found = make()
             self.put(found, *made_from)
         return found
-
-
-def _entry(folder: Path, made_from: Sequence[str]) -> bytes | None:
-    try:
-        entry = _path(folder, made_from).read_bytes()
-    except OSError:
-        return None
-    digest, body = entry[:DIGEST_BYTES], entry[DIGEST_BYTES:]
-    return body if _digest(made_from, body) == digest else None
 
 
 def _digest(made_from: Sequence[str], body: bytes) -> bytes:

@@ -22,12 +22,8 @@ from probe_effect.store.tables import FORMULA_START
 
 BoundedCount = Annotated[int, Field(ge=0, le=2**53)]
 MOMENT_FORM = "%Y-%m-%dT%H:%M:%SZ"
-
-FIRST_DAY = datetime(2026, 11, 20, tzinfo=UTC)
-"""Before it nothing could be measured with this program."""
-
-SLACK = timedelta(days=1)
-"""By how much the clock of a machine may be wrong."""
+FIRST_DAY = datetime(2026, 11, 20, tzinfo=UTC)  # before it nothing could be measured with this program
+SLACK = timedelta(days=1)  # by how much the clock of a machine may be wrong
 
 
 def _moment(text: str) -> str:
@@ -193,8 +189,6 @@ read_machine_file = partial(read_document, rule="machine", model=MachineFile)
 NOISE = re.compile(r"\((r|tm|c)\)|\b(cpu|processor|\d+-core)\b|@.*|with .* graphics", re.IGNORECASE)
 """Words in a CPU's name that distinguish no CPUs."""
 
-HASH_DIGITS = 4
-
 IMAGE = re.compile(r"(\D*\d+(?:\.\d+)?).*")
 """What names an image: `Ubuntu 24.04` of `Ubuntu 24.04.3 LTS`."""
 
@@ -225,12 +219,11 @@ def as_author(machine: Machine, system: System, author: Author) -> Machine:
 
 
 def is_hosted(machine: str) -> bool:
-    """Whether the id is that of a hosted runner, as all are that begin so."""
     return machine.startswith(f"{HOSTED}-")
 
 
 def _id(begin: str, machine: Machine, more: str, facts: Iterable[object]) -> str:
-    digest = hashlib.sha256("\0".join(map(str, facts)).encode()).hexdigest()[:HASH_DIGITS]
+    digest = hashlib.sha256("\0".join(map(str, facts)).encode()).hexdigest()[:4]
     name = _slug(begin + NOISE.sub(" ", machine.cpu_model or "unknown cpu"))
     return "-".join(filter(None, (name, f"{machine.threads}t", _slug(more), digest)))
 
@@ -242,44 +235,44 @@ def _slug(text: str) -> str:
 
 
 class PlannedSubject(Document):
-    """A case with a tracer, and how it is run; `status` and `note` say why it is not."""
+    """A case with a tracer, and how it is run; `status` and `note` say why it is not.
+
+    A twin that counts runs once where it is counted apart.
+    """
 
     case: Slug
     tracer: Slug
-    level: Text | None = Field(default=None, description="The level of the suite's factor; null where it has none.")
-    operations: Annotated[int, Field(ge=1)] | None = Field(description="Operations of a run; null: not to be run.")
-    is_counted_apart: bool = Field(description="Whether a counting twin runs once.")
+    level: Text | None = None
+    operations: Annotated[int, Field(ge=1)] | None
+    is_counted_apart: bool
     status: Status = "ok"
     note: Text | None = None
 
     @property
     def key(self) -> Key:
-        """The case, the tracer and the level."""
         return Key(self.case, self.tracer, self.level)
 
 
 class PlanFile(Document):
-    """The whole document."""
+    """The whole document.
+
+    Attributes:
+        digest: SHA-256 over the suite's files: another one, another plan.
+        baseline_operations: of a baseline run; null where the suite has a factor, and each level its own.
+        programs: tracer id to the path of its program, where one was given.
+        tree: folder of the source tree that was named to be built; null: the suite's project, or none.
+        continued_by: words of the command that continues the run, after the program's name, without --out.
+    """
 
     schema_version: Literal[1]
-    digest: Text = Field(description="SHA-256 over the suite's files: another one, another plan.")
-    baseline_operations: Annotated[int, Field(ge=1)] | None = Field(
-        description="Operations of a baseline run; null where the suite has a factor."
-    )
-    level_operations: dict[Text, Annotated[int, Field(ge=1)]] = Field(
-        default={}, description="Level to the operations of its baseline runs."
-    )
+    digest: Text
+    baseline_operations: Annotated[int, Field(ge=1)] | None
+    level_operations: dict[Text, Annotated[int, Field(ge=1)]] = Field(default={})
     subjects: tuple[PlannedSubject, ...]
-    programs: dict[Slug, Text] = Field(description="Tracer id to the path of its program, where one was given.")
-    tree: Text | None = Field(
-        default=None,
-        description="Folder of the source tree that was named to be built; null: the suite's project, or none.",
-    )
-    continued_by: tuple[Text, ...] = Field(
-        default=(),
-        description="Words of the command that continues the run, after the program's name, without --out.",
-    )
-    is_quick: bool = Field(description="Whether runs are short.")
+    programs: dict[Slug, Text]
+    tree: Text | None = None
+    continued_by: tuple[Text, ...] = ()
+    is_quick: bool
 
 
 read_plan_file = partial(read_document, rule="plan", model=PlanFile)

@@ -22,12 +22,8 @@ OWN_FOLDER = "probe-effect-submission"
 """Where results lie outside a checkout, in the working folder: laid out as the repository, so that it can be sent."""
 
 MAX_PATH_LENGTH = 500
-
-MAX_PATHS = 1_000_000
-"""Of one folder that is checked; about 300 000 submissions."""
-
-MAX_PATH_BYTES = 4000
-"""Linux opens no path of 4096."""
+MAX_PATHS = 1_000_000  # of one folder that is checked; about 300 000 submissions
+MAX_PATH_BYTES = 4000  # Linux opens no path of 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +55,6 @@ class SubmissionFolder:
 
     @property
     def machine(self) -> str:
-        """The machine's id, by the folder's name."""
         return self.folder.parent.name
 
     @property
@@ -88,11 +83,9 @@ class DataFolder:
 
     @property
     def results(self) -> Path:
-        """Where submissions lie, by machine."""
         return self.root / "results"
 
     def submissions(self) -> list[SubmissionFolder]:
-        """Every submission, by machine and date."""
         return submissions_in(self.results)
 
     def sources(self) -> list[Path]:
@@ -114,7 +107,6 @@ class DataFolder:
 
 
 def submissions_in(results: Path) -> list[SubmissionFolder]:
-    """Every submission in a folder of results, by machine and date."""
     return [SubmissionFolder(folder) for machine in _folders_in(results) for folder in _folders_in(machine)]
 
 
@@ -124,7 +116,6 @@ def _folders_in(parent: Path) -> list[Path]:
 
 
 def sha256(path: Path) -> str:
-    """The SHA-256 of a file in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -227,7 +218,6 @@ def is_known_file(names: Sequence[str]) -> bool:
 
 
 def is_known_folder(names: Sequence[str]) -> bool:
-    """Whether the data format knows a folder of this path, by the names in it."""
     return any(len(known) > len(names) and _fits(known, names) for known in KNOWN)
 
 

@@ -6,7 +6,7 @@ import stat
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated, Literal
 from zipfile import ZipFile
 
@@ -23,8 +23,6 @@ PARTS = ("results", "published", "suites")
 
 DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?=-)")
 
-DIGEST_DIGITS = 8
-
 
 def data_version(data: DataFolder) -> str:
     """The version of what lies under `data`, `2026-11-21.3f2a9c1e`: the same wherever the same files lie.
@@ -35,7 +33,7 @@ def data_version(data: DataFolder) -> str:
     document, _ = read_changes(data)
     dates = [change.date for change in document.changes] if document else []
     listing = "".join(f"{sha256(path)}  {name}\n" for name, path in data_files(data))
-    digest = hashlib.sha256(listing.encode()).hexdigest()[:DIGEST_DIGITS]
+    digest = hashlib.sha256(listing.encode()).hexdigest()[:8]
     return ".".join(filter(None, (max([*found, *dates], default=""), digest)))
 
 
@@ -72,17 +70,14 @@ class TreeDifference:
     @property
     def beside(self) -> tuple[str, ...]:
         """Every path that differs, but those of submissions that are new."""
-        new = tuple(
-            f"results/{one}/" for one in self.things("results", 2) if not (self.base.root / "results" / one).is_dir()
-        )
+        new = tuple(f"results/{one}/" for one in self.things("results", 2) if not (self.base.results / one).is_dir())
         return tuple(path for path in self.all if not path.startswith(new))
 
     def things(self, part: str, depth: int) -> list[str]:
         """What differs below `part`, by the first `depth` names: `results`, 2 gives `<machine>/<folder>`."""
-        below = (PurePosixPath(path).parts for path in self.all)
-        return sorted(
-            {"/".join(names[1 : depth + 1]) for names in below if names[0] == part and len(names) > depth + 1}
-        )
+        below = (path.split("/") for path in self.all)
+        found = {"/".join(names[1 : depth + 1]) for names in below if names[0] == part and len(names) > depth + 1}
+        return sorted(found)
 
 
 def difference(base: DataFolder, head: DataFolder) -> TreeDifference:
@@ -99,17 +94,12 @@ def difference(base: DataFolder, head: DataFolder) -> TreeDifference:
 
 def _tree(data: DataFolder) -> dict[str, str]:
     """Every file below `data`, hidden ones too, to what tells its content from another; links are never followed."""
-    paths = (path for path in walk(data.root) if path.is_symlink() or not path.is_dir())
-    return {path.relative_to(data.root).as_posix(): _content(path) for path in paths}
-
-
-def _content(path: Path) -> str:
-    mode = path.lstat().st_mode
-    if stat.S_ISLNK(mode):
-        return f"link to {path.readlink()}"
-    if not stat.S_ISREG(mode):
-        return "not a regular file"
-    return f"{mode & 0o111:o} {sha256(path)}"
+    found = {}
+    for path in (path for path in walk(data.root) if path.is_symlink() or not path.is_dir()):
+        mode = path.lstat().st_mode
+        content = f"{mode & 0o111:o} {sha256(path)}" if stat.S_ISREG(mode) else "not a regular file"
+        found[path.relative_to(data.root).as_posix()] = f"link to {path.readlink()}" if path.is_symlink() else content
+    return found
 
 
 VERSION = re.compile(r"[0-9]{4}\.(0[1-9]|1[0-2])(\.[1-9][0-9]{0,2})?")
@@ -161,7 +151,6 @@ class Release:
 
     @property
     def version(self) -> str:
-        """Such as `2026.11`."""
         return self.document.version
 
     @property
@@ -175,19 +164,18 @@ class Release:
 
 
 def read_releases(data: DataFolder) -> tuple[list[Release], list[Problem]]:
-    """Every sound release, oldest first, and every problem found."""
     releases: list[Release] = []
     problems: list[Problem] = []
     folders = (path for path in (data.root / "releases").glob("*") if path.is_dir())
     # By version, and not by letter: `2026.11.10` comes after `2026.11.2`.
     for folder in sorted(folders, key=lambda folder: (release_numbers(folder.name), folder.name)):
-        path = folder / MANIFEST
-        document, faults = read_document(path, data.relative(path), "release", Manifest, MAX_MANIFEST_BYTES)
+        file = data.relative(folder / MANIFEST)
+        document, faults = read_document(folder / MANIFEST, file, "release", Manifest, MAX_MANIFEST_BYTES)
         problems += faults
         if document and document.version != folder.name:
             message = f"is of version {document.version}, but is in the folder {printable(folder.name)}"
             hint = "a release's folder has its version as its name"
-            problems.append(Problem("error", data.relative(path), None, None, "release/version", message, hint))
+            problems.append(Problem("error", file, None, None, "release/version", message, hint))
         elif document:
             releases.append(Release(folder, document))
     return releases, problems

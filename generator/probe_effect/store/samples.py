@@ -3,7 +3,7 @@
 import errno
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
@@ -33,8 +33,7 @@ class TableWriter:
     """
 
     def __init__(self, path: Path, columns: Sequence[Column]) -> None:
-        self._path = path
-        self._columns = columns
+        self._path, self._columns = path, columns
         self._file: FileIO
 
     def __enter__(self) -> Self:
@@ -57,12 +56,15 @@ class TableWriter:
         names = [column.name for column in self._columns]
         header = csv_line(names).encode()
         whole = written[: written.rfind(b"\n") + 1]
+        # How it begins, whatever an editor or a spreadsheet made of its line ends and commas.
+        begins = written[:HEADER_BYTES].decode("utf-8", "replace").removeprefix(BYTE_ORDER_MARK)
+        ours = with_commas(re.sub("\r\n?", "\n", begins))
         if not whole and header.startswith(written.rstrip(b"\0")):
             self._file.truncate(0)
             self.put([names])
         elif whole.startswith(header):
             self._file.truncate(len(whole))
-        elif _as_ours(written).startswith(header.decode()):
+        elif ours.startswith(header.decode()):
             raise HostNotReady(
                 f"{self._path}: an editor or a spreadsheet has saved it in a form of its own\n"
                 f"`probe-effect check --fix {self._path.parent}` mends it"
@@ -98,12 +100,6 @@ class TableWriter:
         return HostNotReady(f"{self._path}: a row cannot be written: {error.strerror}")
 
 
-def _as_ours(written: bytes) -> str:
-    """How a table begins, whatever an editor or a spreadsheet made of its line ends and commas."""
-    text = written[:HEADER_BYTES].decode("utf-8", "replace").removeprefix(BYTE_ORDER_MARK)
-    return with_commas(re.sub("\r\n?", "\n", text))
-
-
 def _write_whole(file: FileIO, text: bytes) -> None:
     """Write and sync. Raises: OSError; a full disk takes part of a line without a word."""
     if file.write(text) != len(text):
@@ -128,36 +124,27 @@ def read_samples(path: Path, file: str) -> tuple[list[Sample], list[Problem]]:
         place = (sample.block, sample.position)
         if place in taken:
             message = f"block {place[0]}, position {place[1]} is already in line {taken[place]}"
-            reader.problems.append(
-                Problem("error", file, row.line, 1, "samples/place", message, "give each run its own place")
-            )
+            reader.add(row.line, 1, "place", message, "give each run its own place")
             continue
         taken[place] = row.line
         samples.append(sample)
-        reader.problems.extend(_row_problems(sample, file, row.line))
+        for message, hint in _faults(sample):
+            reader.add(row.line, None, "row", message, hint)
     return samples, reader.problems
 
 
-def _row_problems(sample: Sample, file: str, line: int) -> Iterable[Problem]:
-    rules = (
-        (sample.status == "ok" and not sample.events, "an `ok` run needs `events` above 0", "count the operations"),
-        (
-            sample.status == "ok"
-            and sample.arm != "check"
-            and not (sample.wall_ns or sample.instructions or (sample.arm == "traced" and sample.tracer_cpu_ns)),
-            "an `ok` run needs `wall_ns` or `instructions` above 0, or `tracer_cpu_ns` where that was measured",
-            "set status to failed when none is known",
-        ),
-        (sample.status != "ok" and not sample.note, f"`{sample.status}` without a note", "say why in `note`"),
-        (
-            (sample.arm == "baseline") != (sample.tracer == NO_TRACER),
-            f"arm `{sample.arm}` with tracer `{sample.tracer}`",
-            f"a baseline has tracer `{NO_TRACER}`, and nothing else has",
-        ),
-    )
-    for broken, message, hint in rules:
-        if broken:
-            yield Problem("error", file, line, None, "samples/row", message, hint)
+def _faults(sample: Sample) -> Iterator[tuple[str, str]]:
+    measured = sample.wall_ns or sample.instructions or (sample.arm == "traced" and sample.tracer_cpu_ns)
+    if sample.status == "ok" and not sample.events:
+        yield "an `ok` run needs `events` above 0", "count the operations"
+    if sample.status == "ok" and sample.arm != "check" and not measured:
+        needed = "an `ok` run needs `wall_ns` or `instructions` above 0, or `tracer_cpu_ns` where that was measured"
+        yield needed, "set status to failed when none is known"
+    if sample.status != "ok" and not sample.note:
+        yield f"`{sample.status}` without a note", "say why in `note`"
+    if (sample.arm == "baseline") != (sample.tracer == NO_TRACER):
+        found = f"arm `{sample.arm}` with tracer `{sample.tracer}`"
+        yield found, f"a baseline has tracer `{NO_TRACER}`, and nothing else has"
 
 
 OWN_FOLDER = re.compile(r"""(?<![\w./~-])/(?!(?:sys|proc|dev|usr|lib\w*|s?bin|etc|boot)/)(?:[^\s/'"`:,;()\[\]]+/)+""")

@@ -111,7 +111,6 @@ class Case(Document):
         return not self.architectures or canonical_architecture(architecture) in self.architectures
 
     def references(self) -> tuple[str, ...]:
-        """The ids of all cases that it refers to."""
         composed = tuple(self.composed.model_dump().values()) if self.composed else ()
         instead = (other.case for other in self.instead)
         single = (other for other in (self.like, self.silent) if other is not None)
@@ -198,12 +197,10 @@ class Suite(Document):
         return self.model_copy(update={"cases": tuple(case for case in self.cases if case.is_of(architecture))})
 
     def case(self, case_id: str) -> Case | None:
-        """The case with that id, or None."""
         return next((case for case in self.cases if case.id == case_id), None)
 
 
 def tools_of(folder: Path) -> list[str]:
-    """The tools that the suite in `folder` has scripts for, in our order."""
     names = [path.name for path in folder.iterdir()]
     return [tool.name for tool in TOOLS.values() if any(name.endswith(tool.ending) for name in names)]
 
@@ -250,12 +247,10 @@ def workload_source(folder: Path, suite: Suite) -> Path:
 
 
 def suite_file(folder: Path) -> Path:
-    """Where the suite in `folder` is described."""
     return folder / "suite.toml"
 
 
 def read_suite(folder: Path, file: str) -> tuple[Suite | None, list[Problem]]:
-    """The suite in `folder`, or None with every problem found."""
     return read_document(suite_file(folder), file, "suite", Suite)
 
 

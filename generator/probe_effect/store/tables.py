@@ -13,12 +13,12 @@ import re
 import stat
 from _csv import Reader as Lines
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from probe_effect.model import Problem
 from probe_effect.toml import beside
@@ -61,7 +61,6 @@ class Column:
 
 
 def read_columns(table: str, **choices: tuple[str, ...]) -> tuple[Column, ...]:
-    """The columns of a table as `columns.toml` has them; `choices` are those of a column that code knows."""
     found = []
     for name, own in beside(__file__, "columns")[table].items():
         bounds = {"minimum": None} if own.pop("signed", False) else {}
@@ -69,8 +68,7 @@ def read_columns(table: str, **choices: tuple[str, ...]) -> tuple[Column, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One data row: its cells by column name, each a `Cell`, and its line."""
 
     line: int
@@ -97,9 +95,9 @@ class TableReader:
         lines = csv.reader(io.StringIO(text, newline=""), strict=True)
         try:
             header = next(lines, [])
-            return self._rows(_numbered(lines), header) if self._header_is_sound(header) else []
+            return self._rows(lines, header) if self._header_is_sound(header) else []
         except csv.Error as error:
-            self._add(max(lines.line_num, 1), None, "csv", f"not CSV: {error}", "write the file as RFC 4180 CSV")
+            self.add(max(lines.line_num, 1), None, "csv", f"not CSV: {error}", "write the file as RFC 4180 CSV")
             return []
 
     def is_full(self, line: int) -> bool:
@@ -107,57 +105,55 @@ class TableReader:
         if len(self.problems) < MAX_PROBLEMS_PER_FILE:
             return False
         if self.problems[-1].rule != f"{self.rule}/too-many":
-            self._add(line, None, "too-many", "further problems are not listed", "mend those above first")
+            self.add(line, None, "too-many", "further problems are not listed", "mend those above first")
         return True
 
     def _text(self, path: Path) -> str | None:
         text = plain_text(path, MAX_FILE_BYTES, "split the run into submissions")
         if not isinstance(text, str):
-            self._add(*text)
+            self.add(*text)
             return None
-        if "\r" in text or "\x00" in text:
-            bad = min(text.find(char) for char in "\r\x00" if char in text)
-            self._add(text.count("\n", 0, bad) + 1, None, "line-ends", *_bad_end(text, bad))
+        if bad := re.search("[\r\0]", text):
+            self.add(text.count("\n", 0, bad.start()) + 1, None, "line-ends", *_bad_end(text, bad.start()))
             return None
         if text and not text.endswith("\n"):
             line = text.count("\n") + 1
-            self._add(line, None, "line-ends", "the last line has no end, and may be torn", "look whether it is whole")
+            self.add(line, None, "line-ends", "the last line has no end, and may be torn", "look whether it is whole")
         return text
 
     def _header_is_sound(self, header: Sequence[str]) -> bool:
         expected = f"the header is {','.join(self.columns)}"
         if len(header) > MAX_COLUMNS:
-            self._add(1, None, "header", f"more than {MAX_COLUMNS} columns", expected)
-            return False
-        if not self.columns.keys() & set(header):
+            faults = [(f"more than {MAX_COLUMNS} columns", expected)]
+        elif not self.columns.keys() & set(header):
             is_saved = separator(",".join(header)) is not None
-            fault = (SAVED, MENDED) if is_saved else ("the first line is no header", expected)
-            self._add(1, None, "header", *fault)
-            return False
-        missing = [name for name, column in self.columns.items() if name not in header and not column.may_be_absent]
-        repeated = sorted(name for name, times in Counter(header).items() if times > 1)
-        odd = [name for name in header if not FURTHER_NAME.fullmatch(name)]
-        faults = [(f"column `{name}` is missing", expected) for name in missing]
-        faults += [(f"column `{printable(name)}` is there twice", "name each column once") for name in repeated]
-        faults += [(f"column `{printable(name)}` has an odd name", "use small letters, digits and _") for name in odd]
+            faults = [(SAVED, MENDED) if is_saved else ("the first line is no header", expected)]
+        else:
+            missing = [name for name, column in self.columns.items() if name not in header and not column.may_be_absent]
+            repeated = sorted(name for name, times in Counter(header).items() if times > 1)
+            odd = [printable(name) for name in header if not FURTHER_NAME.fullmatch(name)]
+            faults = [(f"column `{name}` is missing", expected) for name in missing]
+            faults += [(f"column `{printable(name)}` is there twice", "name each column once") for name in repeated]
+            faults += [(f"column `{name}` has an odd name", "use small letters, digits and _") for name in odd]
         for message, hint in faults:
-            self._add(1, None, "header", message, hint)
+            self.add(1, None, "header", message, hint)
         return not faults
 
-    def _rows(self, lines: Iterable[tuple[int, list[str]]], header: Sequence[str]) -> list[Row]:
-        rows = []
+    def _rows(self, lines: Lines, header: Sequence[str]) -> list[Row]:
+        rows, end = [], lines.line_num
         columns = [self.columns.get(name) or further_column(name) for name in header]
         known: list[dict[str, Cell]] = [{} for _ in columns]
         empty: dict[str, Cell] = dict.fromkeys(self.columns)
-        for number, texts in lines:
+        for texts in lines:
+            number, end = end + 1, lines.line_num  # where it begins: a quoted cell may go on for several lines
             if self.is_full(number):
                 break
             if not any(texts):
-                self._add(number, None, "cells", "a blank line", "`probe-effect check --fix` removes it")
+                self.add(number, None, "cells", "a blank line", "`probe-effect check --fix` removes it")
                 continue
             if len(texts) != len(header):
                 found = f"{len(texts)} cells where the header has {len(header)}"
-                self._add(number, None, "cells", found, "quote cells that hold a comma")
+                self.add(number, None, "cells", found, "quote cells that hold a comma")
                 continue
             before = len(self.problems)
             cells = empty.copy()
@@ -177,28 +173,19 @@ class TableReader:
     def _cell(self, column: Column, texts: Sequence[str], place: int, line: int) -> Cell:
         """The value of the cell at `place`; a problem and None when its text does not fit its column."""
         text = texts[place]
-        fault = cell_fault(column, text)
-        if fault:
+        if fault := cell_fault(column, text):
             found, hint = fault
             shown = f"`{printable(text)}` " if text else ""
             start = len(csv_line([*texts[:place], ""])) if place else 1
-            self._add(line, start, "cell", f"{column.name}: {shown}{found}", hint)
+            self.add(line, start, "cell", f"{column.name}: {shown}{found}", hint)
         if fault or text == "":
             return None
         if column.kind == "integer":
             return int(text)
         return Decimal(text) if column.kind == "number" else text
 
-    def _add(self, line: int | None, column: int | None, fault: str, message: str, hint: str) -> None:
+    def add(self, line: int | None, column: int | None, fault: str, message: str, hint: str) -> None:
         self.problems.append(Problem("error", self.file, line, column, f"{self.rule}/{fault}", message, hint))
-
-
-def _numbered(lines: Lines) -> Iterator[tuple[int, list[str]]]:
-    """Each row with the line on which it begins; a quoted cell may go on for several."""
-    end = lines.line_num
-    for texts in lines:
-        yield end + 1, texts
-        end = lines.line_num
 
 
 SAVED = "a spreadsheet saved it with another sign than the comma between the cells"

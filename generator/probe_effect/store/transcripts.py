@@ -7,7 +7,7 @@ is written by `probe-effect transcripts --write` and never typed.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,9 +24,6 @@ from probe_effect.store.tables import FORBIDDEN_TEXT
 from probe_effect.toml import beside
 
 EventRate = Annotated[float, Field(gt=0, le=1e10)]
-
-MAX_TOOLS = 200
-MAX_GROUPS = 50
 
 
 class ToolProbes(Document):
@@ -52,7 +49,7 @@ class StandardTool(Document):
     usual_source: Text | None = None
     case: Slug | None = None
     remark: Text | None = None
-    probes: tuple[ToolProbes, ...] = Field(default=(), max_length=MAX_GROUPS)
+    probes: tuple[ToolProbes, ...] = Field(default=(), max_length=50)
 
     @model_validator(mode="after")
     def _rate_with_its_source(self) -> Self:
@@ -73,11 +70,10 @@ class ToolPackage(Document):
     tracer: Slug
     stands_in: Text | None = None
     scripts: Text | None = None
-    tools: tuple[StandardTool, ...] = Field(min_length=1, max_length=MAX_TOOLS)
+    tools: tuple[StandardTool, ...] = Field(min_length=1, max_length=200)
 
 
 def tool_files(data: DataFolder) -> list[Path]:
-    """The file of every package, by name."""
     return sorted((data.root / "tools").glob("*.toml"))
 
 
@@ -86,23 +82,18 @@ read_tools = partial(read_document, rule="tools", model=ToolPackage)
 
 def written(package: ToolPackage) -> str:
     """The document in its one form, as `probe-effect tools --write` leaves it."""
-    return "".join(_lines(package.model_dump(exclude_defaults=True), ""))
+    return _tables(package.model_dump(exclude_defaults=True), "")
 
 
-def _lines(values: Mapping[str, Any], table: str) -> Iterator[str]:
+def _tables(values: Mapping[str, Any], table: str) -> str:
     """Keys first, then tables: keys below a header of TOML belong to it."""
+    keys, tables = "", ""
     for name, value in values.items():
-        if not _is_tables(value):
-            yield f"{name} = {_value(value)}\n"
-    for name, value in values.items():
-        if _is_tables(value):
-            for one in value:
-                yield f"\n[[{table}{name}]]\n"
-                yield from _lines(one, f"{table}{name}.")
-
-
-def _is_tables(value: object) -> bool:
-    return isinstance(value, tuple) and any(isinstance(one, dict) for one in value)
+        if isinstance(value, tuple) and any(isinstance(one, dict) for one in value):
+            tables += "".join(f"\n[[{table}{name}]]\n{_tables(one, f'{table}{name}.')}" for one in value)
+        else:
+            keys += f"{name} = {_value(value)}\n"
+    return keys + tables
 
 
 def _value(value: object) -> str:
@@ -121,15 +112,12 @@ ROOT_NEED, TRACEFS_NEED = "root", "tracefs"
 NO_COMMANDS = frozenset({ROOT_NEED, TRACEFS_NEED})
 """What a command may need that is no command."""
 
-LINES = without(
-    re.compile(rf"(?!\n){FORBIDDEN_TEXT.pattern}"),
-    "holds a control or direction-changing character; write plain lines",
-)
+NOT_PLAIN = re.compile(rf"(?!\n){FORBIDDEN_TEXT.pattern}")
+LINES = without(NOT_PLAIN, "holds a control or direction-changing character; write plain lines")
 
 ShellCommand = Annotated[str, StringConstraints(min_length=1, max_length=1000), LINES]
 """One command of the shell, which may take several lines."""
 
-OutputLine = Annotated[str, StringConstraints(max_length=MOST_COLUMNS), LINES]
 PackageName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=60)]
 
 
@@ -181,7 +169,7 @@ class Recorded(Document):
     id: Slug
     run: ShellCommand
     beside: ShellCommand | None
-    output: tuple[OutputLine, ...] = Field(max_length=MOST_LINES)
+    output: tuple[Annotated[str, StringConstraints(max_length=MOST_COLUMNS), LINES], ...] = Field(max_length=MOST_LINES)
     exit_status: Annotated[int, Field(ge=-64, le=255)]
     machine: Slug
     kernel: Text
@@ -198,18 +186,15 @@ class Shown:
     """A transcript in its chapter, with its record if there is one."""
 
     chapter: str
-    """The stem of the chapter's file."""
     transcript: Transcript
     recorded: Recorded | None
 
 
 def recorded_files(data: DataFolder) -> list[Path]:
-    """The record of every transcript, by id."""
     return sorted((data.root / "transcripts" / "recorded").glob("*.json"))
 
 
 def recorded_file(data: DataFolder, transcript_id: str) -> Path:
-    """Where the record of a transcript lies, or would."""
     return data.root / "transcripts" / "recorded" / f"{transcript_id}.json"
 
 
@@ -218,12 +203,8 @@ def read_transcripts(data: DataFolder) -> tuple[list[Shown], list[Problem]]:
     records, problems = read_documents(recorded_files(data), data, "transcripts", Recorded)
     paths = sorted((data.root / "transcripts").glob("*.toml"))
     chapters, more = read_documents(paths, data, "transcripts", TranscriptFile)
-    shown = [
-        Shown(path.stem, one, records.get(recorded_file(data, one.id)))
-        for path, chapter in chapters.items()
-        for one in chapter.transcript
-    ]
-    return shown, [*problems, *more]
+    each = ((path.stem, one) for path, chapter in chapters.items() for one in chapter.transcript)
+    return [Shown(stem, one, records.get(recorded_file(data, one.id))) for stem, one in each], problems + more
 
 
 MECHANISMS: dict[str, dict[str, str]] = beside(__file__, "mechanisms")
@@ -266,7 +247,6 @@ class MechanismsFile(Document):
 
 
 def read_mechanisms(data: DataFolder) -> tuple[tuple[KernelMechanisms, ...], list[Problem]]:
-    """Every sound file, by name, and every problem found."""
     paths = sorted((data.root / "mechanisms").glob("*.json"))
     found, problems = read_documents(paths, data, "mechanisms", KernelMechanisms)
     return tuple(found.values()), problems
