@@ -91,9 +91,9 @@ def refused(run: Run) -> str | None:
         return "no cgroup2 file system is mounted"
     if str(run.variant).startswith("tc-") and release_numbers(os.uname().release)[:2] < (6, 6):
         return "needs Linux 6.6 (tcx)"
-    if (file := NEEDED.get(run.variant or run.level)) and not Path(file).exists():
+    if (file := NEEDED.get(run.variant or run.level or "")) and not Path(file).exists():
         return f"this kernel has no {file}, or it is not mounted"
-    return lacking(run.suite.workload.commands.get(run.level, ()), SYSTEM_PATH)
+    return lacking(run.suite.workload.commands.get(run.level or "", ()), SYSTEM_PATH)
 
 
 def done(run: Run, cache: Path) -> int:
