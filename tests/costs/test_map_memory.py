@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from evidence import map_memory as map_table
+from helpers.builders import PROJECT
 from helpers.live_programs import needs_bpf
 from probe_effect.costs import map_memory
 from probe_effect.costs.map_memory import BUFFERS, KIB, NO_PREALLOC, BpfMap, TracerMemory, by_law
@@ -208,3 +210,23 @@ def held_bytes() -> int:
     assert found.maps_bytes is not None
     assert found.buffers_bytes is not None
     return found.maps_bytes + found.buffers_bytes
+
+
+LINES = """1\t8\t8\t131072\t0\t4\t2\t4096\t10486800\t10739712
+4\t4\t4\t2\t0\t4\t2\t4096\t-1\t532480"""
+
+
+def test_the_guide_s_table_has_the_law_beside_what_was_measured() -> None:
+    found = {"2 CPUs": map_table.rows(LINES.splitlines())}
+    assert list(map_table.measured_table(found)) == [
+        "| Map | Entries | 2 CPUs |",
+        "|:--|--:|--:|",
+        "| hash | 131\u202f072 | 10.00 / 10.00 / 10.24 |",
+        "| perf buffers of 64 pages | — | 0.51 / — / 0.51 |",
+    ]
+
+
+def test_the_guide_says_what_the_law_says() -> None:
+    folder = PROJECT / "site/assets/fragments/method"
+    for name, lines in (("buffer-memory", map_table.buffers_table()), ("script-memory", map_table.scripts_table())):
+        assert (folder / f"{name}.md").read_text(encoding="utf-8").splitlines() == "\n".join(lines).splitlines()

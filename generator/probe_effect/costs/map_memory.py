@@ -57,7 +57,7 @@ def _array(one: BpfMap, cpus: int, page_bytes: int) -> int:
 def _hash(one: BpfMap, cpus: int, _: int) -> int:
     """A map without preallocation keeps a node for the allocator in each part of an element.
 
-    A plain hash has one element more for each CPU, so that an update need not wait for one to be freed.
+    A plain hash has one element more for each CPU, so that an update does not have to wait for one to be freed.
     """
     is_per_cpu, grows = one.kind in {PERCPU_HASH, LRU_PERCPU_HASH}, bool(one.flags & NO_PREALLOC)
     value = POINTER if is_per_cpu else _rounded(one.value_bytes)
@@ -107,8 +107,8 @@ BUFFERS: dict[str, Callable[[int], int]] = {
 }
 """By tracer, the buffer of one CPU for a size of a page, where no option and no variable says otherwise.
 
-That of perf has a page with its state before it, that of ftrace the reader's page behind it. bpftrace's is of 0.17;
-a newer one has a single ring for all CPUs, whose size depends on the memory that is free.
+perf has a page with its state before it, ftrace the reader's page behind it. bpftrace's is that of 0.17: newer ones
+have a single ring for all CPUs, whose size depends on the memory that is free.
 """
 OWN_RING_SINCE = "0.18"
 """bpftrace whose buffer we have not looked up."""
