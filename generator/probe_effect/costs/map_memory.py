@@ -107,7 +107,7 @@ BUFFERS: dict[str, Callable[[int], int]] = {
 }
 """By tracer, the buffer of one CPU for a size of a page, where no option and no variable says otherwise.
 
-perf has a page with its state before it, ftrace the reader's page behind it. bpftrace's is that of 0.17: newer ones
+perf has a page with its state before it, ftrace the reader's page behind it. That of bpftrace is of 0.17. Newer ones
 have a single ring for all CPUs, whose size depends on the memory that is free.
 """
 OWN_RING_SINCE = "0.18"
