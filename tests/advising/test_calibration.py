@@ -18,6 +18,7 @@ from probe_effect.advising import calibrate
 from probe_effect.advising.calibrate import Blocks, CalibrationTask, measured
 from probe_effect.advising.loop import BlockTime, CalibrationLoop, LoopProcess
 from probe_effect.advising.moved import PLAIN_CALL, AskedProbe, Operation, moved
+from probe_effect.costs.map_memory import TracerMemory
 from probe_effect.costs.table import HereCost, HereCosts
 from probe_effect.host import noise
 from probe_effect.host.load import Quota
@@ -182,6 +183,9 @@ class TestMeasured:
         assert all(cost.value > 0 for one in found.costs.values() for cost in one.by_cpu.values())
         assert found.calls is not None
         assert not found.missing
+        assert found.memory is not None
+        assert found.memory.is_measured
+        assert 0 < (found.memory.maps_bytes or 0) < (found.memory.buffers_bytes or 0)
 
     @pytest.mark.deep
     def test_an_event_behind_a_filter_has_the_low_end_of_one_that_does_not_pass(self) -> None:
@@ -239,7 +243,9 @@ class TestKept:
             costs = {
                 one.key: HereCost(by_cpu={cpu: Estimate(1, 0.5, 2) for cpu in wanted.cpus}) for one in wanted.probes
             }
-            return HereCosts(costs=costs, seconds=1.5, others=self.others)
+            return HereCosts(
+                costs=costs, seconds=1.5, others=self.others, memory=TracerMemory(4096, None, is_measured=True)
+            )
 
         monkeypatch.setattr(calibrate, "measured", fake)
         return made

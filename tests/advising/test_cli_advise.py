@@ -28,6 +28,7 @@ from probe_effect.advising.script_answer import RunningSystem, ScriptAnswer, Scr
 from probe_effect.advising.script_report import advice_json, headline, limits, width
 from probe_effect.cli.advice_output import show
 from probe_effect.cli.group import commands
+from probe_effect.costs.map_memory import TracerMemory
 from probe_effect.costs.table import STARTS, HereCost, HereCosts
 from probe_effect.live.count import CountResult, ProbeRate, Target, ThreadUse
 from probe_effect.live.places import NotHere, Place
@@ -54,6 +55,7 @@ LONG_NAMES = (
     "tracepoint:syscalls:sys_enter_newfstatat",
 )
 TID = 4711
+PAGE, CPUS = os.sysconf("SC_PAGE_SIZE"), os.cpu_count() or 1
 FACTS = Facts(machine="here", tier="virtual machine", architecture="x86_64", cpu_model=None, kernel_release="6.12.9")
 
 
@@ -333,6 +335,29 @@ def test_where_counting_is_refused_the_rates_that_matter_are_told_with_the_reaso
     assert answer.advice.within_budget is None
     assert "counting needs root" in shown
     assert "k/s" in shown.partition("begins to matter")[2]
+
+
+def test_what_bpftrace_took_while_it_was_timed_is_the_memory(here: Here, capsys: pytest.CaptureFixture[str]) -> None:
+    here.costs = replace(MEASURED_HERE, memory=TracerMemory(3 << 20, 130 << 12, is_measured=True))
+    answer = here.answer(READS, machine=None)
+    assert advice_json(answer)["memory"] == {"maps_bytes": 3 << 20, "buffers_bytes": 130 << 12, "is_measured": True}
+    show(answer)
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "maps 3.00 MiB, buffers 520 KiB; read while it was measured here" in shown
+
+
+@pytest.mark.parametrize(
+    ("version", "buffers"),
+    [("bpftrace v0.17.0", " ".join(f"buffers {units.size(65 * PAGE * CPUS)}".split())), (None, "buffers not known")],
+)
+def test_memory_that_was_not_read_is_by_the_defaults_or_not_known(
+    here: Here, capsys: pytest.CaptureFixture[str], version: str | None, buffers: str
+) -> None:
+    here.bpftrace_version = version
+    answer = here.answer(READS)
+    show(answer)
+    assert f"maps not known, {buffers}; by its defaults" in " ".join(capsys.readouterr().out.split())
+    assert advice_json(answer)["memory"]["maps_bytes"] is None
 
 
 READ = "tracepoint:syscalls:sys_enter_read"

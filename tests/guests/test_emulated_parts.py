@@ -194,7 +194,7 @@ def test_a_kernel_is_found_by_its_own_version_or_its_package(
 ) -> None:
     del apt
     taken: list[str] = []
-    monkeypatch.setattr(kernel, "_packaged", lambda _, name: taken.append(name))
+    monkeypatch.setattr(kernel, "packaged", lambda _, name: taken.append(name))
     find_kernel(words, tmp_path)
     assert taken == [package]
 

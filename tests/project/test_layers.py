@@ -44,7 +44,7 @@ MAY_IMPORT = {
     "site/pages": GROUND | NUMBERS | {"site/charts"},
     "site": GROUND | NUMBERS | {"checks", "site/charts", "site/pages"},
     "intake": GROUND | NUMBERS | {"host", "site/pages"},
-    "live": GROUND | {"host", "store", "numbers", "tracers", "scripts"},
+    "live": GROUND | {"host", "store", "numbers", "tracers", "scripts", "costs"},
     "advising": GROUND | NUMBERS | {"host", "live", "tracers", "site/charts"},
     "measure": GROUND | {"host", "store", "numbers", "live", "tracers"},
     "guests": GROUND | {"host", "store", "tracers", "measure"},

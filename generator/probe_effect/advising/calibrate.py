@@ -24,6 +24,7 @@ from probe_effect.advising.loop import CalibrationLoop, Traced
 from probe_effect.advising.moved import PLAIN_CALL, AskedProbe, MovedScript, Operation, moved
 from probe_effect.answer.prediction import WORDS
 from probe_effect.costs.instructions import mechanism
+from probe_effect.costs.map_memory import TracerMemory
 from probe_effect.costs.row import NOTES
 from probe_effect.costs.table import HereCost, HereCosts, ProbeKey
 from probe_effect.host import ROOT, read_text, usable_cpus
@@ -171,8 +172,8 @@ def _costs(task: CalibrationTask, loop: CalibrationLoop, *, stand_in: bool) -> H
     seconds = task.seconds * BLOCK_SHARE / (2 if script.has_filter else 1)
     prints = any(PRINT in probe.actions for probe in task.script.probes)
     blocks = Blocks(loop, turns, frames=task.frames, seconds=seconds, prints=prints)
-    added = _added(blocks, script, task.tool, loop)
-    least = _added(blocks, move(passing=False), task.tool, loop) if script.has_filter else {}
+    added, memory = _added(blocks, script, task.tool, loop)
+    least = _added(blocks, move(passing=False), task.tool, loop)[0] if script.has_filter else {}
     path = {turn[1]: cost for turn, cost in added.items() if turn[0].name == PLAIN.name}
     costs: dict[ProbeKey, HereCost] = {}
     for one in script.operations:
@@ -193,23 +194,31 @@ def _costs(task: CalibrationTask, loop: CalibrationLoop, *, stand_in: bool) -> H
         seconds=0.0,
         missing=script.missing | silent,
         others=(f"others used CPU {' and '.join(shared)}",) if shared else (),
+        memory=None if script.missing else memory,
     )
 
 
-def _added(blocks: Blocks, script: MovedScript, tool: Tracer, loop: CalibrationLoop) -> dict[Turn, Estimate]:
-    """What tracing adds to each operation, ns, on each CPU; nothing for one whose probes did not fire."""
+def _added(
+    blocks: Blocks, script: MovedScript, tool: Tracer, loop: CalibrationLoop
+) -> tuple[dict[Turn, Estimate], TracerMemory | None]:
+    """What tracing adds to each operation, ns, on each CPU, and what the tracer takes of memory.
+
+    There is nothing for an operation whose probes did not fire.
+    """
     before = blocks.rounds(ROUNDS // 2)
     with Traced(script.text, tool, loop.process) as traced:
         fired = [turn for turn in blocks.turns if turn[0].keys and _fires(traced, blocks, turn)]
         during = blocks.rounds(ROUNDS)
+        memory = traced.memory()
         fired = [turn for turn in fired if _fires(traced, blocks, turn)]  # a script may end by itself meanwhile
         traced.stop()
     after = blocks.rounds(ROUNDS - ROUNDS // 2)
-    return {
+    added = {
         turn: estimates.estimate(np.array(during[turn]) - np.array([*before[turn], *after[turn]]))
         for turn in blocks.turns
         if turn in fired or not turn[0].keys
     }
+    return added, memory
 
 
 def _fires(traced: Traced, blocks: Blocks, turn: Turn) -> bool:
@@ -372,6 +381,7 @@ def _written(found: HereCosts) -> dict[str, Any]:
         "seconds": found.seconds,
         "others": found.others,
         "missing": list(found.missing.items()),
+        "memory": found.memory,
         "costs": [(key, list(one.by_cpu.items()), one.note) for key, one in found.costs.items()],
         "calls": list(found.calls.by_cpu.items()) if found.calls else None,
     }
@@ -388,4 +398,5 @@ def _read(values: dict[str, Any]) -> HereCosts:
         costs={tuple(key): cost(by_cpu, note) for key, by_cpu, note in values["costs"]},
         calls=cost(values["calls"]) if values["calls"] is not None else None,
         is_kept=True,
+        memory=values["memory"] and TracerMemory(*values["memory"]),
     )

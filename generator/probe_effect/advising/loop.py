@@ -7,14 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from probe_effect.costs.map_memory import TracerMemory
 from probe_effect.host import run_program
 from probe_effect.host.compilers import c_compiler, compiled
 from probe_effect.host.processes import Child, is_readable
 from probe_effect.live import bpf_objects, kernel_calls
+from probe_effect.live.memory import held_memory
 from probe_effect.live.own_cost import CALLS_NOP10
 from probe_effect.model import HostNotReady
 from probe_effect.tracers.protocol import Tracer, TracerFailed
-from probe_effect.tracers.tool import WorkFolder
+from probe_effect.tracers.tool import ToolSession, WorkFolder
 
 SOURCE = Path(__file__).with_name("loop.c")
 FLAGS = ("-O2", "-std=c11", "-Wall", "-Wextra", "-pthread", "-fno-omit-frame-pointer")
@@ -128,6 +130,11 @@ class Traced:
             return self._runs() - before
         finally:
             os.close(statistics)
+
+    def memory(self) -> TracerMemory | None:
+        """What its maps and buffers take; None where it has no process of its own."""
+        child = self._session.child if isinstance(self._session, ToolSession) else None
+        return held_memory(child.pid) if child else None
 
     def close(self) -> None:
         """Leave nothing behind; once more does no harm."""

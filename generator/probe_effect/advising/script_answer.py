@@ -15,6 +15,7 @@ from probe_effect.answer.prediction import Starting, starting
 from probe_effect.answer.question import tool_script, tracer_of, what_is_known
 from probe_effect.costs.evidence import evidence, machines_for
 from probe_effect.costs.instructions import writes_red_zone
+from probe_effect.costs.map_memory import TracerMemory, by_law
 from probe_effect.costs.table import STARTS, HereCost, HereCosts, ProbeGroup
 from probe_effect.host import usable_cpus
 from probe_effect.live.attachment import IN_FILES
@@ -80,6 +81,7 @@ class ScriptAnswer:
     calibration: HereCosts | None
     not_calibrated: str | None
     starting: Starting | None
+    memory: TracerMemory
     probes: int
     cheaper: tuple[CheaperScript, ...]
     fires_itself: tuple[str, ...]
@@ -145,6 +147,7 @@ def answer_script(question: ScriptQuestion, data: DataFolder, system: RunningSys
         calibration=calibration,
         not_calibrated=not_calibrated,
         starting=starting(catalogue, machines, tracer, kind, number),
+        memory=(calibration and calibration.memory) or _memory(question, tracer, system),
         probes=number,
         cheaper=tuple(cheaper(script)),
         fires_itself=tuple(one.probe.attach for one in probes if here.fires_itself(one, script)),
@@ -284,6 +287,13 @@ def _calibrated(
         return system.calibrate(task), None
     except HostNotReady as error:
         return None, str(error)
+
+
+def _memory(question: ScriptQuestion, tracer: str, system: RunningSystem) -> TracerMemory:
+    """What the tracer would take, by its defaults and our environment."""
+    command = " ".join([question.text, *os.environ])
+    version = system.bpftrace_version() if tracer == "bpftrace" else None
+    return by_law(tracer, command, version, os.cpu_count() or 1, os.sysconf("SC_PAGE_SIZE"))
 
 
 def _threads(counted: CountResult | None, given_hz: Mapping[str, float]) -> list[Thread]:

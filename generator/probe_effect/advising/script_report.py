@@ -188,6 +188,16 @@ def starting(answer: ScriptAnswer) -> Iterator[tuple[str, str]]:
     yield "to stop", units.interval(answer.starting.stop, units.DURATION)
 
 
+def memory(answer: ScriptAnswer) -> str:
+    """What the tracer's maps and buffers take here, and where that is from."""
+    maps_bytes, buffers_bytes, is_measured = answer.memory
+    parts = [
+        f"{what} {'not known' if size is None else units.size(size)}"
+        for what, size in (("maps", maps_bytes), ("buffers", buffers_bytes))
+    ]
+    return f"{', '.join(parts)}; {'read while it was measured here' if is_measured else 'by its defaults'}"
+
+
 def counting(answer: ScriptAnswer) -> str:
     """What counting took, and how long it went on."""
     counted = answer.counted
@@ -267,6 +277,7 @@ def advice_json(answer: ScriptAnswer) -> dict[str, Any]:
         "not_counted": answer.not_counted,
         **interval_json(_seconds(starting.start) if starting else None, "attach", "s"),
         **interval_json(_seconds(starting.stop) if starting else None, "stop", "s"),
+        "memory": answer.memory._asdict(),
         "machine": advice.machine,
         "calibration": here
         and {

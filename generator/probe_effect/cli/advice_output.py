@@ -25,7 +25,8 @@ def show(answer: ScriptAnswer) -> None:
     show_section("Threads that pay most", [(script_report.slowdown(one), script_report.whom(one)) for one in threads])
     cpu = [] if advice.cpu_s_per_s is None else [("CPUs taken", sentences.written(advice.cpu_s_per_s, units.CPUS))]
     lost = [("events lost", sentences.loss(advice.busiest.forecast))] if advice.busiest else []
-    show_section("What it does", [*cpu, *lost, *script_report.starting(answer)])
+    memory = ("memory", script_report.memory(answer))
+    show_section("What it does", [*cpu, *lost, memory, *script_report.starting(answer)])
     alone = " alone" if len(advice.probes) > 1 else ""
     output.product(f"When a probe{alone} begins to matter to a busy thread, events/s:")
     titles = [f"{percent}{units.GAP}%" for percent in THRESHOLDS]

@@ -13,6 +13,7 @@ from functools import cache, cached_property
 from probe_effect.costs.actions import SAME_ACTION
 from probe_effect.costs.evidence import Evidence, PublishedCost, Scope
 from probe_effect.costs.machine import ON_CALLS, MachineCosts, machine_costs, own_actions
+from probe_effect.costs.map_memory import TracerMemory
 from probe_effect.costs.row import (
     NOTES,
     PLAIN_ACTION,
@@ -218,7 +219,8 @@ class HereCosts:
 
     `calls`: what each other system call pays while the script's probes are attached; None where they are on none.
     `missing`: probes that were not measured, with the reason. `others`: what others did meanwhile, in words.
-    `is_kept`: whether it is from an earlier time since the machine started.
+    `is_kept`: whether it is from an earlier time since the machine started. `memory`: what the tracer took meanwhile;
+    None where it had not all probes of the script.
     """
 
     costs: Mapping[ProbeKey, HereCost]
@@ -227,6 +229,7 @@ class HereCosts:
     missing: Mapping[ProbeKey, str] = field(default_factory=dict)
     others: tuple[str, ...] = ()
     is_kept: bool = False
+    memory: TracerMemory | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

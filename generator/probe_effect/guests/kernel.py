@@ -54,9 +54,9 @@ def find_kernel(words: str, cache: Path, architecture: GuestArchitecture = DEFAU
         return KernelImage(path, config if config != path and config.is_file() else None, f"{path.name} {digest}")
     if RELEASE.fullmatch(words):
         release = DebianRelease(words, cache, architecture)
-        return _packaged(release, newest(release)[0])
+        return packaged(release, newest(release)[0])
     if POINT_RELEASE.fullmatch(words):
-        return _packaged(*_holding(words, cache, architecture))
+        return packaged(*_holding(words, cache, architecture))
     msg = f"{words}: expected a release of Debian (bookworm, trixie-backports, sid), the version of a kernel (6.12.94) "
     raise UsageError(msg + "or the file of a kernel image")
 
@@ -89,7 +89,8 @@ def _with_files(release: DebianRelease, image: str) -> list[str]:
     return release.needs(image, r"linux-(binary|base)-\d.*") or [image]
 
 
-def _packaged(release: DebianRelease, image_package: str) -> KernelImage:
+def packaged(release: DebianRelease, image_package: str) -> KernelImage:
+    """The kernel in a package of a release, of whichever build. Raises: HostNotReady."""
     packages = _with_files(release, image_package)
     files = [release.fetch_alone(package) for package in packages]
     folder = release.cache / "kernels" / files[0].stem
