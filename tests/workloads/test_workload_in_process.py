@@ -68,7 +68,7 @@ def runs(name: str) -> Iterator[Run]:
     suite, problems = read_suite(SUITES / name, name)
     assert problems == []
     assert suite is not None
-    levels = [str(level) for level in suite.levels] or [None]
+    levels: list[str | None] = [str(level) for level in suite.levels] or [None]
     for level in levels:
         yield Run(suite, level, None)
     variants = {case.id: case.variant for case in suite.cases}
