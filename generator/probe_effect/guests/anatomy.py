@@ -77,7 +77,6 @@ def taken(prefix: Path, counted: int) -> Recording | None:
 
 
 def read_recording(path: Path) -> Recording | None:
-    """The recording in a file of the plugin; None where it was cut short."""
     data = path.read_bytes()
     if len(data) < _HEADER.size:
         return None

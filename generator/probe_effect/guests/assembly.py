@@ -54,12 +54,10 @@ class Wanted:
 
     @property
     def place(self) -> str:
-        """The folder with another release's files in the guest."""
         return f"/opt/{self.package}-{self.release}"
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """The packages that bring the tracer in the guest's own release."""
         return TOOLS[self.tracer].guest_packages or ()
 
     @property
@@ -68,7 +66,6 @@ class Wanted:
 
     @property
     def path(self) -> str:
-        """The script in the guest that runs the tracer's program."""
         return f"{self.place}/run-{self.program}"
 
     @property
@@ -97,7 +94,6 @@ def wanted(words: Sequence[str]) -> list[Wanted]:
 
 
 def _offered() -> list[str]:
-    """The tracers that the guest's own release brings, in their order."""
     return [tool.name for tool in TOOLS.values() if tool.guest_packages is not None]
 
 
@@ -256,7 +252,6 @@ def _kept(cache: Path, name: str) -> Path:
 
 
 def _inside(root: Path, place: str) -> Path:
-    """The path below `root` of the guest's absolute path `place`."""
     return root / place.removeprefix("/")
 
 

@@ -125,7 +125,6 @@ class Throttling(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """The share of the periods with a stop; 0 without a period."""
         return self.throttled_periods / self.periods if self.periods else 0.0
 
 

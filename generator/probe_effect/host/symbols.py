@@ -87,7 +87,6 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def find_function(path: Path, name: str) -> Function | None:
-    """The function `name` of an ELF file; None when the file has no such symbol, or is no ELF file."""
     wanted = name.encode() + b"\0"
     try:
         with elf_file(path) as elf:
@@ -111,7 +110,6 @@ def code_at(path: Path, offset: int) -> bytes:
 
 @cache
 def _sizes(path: Path) -> dict[int, int]:
-    """The offset of each function of a file to how many bytes it has."""
     with elf_file(path) as elf:
         sizes = {address: size for _, _, address, size in sorted(_symbols(elf), key=lambda symbol: symbol[3])}
         segments = loaded(elf)
@@ -142,7 +140,6 @@ Segments = Sequence[tuple[int, int, int]]
 
 
 def loaded(elf: ELFFile) -> Segments:
-    """The parts of a file that are loaded."""
     headers = (segment.header for segment in islice(elf.iter_segments("PT_LOAD"), 100))
     return [(segment["p_vaddr"], segment["p_vaddr"] + segment["p_filesz"], segment["p_offset"]) for segment in headers]
 
@@ -182,7 +179,6 @@ def _symbols(elf: ELFFile) -> Iterator[tuple[bytes, int, int, int]]:
 
 
 def _named(elf: ELFFile) -> Iterator[tuple[str, int, int]]:
-    """(name, address, size) of each function."""
     left_bytes = MOST_NAMES_BYTES
     for names, at, address, size in _symbols(elf):
         end = names.find(b"\0", at, at + MOST_NAME_BYTES)

@@ -88,7 +88,6 @@ class WorkloadProcess:
 
     @property
     def pid(self) -> int:
-        """Process id of the workload, or of the tool that wraps it."""
         return self._child.pid
 
     def go(self, timeout_s: float) -> WorkloadRun:
@@ -112,7 +111,6 @@ class WorkloadProcess:
         return replace(run, user_ns=ended.user_ns, sys_ns=ended.sys_ns)
 
     def end(self) -> None:
-        """Make sure that the workload has ended."""
         self._child.end()
 
 

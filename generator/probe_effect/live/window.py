@@ -115,7 +115,6 @@ class Windows:
         self._cpu_since_s: float | None = None
 
     def run(self, on_progress: Callable[[float, float], None]) -> None:
-        """Count until the time is over or the target has ended."""
         self._before, self._last = threads_of(self._followed.pids()), self._attachments.read()
         self._looked_s = self._began_s = time.monotonic()
         self._start()
@@ -140,7 +139,6 @@ class Windows:
 
     @property
     def counted_s(self) -> float:
-        """The time, s, of all windows together."""
         return sum(one.counted_s for one in self.observations)
 
     @property
@@ -148,12 +146,10 @@ class Windows:
         return self.counted_s >= COMPLETE_RATIO * self.elapsed_s
 
     def threads(self) -> list[ThreadUse]:
-        """The CPU time of the target's threads, the busiest first."""
         return used_between(self._before, self._threads)
 
     @property
     def watched_s(self) -> float:
-        """The time, s, during which threads were observed."""
         return self._looked_s - self._began_s
 
     def _stratum(self) -> None:

@@ -156,7 +156,6 @@ def leftovers(root: Path = ROOT) -> list[str]:
 
 
 def is_orphan(name: str, root: Path) -> bool:
-    """Whether the process is gone whose id ends `name`."""
     pid = re.search(r"\d+$", name)
     return pid is not None and not (root / "proc" / pid[0]).exists()
 

@@ -61,7 +61,6 @@ class Ftrace(Tracer):
         return instances_missing(self.root)
 
     def version(self) -> str | None:
-        """The kernel's release: ftrace is a part of it."""
         release = read_text(self.root, "proc/sys/kernel/osrelease")
         return f"Linux {release}" if release else None
 
@@ -197,7 +196,6 @@ class Instance:
             raise TracerFailed(f"`{value}` in {path}: {kernels_words(value, self.folder) or error.strerror}") from error
 
     def read(self, file: str) -> str | None:
-        """What one of its files says; None when it is absent."""
         return read_text(self.folder, file)
 
     def events(self, pattern: str) -> list[str]:

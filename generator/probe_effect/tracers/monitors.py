@@ -135,7 +135,6 @@ class MonitorSession(ToolSession):
         self._terminal = self._inside = -1
 
     def count(self) -> tuple[int | None, int | None]:
-        """(its system calls, none lost: a counter drops nothing)."""
         return perf.count_counters(text_of(self.written)), 0
 
     def output_bytes(self) -> int:
@@ -208,14 +207,12 @@ class ProcReader(Tracer):
         return None if shutil.which(COMPILER.command[0]) else COMPILER.absent
 
     def version(self) -> str:
-        """The reader's name: it has no version, for the script is all of it."""
         return self.id
 
     def missing(self, need: Need) -> str | None:
         return f"{self.id} has no {need}: it reads /proc"
 
     def session(self, script: Path, counting: Counting, program: Path) -> MonitorSession:
-        """One run of the program that `script` is, compiled now or before. Raises: TracerFailed."""
         try:
             made = compiled(script, COMPILER, f"monitors/{READER}", self.cache)
         except ProbeEffectError as error:
