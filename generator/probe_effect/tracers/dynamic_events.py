@@ -354,10 +354,7 @@ def split_arguments(text: str, name: str) -> list[str]:
 
 
 class ProbingSession(ToolSession):
-    """A session with a tool whose script may define probes beside its words.
-
-    Its buffers count whatever the script does.
-    """
+    """A session with a tool whose script may define probes beside its words; its buffers count whatever that does."""
 
     stop_signal = signal.SIGINT
     always_counts = True

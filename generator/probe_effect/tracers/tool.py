@@ -137,17 +137,16 @@ class ToolSession(Session, ABC):
         """Return when every probe is live. Raises: TracerFailed when the tool dies or does not get there."""
         deadline_s = time.monotonic() + timeout_s
         while not self.is_live():
-            if self._has_ended():
+            if self.child is not None:
+                has_ended = self.child.wait(self.look_every_s) is not None
+            else:  # it runs the workload, and is not ours to wait for
+                time.sleep(self.look_every_s)
+                has_ended = is_gone(self.pid)
+            if has_ended:
                 self.fail("failed", "ended before its probes were live")
             if time.monotonic() > deadline_s:
                 self.fail("timeout", f"no probe was live after {timeout_s:.0f} s")
         self.attach_ns = time.monotonic_ns() - self._start_ns
-
-    def _has_ended(self) -> bool:
-        if self.child is not None:
-            return self.child.wait(self.look_every_s) is not None
-        time.sleep(self.look_every_s)  # it runs the workload, and is not ours to wait for
-        return is_gone(self.pid)
 
     def ask_to_stop(self) -> None:
         if self.child is not None:
