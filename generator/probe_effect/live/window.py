@@ -123,7 +123,10 @@ class Windows:
             self._stratum()
             self._look_at_threads(on_progress)
         self._stop()
-        self._watch_threads_on()
+        if self.ended is None:  # long enough to read the threads' CPU time a last time
+            self._followed.wait(max(0.0, min(LEAST_LOOK_S, self._seconds) - (time.monotonic() - self._began_s)))
+        self._threads |= threads_of(self._followed.pids()) | self._attachments.ended()
+        self._looked_s = time.monotonic()
 
     def spent_s(self) -> float:
         """CPU time, s, that counting took until now from the programs that it watches."""
@@ -299,10 +302,3 @@ class Windows:
         if (is_due and not self.target.is_machine) or self.ended:
             self._threads |= threads_of(self._followed.pids())
             self._looked_s = time.monotonic()
-
-    def _watch_threads_on(self) -> None:
-        """Read the threads' CPU time a last time, after long enough."""
-        if self.ended is None:
-            self._followed.wait(max(0.0, min(LEAST_LOOK_S, self._seconds) - (time.monotonic() - self._began_s)))
-        self._threads |= threads_of(self._followed.pids()) | self._attachments.ended()
-        self._looked_s = time.monotonic()
