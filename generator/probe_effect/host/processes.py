@@ -114,8 +114,7 @@ class Child:
             if (ended := self.wait(patience_s)) is not None:
                 break
         else:
-            msg = f"process {self.pid} did not end after SIGKILL"
-            raise RuntimeError(msg)
+            raise RuntimeError(f"process {self.pid} did not end after SIGKILL")
         for stream in filter(None, (self._popen.stdin, self._popen.stdout, self._popen.stderr)):
             stream.close()
         if self._pidfd >= 0:

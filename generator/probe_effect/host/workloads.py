@@ -95,8 +95,7 @@ class WorkloadProcess:
         self._child.tell("g")
         ended = self._child.wait(timeout_s)
         if ended is None:
-            msg = f"the workload had not ended after {timeout_s:.0f} s"
-            raise WorkloadFailed(msg, status="timeout")
+            raise WorkloadFailed(f"the workload had not ended after {timeout_s:.0f} s", status="timeout")
         out, err = self._child.output()
         if ended.exit_status != 0:
             raise WorkloadFailed(f"the workload ended with status {ended.exit_status}: {err.strip()}")
