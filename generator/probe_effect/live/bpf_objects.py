@@ -119,14 +119,14 @@ class OwnCost:
     added_ns: float | None
 
 
-def own_cost(trials: int = TRIALS) -> OwnCost:
+def own_cost() -> OwnCost:
     """The statistics' cost, from some ten thousand runs of an empty program (BPF_PROG_TEST_RUN).
 
-    The median of so many trials, each without and with statistics: a few ms each. Raises: OSError.
+    The median of `TRIALS`, each without and with statistics: a few ms each. Raises: OSError.
     """
     empty = kernel_calls.load(kernel_calls.SOCKET_FILTER, bpf_program.empty(), "pe_empty")
     try:
-        costs = [_trial(empty) for _ in range(trials)]
+        costs = [_trial(empty) for _ in range(TRIALS)]
     finally:
         os.close(empty)
     added_ns = [added for _, added in costs if added is not None]
