@@ -536,7 +536,7 @@ def test_each_architecture_has_its_own_numbers_of_system_calls(
     attachment.number.cache_clear()
     assert attachment.number("syscalls:sys_enter_newfstatat") == newfstatat
     assert attachment.number("syscalls:sys_exit_newuname") == attachment.number("syscalls:sys_enter_newuname")
-    assert attachment.number_offset("sys_exit") == exit_offset
+    assert attachment.NUMBER_OFFSETS[machine] == exit_offset
     attachment.number.cache_clear()
 
 
@@ -544,7 +544,7 @@ def test_each_architecture_has_its_own_numbers_of_system_calls(
     "name", ["syscalls:sys_enter_uname", "syscalls:sys_enter_nothing_like_it", "sched:sched_switch"]
 )
 def test_a_call_whose_number_is_not_known_is_not_counted_by_it(name: str) -> None:
-    assert attachment.end_of(name) is None
+    assert attachment.Countable(probe=name, kind="tracepoint", name=name).calls_end is None
 
 
 # What follows from the counts

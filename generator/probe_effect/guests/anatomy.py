@@ -77,7 +77,6 @@ def taken(prefix: Path, counted: int) -> Recording | None:
 
 
 def read_recording(path: Path) -> Recording | None:
-    """The recording in a file of the plugin; None where it was cut short."""
     data = path.read_bytes()
     if len(data) < _HEADER.size:
         return None
@@ -220,10 +219,8 @@ def path_of(recording: Recording, key: Key, operations: int, symbols: Symbols, m
     kinds, names = of_machine(machine), [symbols.at(int(address)) for address in recording.addresses]
     told = [kinds(code) for code in recording.codes]
     (commonest, alike), *_ = alike_events.most_common(1)
-    walk = _CallWalk()
-    for place in memoryview(commonest).cast("I"):
-        walk.step(names[place], told[place], place)
-    stacks = {stack: Classes(*(counts[name] for name in Classes._fields)) for stack, counts in walk.counts.items()}
+    walked = _walked(memoryview(commonest).cast("I"), names, told)
+    stacks = {stack: Classes(*(counts[name] for name in Classes._fields)) for stack, counts in walked.items()}
     rest = _beside(recording, operations, names, stacks.items())
     return EventPath(key, stacks, alike, alike_events.total(), round(recording.total / operations, 2), rest)
 
@@ -242,30 +239,29 @@ def _beside(
     return {name: round(more[name], 2) for name in most}
 
 
-@dataclass(slots=True)
-class _CallWalk:
-    counts: dict[Stack, Counter[str]] = field(default_factory=dict)
-    stack: list[str] = field(default_factory=list)
-    before: frozenset[Kind] = frozenset()
-    last: int = -1
-
-    def step(self, function: str, kinds: frozenset[Kind], place: int) -> None:
-        if function == USER or not self.stack:
-            self.stack = [USER]
-        if self.stack[-1] != function:
+def _walked(places: Iterable[int], names: Sequence[str], told: Sequence[frozenset[Kind]]) -> dict[Stack, Counter[str]]:
+    """The instructions of one event by their kinds, for each stack of functions that it goes through."""
+    counts: dict[Stack, Counter[str]] = {}
+    stack, before, last = [USER], frozenset[Kind](), -1
+    for place in places:
+        function, kinds = names[place], told[place]
+        if function == USER:
+            stack = [USER]
+        elif stack[-1] != function:
             # What is called, or interrupts, is on top of its caller; a jump takes its place, and a return goes back.
-            if len(self.stack) == 1 or "call" in self.before or not self.before & {"jump", "return"}:
-                self.stack.append(function)
-            elif function in self.stack:
-                while self.stack[-1] != function:
-                    self.stack.pop()
+            if len(stack) == 1 or "call" in before or not before & {"jump", "return"}:
+                stack.append(function)
+            elif function in stack:
+                while stack[-1] != function:
+                    stack.pop()
             else:
-                self.stack[-1] = function
-        counted = self.counts.setdefault(tuple(self.stack), Counter())
+                stack[-1] = function
+        counted = counts.setdefault(tuple(stack), Counter())
         counted["instructions"] += 1
-        counted["repetitions"] += "repeated" in kinds and place == self.last
+        counted["repetitions"] += "repeated" in kinds and place == last
         counted.update(kinds)
-        self.before, self.last = kinds, place
+        before, last = kinds, place
+    return counts
 
 
 NO_SYMBOLS = (

@@ -16,18 +16,8 @@ from pathlib import Path
 import elftools
 
 import probe_effect
+from probe_effect.guests import debian
 from probe_effect.guests.anatomy import MARKED
-from probe_effect.guests.debian import (
-    PACKAGE,
-    RELEASE,
-    DebianRelease,
-    GuestArchitecture,
-    Unpacked,
-    check_programs,
-    locked,
-    made_whole,
-    of_the_host,
-)
 from probe_effect.guests.kernel import KernelImage, archive, compile_python, wrapper
 from probe_effect.guests.messages import CONFIG, LIBRARY, PLACE, PREBUILT, WORKLOADS, in_guest
 from probe_effect.guests.qemu import Emulator, Image, find_emulator
@@ -41,7 +31,9 @@ from probe_effect.tools import TOOLS
 from probe_effect.tracers.libbpf import CLANG, prebuild
 from probe_effect.tracers.protocol import Tracer, TracerState
 
-FROM_ELSEWHERE = re.compile(rf"(?P<tracer>[a-z-]+)=(?P<package>{PACKAGE.pattern})/(?P<release>{RELEASE.pattern})")
+FROM_ELSEWHERE = re.compile(
+    rf"(?P<tracer>[a-z-]+)=(?P<package>{debian.PACKAGE.pattern})/(?P<release>{debian.RELEASE.pattern})"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +46,10 @@ class Wanted:
 
     @property
     def place(self) -> str:
-        """The folder with another release's files in the guest."""
         return f"/opt/{self.package}-{self.release}"
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """The packages that bring the tracer in the guest's own release."""
         return TOOLS[self.tracer].guest_packages or ()
 
     @property
@@ -68,7 +58,6 @@ class Wanted:
 
     @property
     def path(self) -> str:
-        """The script in the guest that runs the tracer's program."""
         return f"{self.place}/run-{self.program}"
 
     @property
@@ -97,7 +86,6 @@ def wanted(words: Sequence[str]) -> list[Wanted]:
 
 
 def _offered() -> list[str]:
-    """The tracers that the guest's own release brings, in their order."""
     return [tool.name for tool in TOOLS.values() if tool.guest_packages is not None]
 
 
@@ -143,7 +131,7 @@ def fetched(project: Project, cache: Path, tell: Callable[[str], None]) -> Tree:
     """
     own, name = cache / "projects", f"{project.package}-{project.version}"
     folder = own / project.sha256[:DIGITS] / name
-    with locked(own):
+    with debian.locked(own):
         if not folder.is_dir():
             tell(f"fetching the source of {name} from Debian {project.release}, once; it is kept in {folder}")
             _unpack(_archive(project, own), folder)
@@ -153,7 +141,7 @@ def fetched(project: Project, cache: Path, tell: Callable[[str], None]) -> Tree:
 def _archive(project: Project, own: Path) -> Path:
     """The archive, as apt has checked it. Raises: HostNotReady."""
     try:
-        archive = DebianRelease(project.release, own, kind="deb-src").fetch_source(project.package)
+        archive = debian.DebianRelease(project.release, own, kind="deb-src").fetch_source(project.package)
     except HostNotReady as error:
         raise HostNotReady(f"{error}\n{INSTEAD}") from error
     with archive.open("rb") as file:
@@ -169,7 +157,7 @@ def _archive(project: Project, own: Path) -> Path:
 def _unpack(archive: Path, folder: Path) -> None:
     """The one folder of an archive, whole or not at all. Raises: HostNotReady."""
     try:
-        with made_whole(folder) as made, tarfile.open(archive) as files:
+        with debian.made_whole(folder) as made, tarfile.open(archive) as files:
             # Pythons before 3.11.4 have no filters; the archive's hash is the suite's.
             files.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)
             files.extractall(made.with_name("archive"))  # noqa: S202
@@ -183,7 +171,7 @@ FORM = "1"  # the version of the archives' form: raise it when the same packages
 INIT = Path(__file__).resolve().with_name("init.sh")
 
 
-def userland(unpacked: Unpacked, python: Sysroot, cache: Path) -> Path:
+def userland(unpacked: debian.Unpacked, python: Sysroot, cache: Path) -> Path:
     """The userland, its Python compiled beforehand by that of a system which runs here."""
     target = _kept(cache, unpacked.digest)
     if not target.is_file():
@@ -191,7 +179,7 @@ def userland(unpacked: Unpacked, python: Sysroot, cache: Path) -> Path:
     return archive(unpacked.folder, target)
 
 
-def from_elsewhere(one: Wanted, unpacked: Unpacked, cache: Path) -> Path:
+def from_elsewhere(one: Wanted, unpacked: debian.Unpacked, cache: Path) -> Path:
     """A tracer of another release in a place of its own, with what runs it there."""
     target = _kept(cache, f"{one.tracer}-{unpacked.digest}")
     if target.is_file():
@@ -256,7 +244,6 @@ def _kept(cache: Path, name: str) -> Path:
 
 
 def _inside(root: Path, place: str) -> Path:
-    """The path below `root` of the guest's absolute path `place`."""
     return root / place.removeprefix("/")
 
 
@@ -298,7 +285,7 @@ class Assembly:
 
 
 def assemble(
-    architecture: GuestArchitecture,
+    architecture: debian.GuestArchitecture,
     kernel: KernelImage,
     tracers: Sequence[Wanted],
     works: Sequence[Work],
@@ -313,14 +300,14 @@ def assemble(
     `more`: sources of further programs.
     Raises: HostNotReady where a program or package cannot be had; ProbeEffectError where something cannot be made.
     """
-    check_programs(host_programs(architecture))
+    debian.check_programs(host_programs(architecture))
     native = [one for one in tracers if one.release is None]
     names = sorted({name for one in native for name in one.packages})
-    debian = DebianRelease(USERLAND, cache, architecture)
-    base, sdk = debian.unpack([*BASE_PACKAGES, *names]), debian.unpack(SDK_PACKAGES).system
-    python = DebianRelease(USERLAND, cache, of_the_host()).unpack(PYTHON_PACKAGES).system
+    own_release = debian.DebianRelease(USERLAND, cache, architecture)
+    base, sdk = own_release.unpack([*BASE_PACKAGES, *names]), own_release.unpack(SDK_PACKAGES).system
+    python = debian.DebianRelease(USERLAND, cache, debian.of_the_host()).unpack(PYTHON_PACKAGES).system
     others = {
-        one: DebianRelease(one.release, cache, architecture).unpack([one.package])
+        one: debian.DebianRelease(one.release, cache, architecture).unpack([one.package])
         for one in tracers
         if one.release and one.package
     }
@@ -343,6 +330,6 @@ def assemble(
     return Assembly(emulator, Image(kernel.image, archives), programs, packages, kernel.config)
 
 
-def host_programs(architecture: GuestArchitecture) -> dict[str, str]:
+def host_programs(architecture: debian.GuestArchitecture) -> dict[str, str]:
     """Programs that have to be here to put an emulated machine together, each with the package that brings it."""
     return HOST_PROGRAMS | dict([c_compiler_for(architecture.machine)])

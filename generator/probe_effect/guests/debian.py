@@ -97,7 +97,6 @@ class Unpacked:
         return self.system.root
 
     def origin(self, package: str) -> str:
-        """A package of these with its version and release, for the record."""
         return f"{package} {self.versions[package]} ({self.folder.name})"
 
 
@@ -220,7 +219,6 @@ class DebianRelease:
         stamp.touch()
 
     def _options(self) -> list[str]:
-        """Options that keep apt inside our folder."""
         state = self._state
         own = {
             "Dir::State": state,

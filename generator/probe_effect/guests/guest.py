@@ -60,7 +60,6 @@ class Meter:
         self._first: Reading | None = None
 
     def begin(self) -> None:
-        """Start counting, after work in the background has ended."""
         self._settle()
         self._first = self._switched()
 
@@ -131,7 +130,6 @@ class GuestRequests:
         return {"functions": probed_functions(request["names"], load_of(request["load"]))}
 
     def clock(self, request: Message) -> Message:
-        """Time of one read of the clock by a workload's program, ns."""
         return {"read_ns": clock_read_ns(Path(request["program"]), request["cpu"])}
 
     def run(self, request: Message) -> Message:
@@ -180,7 +178,6 @@ class GuestRequests:
             yield "symbols", self._symbols(lambda line: "[" in line)
 
     def symbols(self, request: Message) -> Message:
-        """The kernel's functions, as /proc/kallsyms has them."""
         return {"symbols": self._symbols(lambda line: "[" not in line)}
 
     def mechanisms(self, request: Message) -> Message:

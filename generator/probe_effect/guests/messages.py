@@ -31,17 +31,14 @@ def decode(line: bytes) -> Message | None:
 
 
 def in_guest(script: Path) -> str:
-    """The path of a suite's script in the guest."""
     return f"{SUITES}/{script.parent.name}/{script.name}"
 
 
 def load_message(load: WorkloadTask) -> Message:
-    """What a workload is to do, with its place in the guest."""
     return asdict(load) | {"program": f"{WORKLOADS}/{load.program.name}"}
 
 
 def load_of(message: Message) -> WorkloadTask:
-    """The workload of a message, read in the guest."""
     return WorkloadTask(**message | {"program": Path(message["program"])})
 
 
@@ -60,5 +57,4 @@ def run_request(
 
 
 def planned_of(message: Message) -> PlannedRun:
-    """The run to make, read in the guest."""
     return PlannedRun(**message | {"subject": Key(*message["subject"])})

@@ -102,7 +102,6 @@ def missing(offers: Iterable[Offer], runs: Sequence[MachineFile], able: Mapping[
 
 
 def counted(kernel: str, runs: Iterable[MachineFile]) -> bool:
-    """Whether anything was counted on that kernel before."""
     return any(_unplaced(run.run.packages.get("kernel", "")) == kernel for run in filter(_stands, runs))
 
 

@@ -88,7 +88,6 @@ class Emulator:
     """The words that start it."""
 
     def options(self, accelerator: Accelerator) -> list[str]:
-        """QEMU's options that decide what CPUs the guest has, and how they run."""
         cpu, made_up = self.architecture.cpu, self.architecture.unless_hosts
         if accelerator == "kvm":
             has_it = made_up in cpuinfo(ROOT).get("flags", "").split()
@@ -96,7 +95,6 @@ class Emulator:
         return [*MODES[accelerator].options, *self.architecture.board, "-cpu", cpu, "-smp", str(CPUS)]
 
     def version(self) -> str | None:
-        """The version that QEMU reports, `QEMU emulator version 10.0.13`; None if it does not run."""
         with suppress(OSError):
             run = run_program([*self.command, "--version"], 30)
             if version := re.match(r"QEMU emulator version [\w.]+", run.stdout):

@@ -199,7 +199,6 @@ class EmulatedMachine(Testbed):
             return FUNCTIONS.validate_python(self._ask(request)["functions"])
 
     def mechanisms(self, program: Path) -> tuple[str, list[str]]:
-        """(The kernel's release, what the program printed inside that tries each mechanism of tracing)."""
         self._survey()
         request = {"do": "mechanisms", "program": f"{WORKLOADS}/{program.name}"}
         with _understood():

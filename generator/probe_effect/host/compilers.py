@@ -62,7 +62,6 @@ def c_compiler_for(machine: str) -> tuple[str, str]:
 
 
 def c_compiler(flags: Sequence[str], link: Sequence[str] = (), system: Sysroot | None = None) -> Compiler:
-    """The compiler of C with these flags."""
     program, package = c_compiler_for(system.machine if system else MACHINE)
     absent = f"no C compiler: `{program}` is not on the PATH. On Debian and Ubuntu: apt install {package}"
     return Compiler(command=(program, *flags), link=tuple(link), absent=absent, system=system)
@@ -148,7 +147,6 @@ def _words(system: Sysroot | None) -> list[str]:
 
 @cache
 def _version(program: str) -> str:
-    """`gcc (Debian 12.2.0-14) 12.2.0`, the first line that the compiler prints of its version."""
     run = run_program([program, "--version"], 30)
     return run.stdout.partition("\n")[0].strip() or Path(program).name
 

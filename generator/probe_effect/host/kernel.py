@@ -108,7 +108,6 @@ def no_tracefs(root: Path) -> str:
 
 
 def ftrace_tracers(folder: Path) -> list[str]:
-    """The tracers that tracefs, or one of its instances, offers; none where it has no such file."""
     return (read_text(folder, "available_tracers") or "").split()
 
 
@@ -140,7 +139,6 @@ def _nop10_refused(root: Path) -> str | None:
 
 
 def _functions_missing(need: Need, root: Path) -> str | None:
-    """None when functions can be traced, else why not."""
     for place in TRACEFS:
         functions = root / place / "available_filter_functions"
         try:
@@ -224,7 +222,6 @@ def _absent(root: Path) -> list[tuple[str, str]]:
 
 
 def _mount(absent: Sequence[tuple[str, str]], root: Path, *, for_good: bool) -> OSError | None:
-    """Mount each; why it was refused, if it was."""
     libc = ctypes.CDLL(None, use_errno=True)
     try:
         if not for_good:

@@ -132,7 +132,6 @@ class Throttling(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """The share of the periods with a stop; 0 without a period."""
         return self.throttled_periods / self.periods if self.periods else 0.0
 
 
@@ -144,7 +143,14 @@ def tightest_quota(root: Path = ROOT) -> Quota | None:
 
 def throttlings(root: Path = ROOT) -> dict[str, Throttling]:
     """How often each of these cgroups with a quota was stopped, by its folder, since it was made."""
-    return {folder: _throttling(root, folder) for folder in _groups(root) if _quota(root, folder)}
+    found = {}
+    for folder in _groups(root):
+        if _quota(root, folder):
+            pairs = (line.split() for line in (read_text(root, f"{folder}/cpu.stat") or "").splitlines())
+            counts = {pair[0]: int(pair[1]) for pair in pairs}
+            throttled_ns = counts.get("throttled_time", 1000 * counts.get("throttled_usec", 0))
+            found[folder] = Throttling(counts.get("nr_periods", 0), counts.get("nr_throttled", 0), throttled_ns)
+    return found
 
 
 def throttled_since(before: dict[str, Throttling], earlier: Throttling | None, root: Path = ROOT) -> Throttling | None:
@@ -187,10 +193,3 @@ def _quota(root: Path, folder: str) -> Quota | None:
     old = (read_text(root, f"{folder}/cpu.cfs_{name}_us") for name in ("quota", "period"))
     limit, period = (read_text(root, f"{folder}/cpu.max") or " ".join(filter(None, old)) or "max -").split()
     return None if limit in {"max", "-1"} else Quota(f"/{folder}", int(limit) / int(period), int(period) / 1000)
-
-
-def _throttling(root: Path, folder: str) -> Throttling:
-    pairs = (line.split() for line in (read_text(root, f"{folder}/cpu.stat") or "").splitlines())
-    counts = {pair[0]: int(pair[1]) for pair in pairs}
-    throttled_ns = counts.get("throttled_time", 1000 * counts.get("throttled_usec", 0))
-    return Throttling(counts.get("nr_periods", 0), counts.get("nr_throttled", 0), throttled_ns)

@@ -71,11 +71,9 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The process id, which is the group's id too."""
         return self._popen.pid
 
     def wait(self, timeout_s: float) -> Ended | None:
-        """How it ended, or None when it still runs after `timeout_s`."""
         if self._ended is None and is_readable(self._pidfd, timeout_s):
             _, status, usage = os.wait4(self.pid, 0)
             self._popen.returncode = os.waitstatus_to_exitcode(status)
@@ -99,7 +97,6 @@ class Child:
 
     @property
     def stdout(self) -> int:
-        """The descriptor of its standard output, which must be a pipe."""
         assert self._popen.stdout is not None
         return self._popen.stdout.fileno()
 
@@ -110,7 +107,6 @@ class Child:
         return texts[0], texts[1]
 
     def end(self) -> Ended:
-        """Make sure that it has ended: ask its group, then force it."""
         for demand, patience_s in ((None, 0.0), (signal.SIGTERM, GRACE_S), (signal.SIGKILL, 3600.0)):
             if self._ended is None and demand is not None:
                 # Not yet waited for, so the id cannot belong to anybody else.
@@ -118,8 +114,7 @@ class Child:
             if (ended := self.wait(patience_s)) is not None:
                 break
         else:
-            msg = f"process {self.pid} did not end after SIGKILL"
-            raise RuntimeError(msg)
+            raise RuntimeError(f"process {self.pid} did not end after SIGKILL")
         for stream in filter(None, (self._popen.stdin, self._popen.stdout, self._popen.stderr)):
             stream.close()
         if self._pidfd >= 0:

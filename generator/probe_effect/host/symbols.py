@@ -87,7 +87,6 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def find_function(path: Path, name: str) -> Function | None:
-    """The function `name` of an ELF file; None when the file has no such symbol, or is no ELF file."""
     wanted = name.encode() + b"\0"
     try:
         with elf_file(path) as elf:
@@ -111,7 +110,6 @@ def code_at(path: Path, offset: int) -> bytes:
 
 @cache
 def _sizes(path: Path) -> dict[int, int]:
-    """The offset of each function of a file to how many bytes it has."""
     with elf_file(path) as elf:
         sizes = {address: size for _, _, address, size in sorted(_symbols(elf), key=lambda symbol: symbol[3])}
         segments = loaded(elf)
@@ -125,10 +123,16 @@ def matching_functions(path: Path, pattern: str) -> dict[str, Function]:
     Empty where the file has no such function, or is no ELF file.
     """
     functions: dict[str, Function] = {}
+    left_bytes = MOST_NAMES_BYTES
     try:
         with elf_file(path) as elf:
             segments = loaded(elf)
-            for name, address, size in _named(elf):
+            for names, at, address, size in _symbols(elf):
+                end = names.find(b"\0", at, at + MOST_NAME_BYTES)
+                left_bytes -= end - at
+                if end < 0 or left_bytes < 0:
+                    return {}  # longer names than any program has
+                name = names[at:end].decode(errors="replace")
                 is_wanted = name.isprintable() and fnmatchcase(name, pattern)
                 if is_wanted and (function := _function(elf, segments, address, size)):
                     functions[name] = function
@@ -142,7 +146,6 @@ Segments = Sequence[tuple[int, int, int]]
 
 
 def loaded(elf: ELFFile) -> Segments:
-    """The parts of a file that are loaded."""
     headers = (segment.header for segment in islice(elf.iter_segments("PT_LOAD"), 100))
     return [(segment["p_vaddr"], segment["p_vaddr"] + segment["p_filesz"], segment["p_offset"]) for segment in headers]
 
@@ -179,17 +182,6 @@ def _symbols(elf: ELFFile) -> Iterator[tuple[bytes, int, int, int]]:
                 at, info, address, size = fields if elf.elfclass == 64 else (fields[0], fields[3], *fields[1:3])
                 if address and info & 0xF in {0, 2, 10}:  # STT_NOTYPE, STT_FUNC, STT_GNU_IFUNC
                     yield names, at, address, size
-
-
-def _named(elf: ELFFile) -> Iterator[tuple[str, int, int]]:
-    """(name, address, size) of each function."""
-    left_bytes = MOST_NAMES_BYTES
-    for names, at, address, size in _symbols(elf):
-        end = names.find(b"\0", at, at + MOST_NAME_BYTES)
-        left_bytes -= end - at
-        if end < 0 or left_bytes < 0:
-            raise ELFError("longer names than any program has")
-        yield names[at:end].decode(errors="replace"), address, size
 
 
 def library_of(pid: int, stem: str) -> str | None:

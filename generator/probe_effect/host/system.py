@@ -39,12 +39,10 @@ def os_name(root: Path) -> str | None:
 
 
 def kernel_release(root: Path) -> str:
-    """The kernel's release, as `uname -r` prints it."""
     return read_text(root, "proc/sys/kernel/osrelease") or os.uname().release
 
 
 def architecture() -> str:
-    """The architecture, as `uname -m` prints it."""
     return os.uname().machine
 
 
@@ -60,7 +58,6 @@ def boot_flags(root: Path) -> tuple[str, ...]:
 
 
 def kernel_options(root: Path) -> dict[str, str]:
-    """Build options that change probe cost; empty when no file has them."""
     config = kernel_config(root) or {}
     return {f"CONFIG_{name}": config[name] for name in CONFIG_OPTIONS if name in config}
 
@@ -157,7 +154,6 @@ def microarchitecture(root: Path, cpu: int | None = None) -> str | None:
 
 
 def core_name(info: Mapping[str, str]) -> str | None:
-    """The name of a core by what `/proc/cpuinfo` says of a processor; None as for `microarchitecture`."""
     family, model = ("cpu family", "model") if "vendor_id" in info else ("CPU implementer", "CPU part")
     cores = CORES.get(info.get("vendor_id", "Arm"), {}).get(info.get(family, ""), {})
     try:
@@ -186,7 +182,6 @@ def threads(root: Path) -> int:
 
 
 def smt(root: Path) -> bool | None:
-    """Whether sibling threads share a core and are on."""
     active = read_text(root, f"{CPU_FOLDER}/smt/active")
     return None if active is None else active == "1"
 
@@ -220,7 +215,6 @@ def governor(root: Path) -> str | None:
 
 
 def turbo(root: Path) -> bool | None:
-    """Whether the CPU may exceed its base frequency."""
     off = read_text(root, f"{CPU_FOLDER}/intel_pstate/no_turbo")
     if off is not None:
         return off == "0"
@@ -229,7 +223,6 @@ def turbo(root: Path) -> bool | None:
 
 
 def isolated(root: Path) -> frozenset[int]:
-    """The CPUs that the scheduler gives to nobody who does not ask for them (`isolcpus`)."""
     return numbered(read_text(root, f"{CPU_FOLDER}/isolated") or "")
 
 
@@ -240,7 +233,6 @@ def throttles(root: Path) -> int:
 
 
 def siblings(root: Path, cpu: int) -> frozenset[int]:
-    """Logical CPUs that share a core with `cpu`, itself among them."""
     return numbered(read_text(root, f"{CPU_FOLDER}/cpu{cpu}/topology/thread_siblings_list") or str(cpu))
 
 

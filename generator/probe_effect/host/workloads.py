@@ -88,7 +88,6 @@ class WorkloadProcess:
 
     @property
     def pid(self) -> int:
-        """Process id of the workload, or of the tool that wraps it."""
         return self._child.pid
 
     def go(self, timeout_s: float) -> WorkloadRun:
@@ -96,8 +95,7 @@ class WorkloadProcess:
         self._child.tell("g")
         ended = self._child.wait(timeout_s)
         if ended is None:
-            msg = f"the workload had not ended after {timeout_s:.0f} s"
-            raise WorkloadFailed(msg, status="timeout")
+            raise WorkloadFailed(f"the workload had not ended after {timeout_s:.0f} s", status="timeout")
         out, err = self._child.output()
         if ended.exit_status != 0:
             raise WorkloadFailed(f"the workload ended with status {ended.exit_status}: {err.strip()}")
@@ -112,7 +110,6 @@ class WorkloadProcess:
         return replace(run, user_ns=ended.user_ns, sys_ns=ended.sys_ns)
 
     def end(self) -> None:
-        """Make sure that the workload has ended."""
         self._child.end()
 
 

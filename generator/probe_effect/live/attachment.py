@@ -38,17 +38,6 @@ NAMED_OTHERWISE: dict[str, str] = _FACTS["named_otherwise"]
 """Functions of the kernel, from which its tracepoints have their names, to their calls."""
 
 
-def end_of(tracepoint: str) -> str | None:
-    """`sys_enter` for `syscalls:sys_enter_read` and `raw_syscalls:sys_enter`; None where no number is known for it."""
-    category, _, name = tracepoint.partition(":")
-    end = next((end for end in ENDS if name.startswith(end)), None)
-    if end is None or platform.machine() not in NUMBER_OFFSETS:
-        return None
-    if category == "raw_syscalls":
-        return end
-    return end if category == "syscalls" and number(tracepoint) is not None else None
-
-
 @cache
 def number(tracepoint: str) -> int | None:
     """The number of the call that a tracepoint is on, of this machine; None for one on all, and if it is not known."""
@@ -60,11 +49,6 @@ def number(tracepoint: str) -> int | None:
         return int(syscalls().get(NAMED_OTHERWISE.get(call, call), architecture))
     except (NoSuchSystemCall, NotSupportedSystemCall):
         return None
-
-
-def number_offset(end: str) -> int | None:
-    """Where the kernel's registers have the number at such an end of a call; None at the entry, which is told it."""
-    return NUMBER_OFFSETS[platform.machine()] if end == "sys_exit" else None
 
 
 CountableProbe = Literal["tracepoint", "kprobe", "kretprobe", "uprobe", "uretprobe", "usdt", "profile"]
@@ -96,11 +80,14 @@ class Countable:
     @property
     def calls_end(self) -> str | None:
         """The raw tracepoint of all calls, `sys_enter` or `sys_exit`, for a tracepoint on system calls; else None."""
-        return end_of(self.name) if self.kind == "tracepoint" else None
+        category, _, name = self.name.partition(":")
+        end = next((end for end in ENDS if name.startswith(end)), None)
+        is_on_calls = category == "raw_syscalls" or (category == "syscalls" and number(self.name) is not None)
+        is_known = self.kind == "tracepoint" and platform.machine() in NUMBER_OFFSETS
+        return end if is_known and end is not None and is_on_calls else None
 
     @property
     def group(self) -> tuple[str, ...]:
-        """Probes of one group can share a link."""
         return (self.kind, (self.calls_end or self.name) if self.kind == "tracepoint" else str(self.path))
 
 
@@ -178,7 +165,6 @@ class Attachments:
             self._closing = undo.pop_all()
 
     def watch(self, pids: Iterable[int]) -> None:
-        """Count the events of these processes too."""
         for pid in pids:
             if self._watched is not None:
                 kernel_calls.update(self._watched, struct.pack("=I", pid), struct.pack("=I", 1))
@@ -242,7 +228,6 @@ class Attachments:
         return found
 
     def close(self) -> None:
-        """Detach everything, and restore the statistics' setting."""
         self.detach()
         self._closing.close()
 
@@ -310,9 +295,8 @@ class Attachments:
             self._attach_group(indexes[middle:])
 
     def _link_raw(self, index: int) -> list[int]:
-        name = self._countables[index].name.partition(":")[2]
         program = self._program("raw-tracepoint", index, kernel_calls.RAW_TRACEPOINT, bpf_program.always(index))
-        link = kernel_calls.link_raw_tracepoint(program, name)
+        link = kernel_calls.link_raw_tracepoint(program, self._countables[index].name.partition(":")[2])
         self.means[index] = "raw-tracepoint"
         return [link]
 
@@ -325,7 +309,8 @@ class Attachments:
             by_number = self._keep(kernel_calls.create_map(kernel_calls.HASH, 4, 4, MOST_CALLS))
             for call, index in probes.items():
                 kernel_calls.update(by_number, struct.pack("=I", call), struct.pack("=I", index))
-            code = bpf_program.by_call(by_number, others, number_offset(end))
+            offset = NUMBER_OFFSETS[platform.machine()] if end == "sys_exit" else None  # the entry is told the number
+            code = bpf_program.by_call(by_number, others, offset)
             self._program("raw-tracepoint", end, kernel_calls.RAW_TRACEPOINT, code)
         link = kernel_calls.link_raw_tracepoint(self._programs["raw-tracepoint", end], end)
         for index, own in numbers.items():
@@ -346,7 +331,6 @@ class Attachments:
         return [kernel_calls.link_uprobes(program, path, places, pid=self._link_pid, is_return=is_return)]
 
     def _link_one(self, kind: CountableProbe, index: int) -> list[int]:
-        """A perf event for each place, with a link on it."""
         one, sort = self._countables[index], kernel_calls.TRACEPOINT if kind == "tracepoint" else kernel_calls.KPROBE
         program = self._program(kind, None, sort, bpf_program.by_cookie())
         descriptors: list[int] = []

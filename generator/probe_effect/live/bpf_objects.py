@@ -10,6 +10,7 @@ include/uapi/linux/bpf.h, Linux 6.18. The kernel tells of perf links since 6.6 a
 that, and for other sorts of links, only which program they hold.
 """
 
+import contextlib
 import os
 import struct
 import time
@@ -50,12 +51,10 @@ class BpfProgram:
 
 
 def programs() -> list[BpfProgram]:
-    """All loaded programs, by id. Raises: OSError."""
     return [found for number in ids(PROGRAM_NEXT) if (found := of_id(PROGRAM_BY_ID, number, program)) is not None]
 
 
 def program(fd: int) -> BpfProgram:
-    """A program by its descriptor. Raises: OSError."""
     info = information(fd, PROGRAM_INFO_BYTES)
     kind, number = struct.unpack_from("=2I", info)
     run_ns, runs = struct.unpack_from("=2Q", info, 192)
@@ -120,14 +119,14 @@ class OwnCost:
     added_ns: float | None
 
 
-def own_cost(trials: int = TRIALS) -> OwnCost:
+def own_cost() -> OwnCost:
     """The statistics' cost, from some ten thousand runs of an empty program (BPF_PROG_TEST_RUN).
 
-    The median of so many trials, each without and with statistics: a few ms each. Raises: OSError.
+    The median of `TRIALS`, each without and with statistics: a few ms each. Raises: OSError.
     """
     empty = kernel_calls.load(kernel_calls.SOCKET_FILTER, bpf_program.empty(), "pe_empty")
     try:
-        costs = [_trial(empty) for _ in range(trials)]
+        costs = [_trial(empty) for _ in range(TRIALS)]
     finally:
         os.close(empty)
     added_ns = [added for _, added in costs if added is not None]
@@ -135,7 +134,6 @@ def own_cost(trials: int = TRIALS) -> OwnCost:
 
 
 def _trial(empty: int) -> tuple[float, float | None]:
-    """The ns of a run by the statistics, and the ns by which they make it longer."""
     before = program(empty).runs
     without_ns = _run_ns(empty)
     first = program(empty)
@@ -213,22 +211,15 @@ def cpu_time_offset() -> int | None:
     except OSError:
         return None
     wanted = {"task_struct": "se", "sched_entity": "sum_exec_runtime"}
-    offsets = [
-        offset
-        for _, kind, name, info, at in _types(data)
-        if kind == STRUCT and name in wanted
-        for member, offset in _members(data, info, at)
-        if member == wanted[name]
-    ]
-    return sum(offsets) if len(offsets) == len(wanted) else None
-
-
-def _members(data: bytes, info: int, at: int) -> Iterator[tuple[str, int]]:
-    """Name and place, bytes, of each member of a structure."""
     head, _, _, strings = struct.unpack_from("<4I", data, 4)
-    end = at + MEMBER_BYTES * (info & 0xFFFF)
-    for name, _, bits in struct.iter_unpack("<3I", data[at:end]):
-        yield _string(data, head + strings + name), (bits & 0xFF_FFFF if info & SIZED_MEMBERS else bits) // 8
+    offsets = []
+    for _, kind, name, info, at in _types(data):
+        if kind == STRUCT and name in wanted:
+            members = data[at : at + MEMBER_BYTES * (info & 0xFFFF)]
+            for member, _, bits in struct.iter_unpack("<3I", members):
+                if _string(data, head + strings + member) == wanted[name]:
+                    offsets.append((bits & 0xFF_FFFF if info & SIZED_MEMBERS else bits) // 8)
+    return sum(offsets) if len(offsets) == len(wanted) else None
 
 
 TASK_FD_QUERY = 20
@@ -259,26 +250,14 @@ class Attached:
 
 
 def links() -> list[Attached]:
-    """The program and the places of every link. Raises: OSError."""
     return [found for number in ids(LINK_NEXT) if (found := of_id(LINK_BY_ID, number, link)) is not None]
 
 
 def link(fd: int) -> Attached:
-    """The program and the places of a link, by its descriptor. Raises: OSError."""
     info = information(fd, INFO_BYTES)
     kind, _, program = struct.unpack_from("=3I", info)
-    readers = {
-        RAW_TRACEPOINT: _raw_tracepoint,
-        TRACING: _tracing,
-        PERF_EVENT: _perf_event,
-        KPROBE_MULTI: _kprobes,
-        UPROBE_MULTI: _uprobes,
-    }
-    if kind not in readers:
-        name = LINK_NAMES[kind] if kind < len(LINK_NAMES) else f"link type {kind}"
-        return Attached(program, (Place(kind=name, name=name),))
     try:
-        places, others = readers[kind](fd, info)
+        places, others = _linked(kind, fd, info)
     except OSError:  # an older kernel that tells less
         places, others = [], 1
     return Attached(program, tuple(places), others)
@@ -298,33 +277,39 @@ def queried(pid: int, fd: int) -> Attached | None:
 def place(kind: str, name: str, offset: int) -> Place:
     """A place as the kernel names it: of a tracepoint with or without its category, of a user probe the path."""
     if kind in {"uprobe", "uretprobe"}:
-        return Place(kind=kind, name=name, path=Path(name), offset=offset, first_bytes=_bytes_at(Path(name), offset))
+        path, first_bytes = Path(name), None
+        with contextlib.suppress(OSError), path.open("rb") as file:  # in another container we cannot read it
+            file.seek(offset)
+            first_bytes = file.read(FIRST_BYTES) or None
+        return Place(kind=kind, name=name, path=path, offset=offset, first_bytes=first_bytes)
     if kind == "tracepoint":
         bare = name.rpartition(":")[2]
         kind = next((word for prefix, word in ON_CALLS if bare.startswith(prefix)), kind)
     return Place(kind=kind, name=name)
 
 
-def _bytes_at(path: Path, offset: int) -> bytes | None:
-    """The bytes of a file at a place; None if we cannot read it, for example in another container."""
-    try:
-        with path.open("rb") as file:
-            file.seek(offset)
-            return file.read(FIRST_BYTES) or None
-    except OSError:
-        return None
-
-
-def _raw_tracepoint(fd: int, _: bytearray) -> tuple[list[Place], int]:
-    name = bytearray(NAME_BYTES)
-    information(fd, INFO_BYTES, bytes(16) + struct.pack("=QI", kernel_calls.address(name), len(name)))
-    return [Place(kind="raw-tracepoint", name=text(name))], 0
-
-
-def _tracing(_: int, info: bytearray) -> tuple[list[Place], int]:
-    attach_type, _object, function = struct.unpack_from("=3I", info, 16)
-    kind = {FENTRY: "fentry", FEXIT: "fexit"}.get(attach_type, "tracing")
-    return [Place(kind=kind, name=kernel_names().get(function, f"type {function}"))], 0
+def _linked(kind: int, fd: int, info: bytearray) -> tuple[list[Place], int]:
+    """(what a link is on, how many more places there are). Raises: OSError where an older kernel tells less."""
+    if kind == PERF_EVENT:
+        return _perf_event(fd, info)
+    if kind == UPROBE_MULTI:
+        return _uprobes(fd, info)
+    more = 0
+    if kind == RAW_TRACEPOINT:
+        buffer = bytearray(NAME_BYTES)
+        information(fd, INFO_BYTES, bytes(16) + struct.pack("=QI", kernel_calls.address(buffer), len(buffer)))
+        word, name = "raw-tracepoint", text(buffer)
+    elif kind == TRACING:
+        attach_type, _, function = struct.unpack_from("=3I", info, 16)
+        word = {FENTRY: "fentry", FEXIT: "fexit"}.get(attach_type, "tracing")
+        name = kernel_names().get(function, f"type {function}")
+    elif kind == KPROBE_MULTI:
+        count, flags = struct.unpack_from("=2I", info, 24)
+        word = "multi-kretprobe" if flags & kernel_calls.MULTI_RETURN else "multi-kprobe"
+        name, more = f"{count} kernel functions", max(0, count - 1)
+    else:
+        word = name = LINK_NAMES[kind] if kind < len(LINK_NAMES) else f"link type {kind}"
+    return [Place(kind=word, name=name)], more
 
 
 def _perf_event(fd: int, info: bytearray) -> tuple[list[Place], int]:
@@ -338,12 +323,6 @@ def _perf_event(fd: int, info: bytearray) -> tuple[list[Place], int]:
     asked = bytes(24) + struct.pack("=QI", kernel_calls.address(name), len(name))
     told = information(fd, INFO_BYTES, asked)
     return [place(PERF_LINKED[kind], text(name), struct.unpack_from("=I", told, 36)[0])], 0
-
-
-def _kprobes(_: int, info: bytearray) -> tuple[list[Place], int]:
-    count, flags = struct.unpack_from("=2I", info, 24)
-    kind = "multi-kretprobe" if flags & kernel_calls.MULTI_RETURN else "multi-kprobe"
-    return [Place(kind=kind, name=f"{count} kernel functions")], max(0, count - 1)
 
 
 def _uprobes(fd: int, info: bytearray) -> tuple[list[Place], int]:

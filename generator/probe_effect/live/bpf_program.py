@@ -86,7 +86,6 @@ def assembled(lines: Sequence[Instruction | str]) -> bytes:
 
 
 def by_cookie() -> list[Instruction]:
-    """Which probe fired: the cookie of its link."""
     return [_copy(R1, R6), _call(value=ATTACH_COOKIE), _store_word(STACK, R0, PROBE)]
 
 
@@ -281,5 +280,4 @@ def _constant(register: int, fd: int, kind: int) -> list[Instruction]:
 
 
 def _address(register: int, offset: int) -> list[Instruction]:
-    """Put the address of a place on the stack into a register."""
     return [_copy(register, STACK), _add_value(register, value=offset)]

@@ -24,6 +24,7 @@ from pathlib import Path
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import LOCKDOWN, no_tracefs, tracefs_folder
+from probe_effect.host.system import numbered
 from probe_effect.live.target import TargetProcesses
 from probe_effect.model import HostNotReady, series_of
 
@@ -201,9 +202,7 @@ def possible_cpus() -> int:
 
     Source: num_possible_cpus in kernel/bpf/hashtab.c; /sys/devices/system/cpu/possible lists the same ("0-3,8").
     """
-    listed = read_text(ROOT, "sys/devices/system/cpu/possible") or "0"
-    ends = [part.split("-") for part in listed.split(",")]
-    return sum(int(end[-1]) - int(end[0]) + 1 for end in ends)
+    return len(numbered(read_text(ROOT, "sys/devices/system/cpu/possible") or "0"))
 
 
 def be_prompt(*, is_prompt: bool) -> None:
@@ -308,7 +307,6 @@ class CpuClock:
             self.close()
 
     def read_s(self) -> float | None:
-        """The CPU time, s; None where no clock tells."""
         if not self._events:
             return None
         with contextlib.suppress(OSError):

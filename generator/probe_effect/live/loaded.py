@@ -83,21 +83,15 @@ def holders() -> Holders:
                     found.attached.append(event)
                     found.of_program[event.program].add(process)
             elif LINK in name:
-                with contextlib.suppress(OSError):  # it has ended, is closed to us, or Linux is older
-                    found.of_program[_linked(process.pid, descriptor)].add(process)
+                # Its fdinfo has the program too, but reading that can kill the kernel: `bpf_kprobe_multi_show_fdinfo`
+                # (since Linux 6.17, kernel/trace/bpf_trace.c) follows the list of cookies of a link that has none;
+                # seen on 6.18.15. So a copy of its descriptor is asked.
+                with contextlib.suppress(OSError), _copied(process.pid, descriptor) as link:  # it is gone, or closed
+                    program_id = struct.unpack_from("=3I", bpf_objects.information(link, INFO_BYTES))[2]
+                    found.of_program[program_id].add(process)
             elif program := PROGRAM_ID.search(read_text(folder, f"fdinfo/{descriptor}") or ""):
                 found.of_program[int(program[1])].add(process)
     return found
-
-
-def _linked(pid: int, descriptor: int) -> int:
-    """The program of a process's link, asked through a copy of its descriptor. Raises: OSError.
-
-    Its fdinfo has the program too, but reading that can kill the kernel: `bpf_kprobe_multi_show_fdinfo` (since Linux
-    6.17, kernel/trace/bpf_trace.c) follows the list of cookies of a link that has none; seen on 6.18.15.
-    """
-    with _copied(pid, descriptor) as link:
-        return int(struct.unpack_from("=3I", bpf_objects.information(link, INFO_BYTES))[2])
 
 
 @contextlib.contextmanager

@@ -73,7 +73,6 @@ def event_costs(countables: Iterable[Countable]) -> tuple[dict[Means, float], fl
 
 
 def _measured(kind: CountableProbe, mechanism: str) -> tuple[float, float]:
-    """(ns of an event, s taken from others)."""
     try:
         with (
             _event(kind, mechanism) as (probe, fire),
@@ -226,7 +225,6 @@ class Rates:
             self.busy_ratio = max(0.0, busy_ratio * watched - taken) / self.alone_s
 
     def rate(self, slots: Iterable[int]) -> CountedRate:
-        """The rate of the probe whose events have these keys."""
         found = [one for slot in slots for one in self._by_slot.get(slot, [])]
         windows, most, strata = self._observations, self._most, self._strata(found)
         of_cpu = self.busy_ratio if self._is_clocked else None

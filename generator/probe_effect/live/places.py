@@ -24,18 +24,8 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection
 
-from probe_effect.host import read_text, run_program
+from probe_effect.host import read_text, run_program, symbols
 from probe_effect.host.kernel import missing, tracefs_folder, tracefs_missing
-from probe_effect.host.symbols import (
-    FIRST_BYTES,
-    elf_file,
-    find_function,
-    library_of,
-    loaded,
-    mapped_files,
-    matching_functions,
-    offset_of,
-)
 from probe_effect.model import Need, ProbeEffectError
 from probe_effect.scripts.form import Language
 from probe_effect.toml import beside
@@ -102,7 +92,7 @@ class Place:
 def static_probes(path: Path) -> list[Place]:
     """All sites of static probes in a file, in its order; none if it has none, or is no ELF file."""
     try:
-        with elf_file(path) as elf:
+        with symbols.elf_file(path) as elf:
             return list(islice(_sites(path, elf), MOST_SITES))
     except (OSError, ELFError):
         return []
@@ -113,7 +103,7 @@ def _sites(path: Path, elf: ELFFile) -> Iterator[Place]:
     if not isinstance(notes, NoteSection):
         return
     word = "Q" if elf.elfclass == 64 else "I"
-    segments = loaded(elf)
+    segments = symbols.loaded(elf)
     head = struct.Struct(f"{'<' if elf.little_endian else '>'}3{word}")
     for note in notes.iter_notes():
         if note["n_name"] != "stapsdt":
@@ -122,7 +112,7 @@ def _sites(path: Path, elf: ELFFile) -> Iterator[Place]:
         address, linked_base, semaphore = head.unpack_from(data)
         provider, name = data[head.size :].split(b"\0")[:2]
         moved = base["sh_addr"] - linked_base if base is not None else 0  # prelink(8) moves a file's addresses
-        offset = offset_of(address + moved, segments)
+        offset = symbols.offset_of(address + moved, segments)
         if offset is None or not (provider + name).decode().isprintable():
             continue
         elf.stream.seek(offset)
@@ -131,8 +121,8 @@ def _sites(path: Path, elf: ELFFile) -> Iterator[Place]:
             name=f"{provider.decode()}:{name.decode()}",
             path=path,
             offset=offset,
-            first_bytes=elf.stream.read(FIRST_BYTES),
-            semaphore_offset=offset_of(semaphore + moved, segments) if semaphore else None,
+            first_bytes=elf.stream.read(symbols.FIRST_BYTES),
+            semaphore_offset=symbols.offset_of(semaphore + moved, segments) if semaphore else None,
         )
 
 
@@ -200,8 +190,8 @@ def _kernel_functions(pattern: str, root: Path) -> list[str]:
     folder = tracefs_folder(root)
     text = read_text(folder, "available_filter_functions") if folder else None
     if text is None:
-        symbols = (line.split() for line in (read_text(root, "proc/kallsyms") or "").splitlines())
-        names = {parts[2] for parts in symbols if parts[1] in "tT"}
+        lines = (line.split() for line in (read_text(root, "proc/kallsyms") or "").splitlines())
+        names = {words[2] for words in lines if words[1] in "tT"}
     else:
         names = {line.split()[0] for line in text.splitlines() if line}
     return _matching(names, pattern)
@@ -217,11 +207,11 @@ def _functions(attach: str, kind: str, words: list[str], root: Path, pid: int | 
         raise NotHere(msg) from None
     for path in _files(words[0], root, pid):
         if "*" in name:
-            functions = matching_functions(path, name)
+            functions = symbols.matching_functions(path, name)
         else:
-            function = find_function(path, name)
+            function = symbols.find_function(path, name)
             functions = {} if function is None else {name: function}
-        if not functions and not matching_functions(path, "*"):
+        if not functions and not symbols.matching_functions(path, "*"):
             msg = f"{attach}: {path} has no table of symbols; its package may have one apart (-dbgsym, debuginfo)"
             raise NotHere(msg)
         for found, at in functions.items():
@@ -237,8 +227,8 @@ def same_function_elsewhere(place: Place, pid: int) -> list[Path]:
     if place.path is None:
         return []
     own = place.path.resolve()
-    others = (Path(path) for path in mapped_files(pid))
-    return [path for path in others if path.resolve() != own and find_function(path, place.name) is not None]
+    others = (Path(path) for path in symbols.mapped_files(pid))
+    return [path for path in others if path.resolve() != own and symbols.find_function(path, place.name) is not None]
 
 
 def _static(words: list[str], root: Path, pid: int | None) -> Iterator[Place]:
@@ -259,7 +249,7 @@ def _files(named: str, root: Path, pid: int | None) -> list[Path]:
         found = sorted(root.glob(pattern)) if "*" in pattern else [root / pattern]
         files = [path for path in found if path.is_file()]
     else:
-        place = (library_of(pid, named) if pid else None) or shutil.which(named) or _library(named)
+        place = (symbols.library_of(pid, named) if pid else None) or shutil.which(named) or _library(named)
         files = [Path(place)] if place else []
     if not files:
         raise NotHere(f"{named}: no such program or library here; name it by its path")

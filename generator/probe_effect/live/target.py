@@ -37,7 +37,6 @@ class Target:
 
     @property
     def is_machine(self) -> bool:
-        """Whether the events of all processes count."""
         return self.pid is None and self.cgroup is None and not self.command
 
 
@@ -96,7 +95,6 @@ class TargetProcesses:
         return False
 
     def close(self) -> None:
-        """End the command, and close what was followed."""
         if self._child is not None:
             self._child.send(signal.SIGCONT)  # a stopped program would not hear that it is to end
             self._child.end()

@@ -115,7 +115,6 @@ class Windows:
         self._cpu_since_s: float | None = None
 
     def run(self, on_progress: Callable[[float, float], None]) -> None:
-        """Count until the time is over or the target has ended."""
         self._before, self._last = threads_of(self._followed.pids()), self._attachments.read()
         self._looked_s = self._began_s = time.monotonic()
         self._start()
@@ -124,7 +123,10 @@ class Windows:
             self._stratum()
             self._look_at_threads(on_progress)
         self._stop()
-        self._watch_threads_on()
+        if self.ended is None:  # long enough to read the threads' CPU time a last time
+            self._followed.wait(max(0.0, min(LEAST_LOOK_S, self._seconds) - (time.monotonic() - self._began_s)))
+        self._threads |= threads_of(self._followed.pids()) | self._attachments.ended()
+        self._looked_s = time.monotonic()
 
     def spent_s(self) -> float:
         """CPU time, s, that counting took until now from the programs that it watches."""
@@ -140,7 +142,6 @@ class Windows:
 
     @property
     def counted_s(self) -> float:
-        """The time, s, of all windows together."""
         return sum(one.counted_s for one in self.observations)
 
     @property
@@ -148,12 +149,10 @@ class Windows:
         return self.counted_s >= COMPLETE_RATIO * self.elapsed_s
 
     def threads(self) -> list[ThreadUse]:
-        """The CPU time of the target's threads, the busiest first."""
         return used_between(self._before, self._threads)
 
     @property
     def watched_s(self) -> float:
-        """The time, s, during which threads were observed."""
         return self._looked_s - self._began_s
 
     def _stratum(self) -> None:
@@ -303,10 +302,3 @@ class Windows:
         if (is_due and not self.target.is_machine) or self.ended:
             self._threads |= threads_of(self._followed.pids())
             self._looked_s = time.monotonic()
-
-    def _watch_threads_on(self) -> None:
-        """Read the threads' CPU time a last time, after long enough."""
-        if self.ended is None:
-            self._followed.wait(max(0.0, min(LEAST_LOOK_S, self._seconds) - (time.monotonic() - self._began_s)))
-        self._threads |= threads_of(self._followed.pids()) | self._attachments.ended()
-        self._looked_s = time.monotonic()

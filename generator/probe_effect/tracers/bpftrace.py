@@ -166,7 +166,6 @@ class Bpftrace(Tool):
         return BpftraceSession(self.program, script, counting, program)
 
     def _denied(self, need: Need) -> str | None:
-        """None when this bpftrace reports that it can do it on this kernel, else what it says."""
         answer = re.search(rf"\b(?:{ASKED[need]}): *(\w+)", _info(shutil.which(self.program) or self.program))
         if (answer and answer[1] == "yes") or (answer is None and need == "fentry"):  # of which 0.27 no longer tells
             return None
@@ -176,7 +175,6 @@ class Bpftrace(Tool):
 
 @cache
 def _info(program: str) -> str:
-    """What bpftrace tells about itself and the kernel; empty when it cannot be asked."""
     try:
         # It loads a program for each thing it tells: most of a second here, several in an emulated machine.
         run = run_program([program, "--info"], 60)
@@ -186,7 +184,6 @@ def _info(program: str) -> str:
 
 
 def count_attached(lines: Iterable[str]) -> int | None:
-    """How many probes bpftrace says that it attached, in text or as JSON; None when it does not say."""
     return next((int(match[1]) for line in lines if (match := ATTACHED.match(line))), None)
 
 
@@ -235,7 +232,6 @@ def _events(value: Any) -> int:  # noqa: ANN401 (JSON, of a shape that depends o
 
 
 def count_lines(lines: Iterable[str]) -> tuple[int, int]:
-    """(lines that the script printed, events that bpftrace says it lost)."""
     seen = lost = 0
     for line in lines:
         if match := LOST.match(line):

@@ -156,7 +156,6 @@ def leftovers(root: Path = ROOT) -> list[str]:
 
 
 def is_orphan(name: str, root: Path) -> bool:
-    """Whether the process is gone whose id ends `name`."""
     pid = re.search(r"\d+$", name)
     return pid is not None and not (root / "proc" / pid[0]).exists()
 
@@ -355,10 +354,7 @@ def split_arguments(text: str, name: str) -> list[str]:
 
 
 class ProbingSession(ToolSession):
-    """A session with a tool whose script may define probes beside its words.
-
-    Its buffers count whatever the script does.
-    """
+    """A session with a tool whose script may define probes beside its words; its buffers count whatever that does."""
 
     stop_signal = signal.SIGINT
     always_counts = True

@@ -28,18 +28,8 @@ from pathlib import Path
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import FTRACE_TRACERS, ftrace_tracers, missing, tracefs_folder, tracefs_missing
 from probe_effect.model import Need
-from probe_effect.tracers.dynamic_events import (
-    DynamicEvents,
-    Event,
-    FtraceScript,
-    ProbingSession,
-    is_orphan,
-    kernels_words,
-    parse_script,
-    read_script,
-    remove,
-    tracefs,
-)
+from probe_effect.tracers import dynamic_events
+from probe_effect.tracers.dynamic_events import Event, FtraceScript, ProbingSession, parse_script, read_script, tracefs
 from probe_effect.tracers.proc import wait_for_workload
 from probe_effect.tracers.protocol import Counting, Report, Session, Tracer, TracerFailed
 from probe_effect.tracers.tool import Tool, not_root
@@ -61,22 +51,14 @@ class Ftrace(Tracer):
         return instances_missing(self.root)
 
     def version(self) -> str | None:
-        """The kernel's release: ftrace is a part of it."""
         release = read_text(self.root, "proc/sys/kernel/osrelease")
         return f"Linux {release}" if release else None
 
     def missing(self, need: Need) -> str | None:
         """Tracers of functions the kernel must offer to an instance."""
-        return missing(need, self.root) or (self._not_in_instances(need) if need in FTRACE_TRACERS else None)
-
-    def session(self, script: Path, counting: Counting, program: Path) -> "FtraceSession":
-        return FtraceSession(parse_script(read_script(script), script.name), program, self.root)
-
-    def _not_in_instances(self, need: Need) -> str | None:
-        """None when a new instance lists the tracer of functions, else why it cannot be used.
-
-        Source: `allow_instances` of kernel/trace/trace.c; function_graph has it since Linux 6.11.
-        """
+        if (reason := missing(need, self.root)) or need not in FTRACE_TRACERS:
+            return reason
+        # Source: `allow_instances` of kernel/trace/trace.c; function_graph has it since Linux 6.11.
         instance, name = Instance(self.root), FTRACE_TRACERS[need]
         try:
             instance.make()
@@ -88,13 +70,16 @@ class Ftrace(Tracer):
             return None
         return f"this kernel has {name} only for the whole system, not for an instance that leaves others alone"
 
+    def session(self, script: Path, counting: Counting, program: Path) -> "FtraceSession":
+        return FtraceSession(parse_script(read_script(script), script.name), program, self.root)
+
 
 class FtraceSession(Session):
     """One instance at work."""
 
     def __init__(self, script: FtraceScript, program: Path, root: Path) -> None:
         self._script, self._program = script, program
-        self._probes = DynamicEvents(root)
+        self._probes = dynamic_events.DynamicEvents(root)
         self._instance = Instance(root)
         self._events: list[Event] = []
         """The script's events, each by its own name; known once the instance is made."""
@@ -173,7 +158,7 @@ class Instance:
 
     @property
     def folder(self) -> Path:
-        """The instance's folder in tracefs. Raises: TracerFailed where tracefs is not mounted."""
+        """Raises: TracerFailed where tracefs is not mounted."""
         return tracefs(self._root) / "instances" / self.name
 
     def make(self) -> None:
@@ -194,10 +179,10 @@ class Instance:
             finally:
                 os.close(descriptor)
         except OSError as error:
-            raise TracerFailed(f"`{value}` in {path}: {kernels_words(value, self.folder) or error.strerror}") from error
+            words = dynamic_events.kernels_words(value, self.folder) or error.strerror
+            raise TracerFailed(f"`{value}` in {path}: {words}") from error
 
     def read(self, file: str) -> str | None:
-        """What one of its files says; None when it is absent."""
         return read_text(self.folder, file)
 
     def events(self, pattern: str) -> list[str]:
@@ -244,13 +229,13 @@ def leftovers(root: Path = ROOT) -> list[str]:
     """Instances that killed runs left behind: their processes are no more. `remove_instance` removes one."""
     folder = tracefs_folder(root)
     instances = folder.glob(f"instances/{INSTANCE_PREFIX}*") if folder else ()
-    return sorted(path.name for path in instances if is_orphan(path.name, root))
+    return sorted(path.name for path in instances if dynamic_events.is_orphan(path.name, root))
 
 
 def remove_instance(name: str, root: Path = ROOT) -> None:
     """Remove an instance, with all that is enabled in it. Raises: TracerFailed while somebody uses it."""
     folder = tracefs(root) / "instances" / name
-    remove(folder.rmdir, f"{folder} cannot be removed", f"end what uses it, then: rmdir {folder}")
+    dynamic_events.remove(folder.rmdir, f"{folder} cannot be removed", f"end what uses it, then: rmdir {folder}")
 
 
 class TraceCmdSession(ProbingSession):

@@ -66,7 +66,6 @@ class Libbpf(Tracer):
         return f"{library}, {compiler}" if library and compiler else library
 
     def session(self, script: Path, counting: Counting, program: Path) -> "LibbpfSession":
-        """One run of the BPF program `script`. Raises: TracerFailed with the compiler's words when it refuses it."""
         try:
             return LibbpfSession(str(self.loader()), self._object(script), counting, program)
         except ProbeEffectError as error:
@@ -118,7 +117,6 @@ def _object(script: Path, cache: Path | None, system: Sysroot | None = None) -> 
 
 
 def bpf_compiler(system: Sysroot | None = None) -> Compiler:
-    """The compiler of BPF programs, for the processor of a system; this one by default."""
     machine = system.machine if system else MACHINE
     return Compiler(
         # libbpf wants the types of maps, which -g writes. Debian keeps <asm/types.h> in the processor's own folder.

@@ -54,6 +54,7 @@ class MonitorSession(ToolSession):
         self.name, self._of, self._command = of.id, of, command
         self.always_counts = counting == "calls"
         self._terminal, self._inside = os.openpty()  # the tool's end stays open here too: its end never ends ours
+        self._terminals = [self._terminal, self._inside]
         fcntl.ioctl(self._inside, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
         self._drawn_bytes = self._refreshes = 0
         self._last_s = self._looked_s = 0.0
@@ -100,7 +101,11 @@ class MonitorSession(ToolSession):
         assert self.child is not None
         deadline_s = time.monotonic() + timeout_s
         while (ended := self.child.wait(0)) is None:
-            self._look_at_memory(self.child)
+            now_s = time.monotonic()
+            if now_s - self._looked_s >= LOOK_EVERY_S:
+                self._looked_s = now_s
+                peaks = [peak_rss_bytes(int(pid)) for pid in processes(self.child.pid).split(",")]
+                self._rss_bytes = max((peak for peak in (self._rss_bytes, *peaks) if peak is not None), default=None)
             if not self._read(LOOK_EVERY_S):
                 now_s = time.monotonic()
                 if self._of.key and self._refreshes >= REFRESHES and now_s - self._last_s > PAUSE_S:
@@ -129,13 +134,10 @@ class MonitorSession(ToolSession):
 
     def end(self) -> None:
         super().end()
-        for descriptor in (self._terminal, self._inside):
-            if descriptor >= 0:
-                os.close(descriptor)
-        self._terminal = self._inside = -1
+        while self._terminals:
+            os.close(self._terminals.pop())
 
     def count(self) -> tuple[int | None, int | None]:
-        """(its system calls, none lost: a counter drops nothing)."""
         return perf.count_counters(text_of(self.written)), 0
 
     def output_bytes(self) -> int:
@@ -152,14 +154,6 @@ class MonitorSession(ToolSession):
         self._drawn_bytes += len(drawn)
         self._end = (self._end + CONTROL.sub(b" ", drawn))[-KEPT_BYTES:]
         return True
-
-    def _look_at_memory(self, child: Child) -> None:
-        now_s = time.monotonic()
-        if now_s - self._looked_s < LOOK_EVERY_S:
-            return
-        self._looked_s = now_s
-        peaks = [peak_rss_bytes(int(pid)) for pid in processes(child.pid).split(",")]
-        self._rss_bytes = max((peak for peak in (self._rss_bytes, *peaks) if peak is not None), default=None)
 
 
 AGAIN = f'for refresh in {" ".join(map(str, range(REFRESHES)))}; do "$@" || exit; done'
@@ -208,14 +202,12 @@ class ProcReader(Tracer):
         return None if shutil.which(COMPILER.command[0]) else COMPILER.absent
 
     def version(self) -> str:
-        """The reader's name: it has no version, for the script is all of it."""
         return self.id
 
     def missing(self, need: Need) -> str | None:
         return f"{self.id} has no {need}: it reads /proc"
 
     def session(self, script: Path, counting: Counting, program: Path) -> MonitorSession:
-        """One run of the program that `script` is, compiled now or before. Raises: TracerFailed."""
         try:
             made = compiled(script, COMPILER, f"monitors/{READER}", self.cache)
         except ProbeEffectError as error:

@@ -74,7 +74,6 @@ def count_counters(text: str) -> int:
 
 
 def counters(text: str) -> list[str]:
-    """The lines of a file of `perf stat -x, -o FILE`, one for each counter that perf opened."""
     return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
@@ -335,7 +334,6 @@ def calls_uncounted() -> str | None:
 
 
 def _ask_version(program: str) -> tuple[int | None, str]:
-    """(exit status, None when it could not be started; what it said)."""
     try:
         run = run_program([program, "--version"], 30)
     except (OSError, subprocess.TimeoutExpired) as error:

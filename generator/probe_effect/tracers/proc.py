@@ -16,12 +16,10 @@ LOOK_EVERY_S = 0.0005
 
 
 def state(pid: int) -> str | None:
-    """The letter of a process's state (`S`: sleeps, and a signal could wake it); None when it is gone."""
     return status(pid).get("State", "")[:1] or None
 
 
 def is_gone(pid: int) -> bool:
-    """Whether the process has ended, waited for or not."""
     return state(pid) in {None, "Z", "X"}
 
 
@@ -41,7 +39,6 @@ def peak_rss_bytes(pid: int) -> int | None:
 
 
 def has_capability(number: int, root: Path) -> bool:
-    """Whether this process has a capability in effect (CapEff)."""
     held = status("self", root).get("CapEff")
     return held is not None and bool(int(held, 16) >> number & 1)
 

@@ -115,7 +115,6 @@ class Tracer:
 
 
 def state_of(tracer: Tracer, needs: Iterable[Need]) -> TracerState:
-    """What a tracer reports about itself, and about facilities that cases need."""
     unavailable = tracer.available()
     lacks = {} if unavailable else {need: reason for need in needs if (reason := tracer.missing(need))}
     return TracerState(tracer=tracer.id, version=tracer.version(), unavailable=unavailable, lacks=lacks)

@@ -41,7 +41,6 @@ class SystemtapSession(ToolSession):
     complains_in = ("err",)
 
     def command(self, pid: int) -> Sequence[str]:
-        """The command; its probes fire for every process, as those of most tools do."""
         how = ("--runtime=bpf", "-r", str(build_tree(self.root)), "-E", PROOF)
         return (self.tool, *how, str(self.script.absolute()))
 

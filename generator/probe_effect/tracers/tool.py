@@ -53,7 +53,6 @@ class WorkFolder:
         self.err.touch()
 
     def remove(self) -> None:
-        """Remove the folder; once more does no harm."""
         self._folder.cleanup()
 
 
@@ -107,7 +106,6 @@ class ToolSession(Session, ABC):
         return None
 
     def environment(self) -> dict[str, str]:
-        """Variables to add to the tool's environment."""
         return {}
 
     def attach(self, pid: int) -> None:
@@ -139,18 +137,16 @@ class ToolSession(Session, ABC):
         """Return when every probe is live. Raises: TracerFailed when the tool dies or does not get there."""
         deadline_s = time.monotonic() + timeout_s
         while not self.is_live():
-            if self._has_ended():
+            if self.child is not None:
+                has_ended = self.child.wait(self.look_every_s) is not None
+            else:  # it runs the workload, and is not ours to wait for
+                time.sleep(self.look_every_s)
+                has_ended = is_gone(self.pid)
+            if has_ended:
                 self.fail("failed", "ended before its probes were live")
             if time.monotonic() > deadline_s:
                 self.fail("timeout", f"no probe was live after {timeout_s:.0f} s")
         self.attach_ns = time.monotonic_ns() - self._start_ns
-
-    def _has_ended(self) -> bool:
-        """Whether the tool ends within the pause between two looks."""
-        if self.child is not None:
-            return self.child.wait(self.look_every_s) is not None
-        time.sleep(self.look_every_s)  # it runs the workload, and is not ours to wait for
-        return is_gone(self.pid)
 
     def ask_to_stop(self) -> None:
         if self.child is not None:
@@ -187,7 +183,6 @@ class ToolSession(Session, ABC):
         return path.stat().st_size
 
     def complaint(self) -> str:
-        """The tool's own words, of its errors first."""
         return next(filter(None, (words(self.work.path / name, self.harmless) for name in self.complains_in)), "")
 
     def fail(self, status: Literal["failed", "timeout"], what: str) -> NoReturn:
@@ -216,19 +211,15 @@ class Tool(Tracer):
     """What it watches, for a tool that watches nothing by a facility of the kernel."""
 
     def version(self) -> str | None:
-        """What `PROGRAM --version` prints first; None when it does not."""
         return version_line(self.program)
 
     def available(self) -> str | None:
-        """None when it can run here, else why not and what to do."""
         return self.absent(self.program)
 
     def missing(self, need: Need) -> str | None:
-        """None when the kernel offers what a case needs to this tool, else why not."""
         return f"{self.id} has no {need}: {self.sees}" if self.sees else missing(need, self.root)
 
     def session(self, script: Path, counting: Counting, program: Path) -> ToolSession:
-        """One run of the tool with `script`. Raises: TracerFailed when the script is not understood."""
         return self.sessions(self.program, script, counting, program, self.root)
 
     def absent(self, *programs: str) -> str | None:
