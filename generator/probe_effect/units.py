@@ -12,27 +12,16 @@ from typing import Self
 
 from probe_effect.model import Estimate
 
-MISSING = "—"
-
-GROUP = "\u202f"
-"""Between groups of three digits: a narrow no-break space keeps a number on one line."""
-GAP = "\u00a0"
-"""Between a number and its unit."""
-MINUS = "\u2212"
-
+MISSING, MINUS = "—", "\u2212"
+GROUP = "\u202f"  # between groups of three digits: a narrow no-break space keeps a number on one line
+GAP = "\u00a0"  # between a number and its unit
 NS_PER_SECOND = 1e9
 
-MAX_DIGITS = 5
-"""However narrow its interval: more are not read."""
-
-MIN_SPREAD_DIGITS = 3
-"""However wide the range of repeated counts: its ends are runs that were made, and not estimates."""
-
-STATED_DIGITS = 4
-"""What is kept of a value that a reader has given."""
-
-LONG = 1e6
-"""A figure with seven digits or more: its column has the next unit."""
+MAX_DIGITS = 5  # however narrow an interval: more are not read
+MIN_SPREAD_DIGITS = 3  # however wide the range of repeated counts: its ends are runs that were made, and no estimates
+STATED_DIGITS = 4  # what is kept of a value that a reader has given
+LONG = 1e6  # a figure with seven digits or more: its column has the next unit
+LEAST_IN_SPAN = 0.1  # the least low end that is written in the unit of the high one
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +43,6 @@ class Scale:
     units: tuple[Unit, ...]
     digits: int
     is_shared: bool = False
-
-    def unit(self, name: str) -> Unit | None:
-        """The unit of that name; None where the scale has none."""
-        return next((one for one in self.units if one.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +85,6 @@ class Quantity(str):
         made.writing = writing
         return made
 
-    def within(self, before: str = "", after: str = "") -> Self:
-        form = f"{before}{self.writing.form}{after}"
-        return type(self)(replace(self.writing, form=form), f"{before}{self}{after}")
-
-    def alone(self) -> Self:
-        """The value without its ends in brackets."""
-        return type(self)(replace(self.writing, form=self.writing.form.partition(" (")[0]))
-
     def to(self, unit: Unit) -> Self:
         """The quantity in another unit of its scale."""
         return type(self)(self.writing.to(unit))
@@ -115,12 +92,17 @@ class Quantity(str):
 
 def alone(text: str) -> str:
     """A text without the ends in brackets, which is a quantity still if it was one."""
-    return text.alone() if isinstance(text, Quantity) else text.partition(" (")[0]
+    if isinstance(text, Quantity):
+        return Quantity(replace(text.writing, form=text.writing.form.partition(" (")[0]))
+    return text.partition(" (")[0]
 
 
 def within(text: str, before: str = "", after: str = "") -> str:
     """A text with words around it, which is a quantity still if it was one."""
-    return text.within(before, after) if isinstance(text, Quantity) else f"{before}{text}{after}"
+    around = f"{before}{text}{after}"
+    if isinstance(text, Quantity):
+        return Quantity(replace(text.writing, form=f"{before}{text.writing.form}{after}"), around)
+    return around
 
 
 def in_one_unit(cells: Sequence[object]) -> list[object]:
@@ -144,40 +126,25 @@ def in_one_unit(cells: Sequence[object]) -> list[object]:
     ]
 
 
-DURATION = Scale(
-    (Unit(1e4, 1, "ns"), Unit(1e6, 1e3, "µs"), Unit(1e9, 1e6, "ms"), Unit(math.inf, NS_PER_SECOND, "s")),
-    3,
-    is_shared=True,
-)
-NANOSECONDS = Scale((Unit(math.inf, 1, ""),), 3)
-"""Of a column whose title has the unit."""
-RATE = Scale(
-    (Unit(1e3, 1, "/s"), Unit(1e6, 1e3, "k/s"), Unit(1e9, 1e6, "M/s"), Unit(math.inf, 1e9, "G/s")), 2, is_shared=True
-)
-EVENTS = Scale(
-    (
-        Unit(1e3, 1, "events/s"),
-        Unit(1e6, 1e3, f"k{GAP}events/s"),
-        Unit(1e9, 1e6, f"M{GAP}events/s"),
-        Unit(math.inf, 1e9, f"G{GAP}events/s"),
-    ),
-    2,
-)
+def _units(names: Sequence[str], step: float = 1e3) -> tuple[Unit, ...]:
+    """Units that are a step from each other; each has the values below the next."""
+    last = len(names) - 1
+    return tuple(
+        Unit(math.inf if place == last else step ** (place + 1), step**place, name) for place, name in enumerate(names)
+    )
+
+
+DURATION = Scale((Unit(1e4, 1, "ns"), *_units(("ns", "µs", "ms", "s"))[1:]), 3, is_shared=True)
+NANOSECONDS = Scale(_units([""]), 3)  # of a column whose title has the unit
+RATE = Scale(_units(("/s", "k/s", "M/s", "G/s")), 2, is_shared=True)
+EVENTS = Scale(_units(("events/s", *(f"{prefix}{GAP}events/s" for prefix in "kMG"))), 2)
 SHARE = Scale((Unit(math.inf, 0.01, "%"),), 2)
-TIMES = Scale((Unit(math.inf, 1, "times"),), 3)
-CPUS = Scale((Unit(math.inf, 1, "CPUs"),), 2)
-INSTRUCTIONS = Scale((Unit(math.inf, 1, ""),), 4)
+TIMES = Scale(_units(["times"]), 3)
+CPUS = Scale(_units(["CPUs"]), 2)
+INSTRUCTIONS = Scale(_units([""]), 4)
+# Of a whole start or stop, where those of an event are some hundreds.
 MANY_INSTRUCTIONS = Scale((Unit(1e6, 1, ""), Unit(1e9, 1e6, "million"), Unit(math.inf, 1e9, "billion")), 3)
-"""Of a whole start or stop, where those of an event are some hundreds."""
-SIZE = Scale(
-    (
-        Unit(1 << 10, 1, "B"),
-        Unit(1 << 20, 1 << 10, "KiB"),
-        Unit(1 << 30, 1 << 20, "MiB"),
-        Unit(math.inf, 1 << 30, "GiB"),
-    ),
-    3,
-)
+SIZE = Scale(_units(("B", "KiB", "MiB", "GiB"), 1 << 10), 3)
 
 
 def quantity(value: float | None, scale: Scale, digits: int | None = None) -> str:
@@ -185,8 +152,12 @@ def quantity(value: float | None, scale: Scale, digits: int | None = None) -> st
     if value is None:
         return MISSING
     wanted = digits or scale.digits
-    unit = _unit(value, scale, wanted)
-    return Quantity(Writing([value], [_significant_place(value / unit.scale, wanted)], unit, scale, "{0}{unit}"))
+    return _in(_unit(value, scale, wanted), value, scale, wanted)
+
+
+def _in(unit: Unit, value: float, scale: Scale, digits: int) -> Quantity:
+    place = _significant_place(value / unit.scale, digits)
+    return Quantity(Writing([value], [place], unit, scale, "{0}{unit}"))
 
 
 def interval(found: Estimate | None, scale: Scale) -> str:
@@ -197,14 +168,16 @@ def interval(found: Estimate | None, scale: Scale) -> str:
     """
     if found is None:
         return MISSING
-    values = [one for one in (found.value, found.low, found.high) if one is not None]
-    half_width = _half_width(found)
+    ends = [one for one in found[1:] if one is not None]
+    values = [found.value, *ends]
+    # Half the distance of the ends; of the only end, its distance.
+    half_width = (ends[1] - ends[0]) / 2 if len(ends) == 2 else sum(abs(end - found.value) for end in ends)
     if not half_width:
         return quantity(found.value, scale)
     unit = _unit(found.value, scale, scale.digits)
     place = _place(found.value / unit.scale, half_width / unit.scale)
-    ends = "{1} to {2}" if len(values) > 2 else f"{{1}} or {'less' if found.low is None else 'more'}"
-    form = f"{{0}}{{unit}} ({ends.replace(' ', GAP)})"
+    said = "{1} to {2}" if len(ends) == 2 else f"{{1}} or {'less' if found.low is None else 'more'}"
+    form = f"{{0}}{{unit}} ({said.replace(' ', GAP)})"
     return Quantity(Writing(values, [place] * len(values), unit, scale, form))
 
 
@@ -222,20 +195,14 @@ def spread(found: Estimate | None, scale: Scale) -> str:
     if found is None:
         return MISSING
     unit = _unit(found.value, scale, scale.digits)
-    ends = (found.value if end is None else end for end in (found.low, found.high))
-    runs = [one / unit.scale for one in (found.value, *ends)]
-    if runs[1] == runs[2]:
-        return quantity(found.value, scale)
-    place = _place(runs[0], (runs[2] - runs[1]) / 2)
-    place = min(place, exponent(max(runs, key=abs)) - MIN_SPREAD_DIGITS + 1)
-    median, least, greatest = (at_place(run, place) for run in runs)
-    if least == greatest:
-        return quantity(found.value, scale)
-    return f"{_named(median, unit)} ({least}{GAP}to{GAP}{greatest})"
-
-
-LEAST_IN_SPAN = 0.1
-"""The least low end that is written in the unit of the high one."""
+    runs = [(found.value if one is None else one) / unit.scale for one in found]
+    if runs[1] != runs[2]:
+        place = _place(runs[0], (runs[2] - runs[1]) / 2)
+        place = min(place, exponent(max(runs, key=abs)) - MIN_SPREAD_DIGITS + 1)
+        median, least, greatest = (at_place(run, place) for run in runs)
+        if least != greatest:
+            return f"{_named(median, unit)} ({least}{GAP}to{GAP}{greatest})"
+    return quantity(found.value, scale)
 
 
 def span(found: Estimate, scale: Scale) -> str:
@@ -260,8 +227,7 @@ def middle(found: Estimate, scale: Scale) -> str:
     ends = span(found, scale)
     if not isinstance(ends, Quantity) or ends != str(ends.writing):
         return quantity(found.value, scale, 2)
-    unit = ends.writing.unit
-    return Quantity(Writing([found.value], [_significant_place(found.value / unit.scale, 2)], unit, scale, "{0}{unit}"))
+    return _in(ends.writing.unit, found.value, scale, 2)
 
 
 def stated(value: float, scale: Scale) -> str:
@@ -342,13 +308,6 @@ def _named(text: str, unit: Unit) -> str:
 def _unit(value: float, scale: Scale, digits: int) -> Unit:
     """The unit for a value that is rounded to `digits`: 999.9996 µs is 1 ms, and never 1000 µs."""
     return next(unit for unit in scale.units if abs(value) < unit.below * (1 - 0.5 * 10**-digits))
-
-
-def _half_width(found: Estimate) -> float:
-    """Half the distance of the ends; the distance of the only end; 0 without any."""
-    if found.low is not None and found.high is not None:
-        return (found.high - found.low) / 2
-    return max((abs(end - found.value) for end in (found.low, found.high) if end is not None), default=0.0)
 
 
 def _place(value: float, half_width: float) -> int:
