@@ -124,7 +124,6 @@ EMBEDDED_WORDS_PX = 150  # height of the words around the drawing, in the page t
 
 
 def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path) -> None:
-    """Write the page of each chart into the work folder, and its files, but for the drawings."""
     for place, chart in enumerate(charts, 1):
         static = work / "static" / "charts" / chart.name
         height = chart.specs["wide"]["height"] + EMBEDDED_WORDS_PX
@@ -141,7 +140,6 @@ def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path) -> 
 
 
 def write_drawings(charts: Iterable[Chart], work: Path, cache: Kept, version: str) -> None:
-    """Write the drawings of each chart, for pages and to be taken away, and the picture of a link to other pages."""
     for chart in charts:
         assets, static = (work / kind / "charts" / chart.name for kind in ("assets", "static"))
         for layout in LAYOUTS:
@@ -153,7 +151,6 @@ def write_drawings(charts: Iterable[Chart], work: Path, cache: Kept, version: st
 
 
 def machine_cards(catalogue: Catalogue) -> dict[str, Chart]:
-    """Every machine whose times were measured, to the picture of a link to its page."""
     cards = {}
     for machine, (newest, *_) in catalogue.numbers.machines().items():
         costs = machine_page.briefly(machine, catalogue)
@@ -162,7 +159,6 @@ def machine_cards(catalogue: Catalogue) -> dict[str, Chart]:
 
 
 def write_machine_pictures(catalogue: Catalogue, work: Path, cache: Kept) -> None:
-    """Write picture and badge of every machine whose times were measured, beside its page."""
     for machine, card in machine_cards(catalogue).items():
         write(work / "static" / machine_page.card(machine), draw_card(card, cache))
         write(work / "static" / machine_page.badge(machine), badge(machine_page.briefly(machine, catalogue)))

@@ -41,7 +41,6 @@ def write(path: Path, content: str | bytes) -> None:
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a file into a folder that is made where it is missing."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
 
@@ -118,13 +117,11 @@ class Field:
 
     @property
     def unit(self) -> str | None:
-        """The unit that its name ends in; None where it has none."""
         if self.kind not in {"integer", "number"}:
             return None
         return next((unit for end, unit in UNITS.items() if self.name.endswith(end)), None)
 
     def described(self) -> dict[str, str | None]:
-        """The description of the field for programs: name, type, unit and meaning."""
         return {"name": self.name, "type": self.kind, "unit": self.unit, "description": self.text}
 
 
@@ -139,18 +136,15 @@ class DataTable:
 
 
 def fields_of(columns: Iterable[Column]) -> tuple[Field, ...]:
-    """The columns of a data file as fields."""
     return tuple(Field(column.name, column.kind, column.text) for column in columns)
 
 
 def forms(name: str, folder: Path) -> list[Path]:
-    """The files that the table called `name` has in `folder`."""
     paths = (folder / f"{name}.{ending}" for ending in FORMS)
     return [path for path in paths if path.is_file()]
 
 
 def write_table(table: DataTable, path: Path, about: Mapping[str, object]) -> None:
-    """Write the table as CSV and as JSON to `path`, which has no ending."""
     write(path.with_suffix(".csv"), csv_text(table))
     write(path.with_suffix(".json"), json_text(table, about))
 
@@ -179,7 +173,6 @@ def rows_document(head: Mapping[str, object], rows: Iterable[str]) -> str:
 
 
 def schema(fields: Sequence[Field]) -> dict[str, Any]:
-    """A Table Schema of the fields (https://datapackage.org/standard/table-schema/), with their units."""
     described = ({key: value for key, value in field.described().items() if value is not None} for field in fields)
     return {"fields": list(described), "missingValues": [""]}
 
@@ -255,7 +248,6 @@ def number_rows(submissions: Iterable[Submission], numbers: Numbers) -> Iterator
 
 
 def _time_cells(one: Number) -> dict[str, CellValue]:
-    """The cells of a time that are no attributes of it."""
     return {
         "baseline_ns": one.baseline.value if one.baseline else None,
         **interval_json(one.cost, "cost", "ns"),
@@ -271,7 +263,6 @@ def _time_cells(one: Number) -> dict[str, CellValue]:
 
 
 def _count_cells(one: Number) -> dict[str, CellValue]:
-    """The cells of a count that are no attributes of it."""
     return {
         **spread_json(one.baseline, "baseline"),
         **spread_json(one.cost, "cost"),
@@ -282,7 +273,6 @@ def _count_cells(one: Number) -> dict[str, CellValue]:
 
 
 def figure_rows(sources: Iterable[PublishedSource]) -> Iterator[TableRow]:
-    """Every published figure, by source, beside what it comes to when computed again."""
     for source in sources:
         document = source.document
         for figure in source.figures:
@@ -310,7 +300,6 @@ class Rows(NamedTuple):
 
 
 def rows(catalogue: Catalogue) -> Rows:
-    """The rows of all numbers, each made once."""
     return Rows(
         tuple(number_rows(catalogue.timed, catalogue.numbers)),
         tuple(number_rows(catalogue.counted, catalogue.numbers)),
@@ -319,7 +308,6 @@ def rows(catalogue: Catalogue) -> Rows:
 
 
 def whole_tables(every: Rows) -> Tables:
-    """The whole tables for `/data/`: one for each type of number."""
     return {
         "costs": DataTable("Costs of all submissions", COST_FIELDS, every.costs),
         "counts": DataTable("Instructions of all submissions", COUNT_FIELDS, every.counts),

@@ -40,7 +40,6 @@ class FeedItem(NamedTuple):
 
 
 def feed(catalogue: Catalogue) -> str:
-    """The newest changes of the data, each leading to the page of what changed."""
     items = [
         FeedItem(
             entry.id,
@@ -141,7 +140,6 @@ def make_release(data: DataFolder, catalogue: Catalogue, version: str, date: str
 
 
 def copy_releases(catalogue: Catalogue, target: Path) -> None:
-    """Copy every release's files, as they were made, to `target/<version>/`."""
     for release in catalogue.releases:
         for name in release.names:
             copy(release.folder / name, target / release.version / name)

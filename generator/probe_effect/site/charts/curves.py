@@ -32,7 +32,6 @@ class Curve:
 def tail_chart(
     name: str, title: str, sentence: str, curves: Sequence[Curve], *, table: TextForm, page: str = ""
 ) -> Chart:
-    """The chart of `curves`, at most as many as there are series colours, on logarithmic axes; `table` has them all."""
     shown = curves[: len(SERIES)]
     rows: tuple[Datum, ...] = tuple(
         {
@@ -64,7 +63,6 @@ def tail_chart(
 
 
 def _decades(values: Sequence[float]) -> list[float]:
-    """The powers of ten around some values, at least two."""
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
     return [10.0**power for power in range(low, max(high, low + 1) + 1)]
 
@@ -153,7 +151,6 @@ class CountPoint:
 
     @property
     def text(self) -> str:
-        """The count with its range, as a reader sees it."""
         return units.spread(self.cost, units.INSTRUCTIONS)
 
 

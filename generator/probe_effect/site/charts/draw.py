@@ -204,7 +204,6 @@ STEP = ((0, 0), (0.29, 0), (0.29, 1), (0.58, 1), (0.58, 0), (1, 0))
 
 
 def site_card() -> Chart:
-    """A chart of nothing but words, drawn as the others are."""
     words = (_line(NAME, 0.1, 40, SERIES[0]), _line(QUESTION, 0.34, 76, INK), _line(ANSWER, 0.5, 30, MUTED))
     spec = frame("card", 0, {"layer": [*words, _sign()]})
     return Chart("site", NAME, f"{QUESTION} {ANSWER}", (), {"card": spec})

@@ -73,7 +73,6 @@ def _cut(path: ET.Element, width: float, height: float) -> None:
 
 
 def _edge(axis: int, sign: int, at: float) -> Callable[[Point], float]:
-    """How far a point is inside of an edge; negative outside."""
     return lambda point: sign * point[axis] + (at if sign < 0 else -at)
 
 
@@ -104,7 +103,6 @@ def _templates() -> Environment:
 
 
 def drawing(name: str, **values: object) -> str:
-    """The drawing of a template beside this module, as an SVG element that HTML may contain."""
     return _templates().get_template(f"{name}.svg.j2").render(**values)
 
 
@@ -112,7 +110,6 @@ LETTER_WIDTH = 6.0  # the mean width of a letter, in pixels
 
 
 def diagram(document: Mapping[str, Any]) -> str:
-    """The drawing without its title, as one SVG element of the width of a chart."""
     parts = {f"{name}_": document.get(name) for name in ("panels", "stages")}
     return drawing("diagram", WIDTH=theme.WIDTHS["wide"], columns=document.get("columns"), **parts)
 
@@ -132,7 +129,6 @@ CLIPPED = {"clip-path"}
 
 
 def slim(svg: str) -> str:
-    """`svg` as one line of SVG that looks the same."""
     root = ET.fromstring(svg)  # noqa: S314 (drawn by us)
     _prune(root, clips=_clips(root))
     for one in root.iter():
@@ -156,7 +152,6 @@ def slim(svg: str) -> str:
 
 
 def _short(name: str, value: str) -> str:
-    """Numbers in `value` with no more digits than can be seen."""
     return NUMBER.sub(lambda number: f"{round(float(number[0]), DIGITS) + 0.0:g}", value) if name in GEOMETRY else value
 
 
@@ -194,7 +189,6 @@ def _is_unseen(one: ET.Element, clips: dict[str, str]) -> bool:
 
 
 def _unwrap(parent: ET.Element) -> None:
-    """Put the content of groups that say nothing in their place."""
     for child in list(parent):
         _unwrap(child)
         if child.tag == f"{{{SVG}}}g" and not child.attrib:

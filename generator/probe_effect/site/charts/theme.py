@@ -78,7 +78,6 @@ def source(version: str, edition: str = "") -> str:
 
 
 def left_out(number: int) -> str | None:
-    """The note that so many lines have no room; None where all are drawn."""
     lines = "line is" if number == 1 else "lines are"
     return f"{number} more {lines} not drawn; the table has them all." if number else None
 
@@ -101,7 +100,6 @@ def _filled(part: Any, words: Mapping[str, object]) -> Any:  # noqa: ANN401 (wha
 
 
 def sizes(name: str, layout: Layout, /, **words: object) -> dict[str, Any]:
-    """The words of a file that differ between layouts: pixels, characters, and others."""
     own = _filled(_read(name).get("sizes", {}), WORDS | words)
     return {word: by_layout[layout] for word, by_layout in own.items()}
 
@@ -129,7 +127,6 @@ def config(layout: Layout = "wide") -> Spec:
 
 
 def folded(text: str, width: int) -> str:
-    """`text` in lines of at most `width` characters, where its words allow."""
     return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False)) or text
 
 
@@ -164,12 +161,10 @@ class TracerLook:
 
     @property
     def colour(self) -> str:
-        """The sentinel that the style sheet maps to its variable."""
         return MUTED if self.series == OTHER else SERIES[self.series - 1]
 
     @property
     def shape(self) -> str:
-        """The shape of its marks, as Vega calls it."""
         return SHAPES[self.form % len(SHAPES)]
 
     @property
