@@ -7,8 +7,7 @@ as an em dash, never as 0.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple
 
 from probe_effect.model import Estimate
 
@@ -24,8 +23,7 @@ LONG = 1e6  # a figure with seven digits or more: its column has the next unit
 LEAST_IN_SPAN = 0.1  # the least low end that is written in the unit of the high one
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """A unit for values below `below`, which are divided by `scale`; without a name where a column's title has it."""
 
     below: float
@@ -33,8 +31,7 @@ class Unit:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(NamedTuple):
     """The units of a quantity, small ones first, and how many digits it has where no interval decides.
 
     `is_shared`: whether a column of a table has all its quantities in one of the units, a thousand from each other.
@@ -45,9 +42,8 @@ class Scale:
     is_shared: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Writing:
-    """How a quantity is written.
+class Quantity(str):
+    """The text of a value, perhaps with its ends, which a table can have in another unit.
 
     Attributes:
         values: what its figures say, each in the base unit of the scale; the first decides the unit of a column.
@@ -57,52 +53,48 @@ class Writing:
         form: the text around its figures: `{0}{unit} ({1} to {2})`.
     """
 
+    __slots__ = ("form", "places", "scale", "unit", "values")
     values: Sequence[float]
     places: Sequence[int]
     unit: Unit
     scale: Scale
     form: str
 
-    def __str__(self) -> str:
-        figures = (at_place(one / self.unit.scale, place) for one, place in zip(self.values, self.places, strict=True))
-        return self.form.format(*figures, unit=_named("", self.unit))
-
-    def to(self, unit: Unit) -> Self:
+    def to(self, unit: Unit) -> "Quantity":
         """The same figures in another unit: the decimal point moves, and nothing is rounded again."""
         by = round(math.log10(self.unit.scale / unit.scale))
-        return replace(self, places=[place + by for place in self.places], unit=unit)
+        return _made(self.values, [place + by for place in self.places], unit, self.scale, self.form)
 
 
-class Quantity(str):
-    """The text of a value, perhaps with its ends, which a table can have in another unit."""
-
-    __slots__ = ("writing",)
-    writing: Writing
-
-    def __new__(cls, writing: Writing, text: str | None = None) -> Self:
-        """Its text is that of `writing`, unless it is given."""
-        made = super().__new__(cls, writing if text is None else text)
-        made.writing = writing
-        return made
-
-    def to(self, unit: Unit) -> Self:
-        """The quantity in another unit of its scale."""
-        return type(self)(self.writing.to(unit))
+def _made(
+    values: Sequence[float],
+    places: Sequence[int],
+    unit: Unit,
+    scale: Scale,
+    form: str = "{0}{unit}",
+    *,
+    text: str | None = None,
+) -> Quantity:
+    """The quantity whose text is that of its figures, unless it is given."""
+    figures = (at_place(one / unit.scale, place) for one, place in zip(values, places, strict=True))
+    made = Quantity(form.format(*figures, unit=_named("", unit)) if text is None else text)
+    made.values, made.places, made.unit, made.scale, made.form = values, places, unit, scale, form
+    return made
 
 
 def alone(text: str) -> str:
     """A text without the ends in brackets, which is a quantity still if it was one."""
-    if isinstance(text, Quantity):
-        return Quantity(replace(text.writing, form=text.writing.form.partition(" (")[0]))
-    return text.partition(" (")[0]
+    if not isinstance(text, Quantity):
+        return text.partition(" (")[0]
+    return _made(text.values, text.places, text.unit, text.scale, text.form.partition(" (")[0])
 
 
 def within(text: str, before: str = "", after: str = "") -> str:
     """A text with words around it, which is a quantity still if it was one."""
     around = f"{before}{text}{after}"
-    if isinstance(text, Quantity):
-        return Quantity(replace(text.writing, form=f"{before}{text.writing.form}{after}"), around)
-    return around
+    if not isinstance(text, Quantity):
+        return around
+    return _made(text.values, text.places, text.unit, text.scale, f"{before}{text.form}{after}", text=around)
 
 
 def in_one_unit(cells: Sequence[object]) -> list[object]:
@@ -110,20 +102,17 @@ def in_one_unit(cells: Sequence[object]) -> list[object]:
 
     It is the next unit where the largest of them would have seven digits.
     """
-    of_scale: dict[Scale, list[Writing]] = {}
+    of_scale: dict[Scale, list[Quantity]] = {}
     for one in cells:
-        if isinstance(one, Quantity) and one.writing.scale.is_shared:
-            of_scale.setdefault(one.writing.scale, []).append(one.writing)
+        if isinstance(one, Quantity) and one.scale.is_shared:
+            of_scale.setdefault(one.scale, []).append(one)
     chosen: dict[Scale, Unit] = {}
-    for scale, writings in of_scale.items():
-        ordered = sorted(writings, key=lambda one: abs(one.values[0]))
+    for scale, own in of_scale.items():
+        ordered = sorted(own, key=lambda one: abs(one.values[0]))
         place = scale.units.index(ordered[len(ordered) // 2].unit)
         is_long = abs(ordered[-1].values[0]) >= LONG * scale.units[place].scale
         chosen[scale] = scale.units[min(place + is_long, len(scale.units) - 1)]
-    return [
-        one.to(chosen[one.writing.scale]) if isinstance(one, Quantity) and one.writing.scale in chosen else one
-        for one in cells
-    ]
+    return [one.to(chosen[one.scale]) if isinstance(one, Quantity) and one.scale in chosen else one for one in cells]
 
 
 def _units(names: Sequence[str], step: float = 1e3) -> tuple[Unit, ...]:
@@ -157,7 +146,7 @@ def quantity(value: float | None, scale: Scale, digits: int | None = None) -> st
 
 def _in(unit: Unit, value: float, scale: Scale, digits: int) -> Quantity:
     place = _significant_place(value / unit.scale, digits)
-    return Quantity(Writing([value], [place], unit, scale, "{0}{unit}"))
+    return _made([value], [place], unit, scale)
 
 
 def interval(found: Estimate | None, scale: Scale) -> str:
@@ -178,7 +167,7 @@ def interval(found: Estimate | None, scale: Scale) -> str:
     place = _place(found.value / unit.scale, half_width / unit.scale)
     said = "{1} to {2}" if len(ends) == 2 else f"{{1}} or {'less' if found.low is None else 'more'}"
     form = f"{{0}}{{unit}} ({said.replace(' ', GAP)})"
-    return Quantity(Writing(values, [place] * len(values), unit, scale, form))
+    return _made(values, [place] * len(values), unit, scale, form)
 
 
 def value(found: Estimate | None, scale: Scale) -> str:
@@ -215,19 +204,18 @@ def span(found: Estimate, scale: Scale) -> str:
     low, high = (quantity(end, scale, 2) for end in (found.low, found.high))
     if low == high or not (isinstance(low, Quantity) and isinstance(high, Quantity)):
         return high
-    unit = high.writing.unit
-    places = [*low.writing.to(unit).places, *high.writing.places]
-    both = Writing([found.low, found.high], places, unit, scale, "{0} to {1}{unit}")
-    is_one = low.writing.unit == unit or abs(found.low) >= LEAST_IN_SPAN * unit.scale
-    return Quantity(both, None if is_one else f"{low} to {high}")
+    unit, places = high.unit, [*low.to(high.unit).places, *high.places]
+    is_one = low.unit == unit or abs(found.low) >= LEAST_IN_SPAN * unit.scale
+    text = None if is_one else f"{low} to {high}"
+    return _made([found.low, found.high], places, unit, scale, "{0} to {1}{unit}", text=text)
 
 
 def middle(found: Estimate, scale: Scale) -> str:
     """The value beside its `span`: with two digits, in the unit of the span where that has one."""
     ends = span(found, scale)
-    if not isinstance(ends, Quantity) or ends != str(ends.writing):
+    if not isinstance(ends, Quantity) or ends != ends.to(ends.unit):
         return quantity(found.value, scale, 2)
-    return _in(ends.writing.unit, found.value, scale, 2)
+    return _in(ends.unit, found.value, scale, 2)
 
 
 def stated(value: float, scale: Scale) -> str:
@@ -236,7 +224,7 @@ def stated(value: float, scale: Scale) -> str:
     figures = trimmed(value / unit.scale, STATED_DIGITS)
     zeros = len(figures) - len(figures.rstrip("0"))
     place = -len(figures.partition(".")[2]) if "." in figures else zeros
-    return Quantity(Writing([value], [place], unit, scale, "{0}{unit}"), _named(figures, unit))
+    return _made([value], [place], unit, scale, text=_named(figures, unit))
 
 
 def duration(value_ns: float | None, digits: int | None = None) -> str:

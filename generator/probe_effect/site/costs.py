@@ -280,6 +280,6 @@ def quoted(
             text = fact["text"]
             if isinstance(text, units.Quantity):
                 # Its text in the units that tables want it in, by their names.
-                known = text.writing.scale.units
+                known = text.scale.units
                 kept[key] |= {unit.name: str(text.to(unit)) for unit in known if unit.name in wanted}
     return {"machine": found["machine"]} | kept | tables.facts if "machine" in found else kept, named
