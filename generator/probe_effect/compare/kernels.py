@@ -243,8 +243,7 @@ def threads_of(one: Number) -> int:
     return one.submission.document.machine.threads
 
 
-@dataclass(frozen=True, slots=True)
-class ArchitecturePair:
+class ArchitecturePair(NamedTuple):
     """Two architectures with one tracer on the newest release that each has of a kernel series, `6.12`.
 
     `pairs`: the cases that both have a sound count of, on as many CPUs. `only`: the cases of each side that the other

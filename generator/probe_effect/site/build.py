@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import distributions
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from probe_effect.checks.run import check_all
@@ -149,8 +149,7 @@ def _exchange(first: Path, second: Path) -> bool:
     return bool(exchange(here, os.fsencode(first), here, os.fsencode(second), exchanging) == 0)
 
 
-@dataclass(frozen=True, slots=True)
-class BuildPlaces:
+class BuildPlaces(NamedTuple):
     """Where a build reads and writes."""
 
     project: Path

@@ -96,19 +96,12 @@ class TableRow(dict[str, CellValue]):
         return json_of(list(self.values()))
 
 
-UNITS = {
-    "_ns": "ns",
-    "_hz": "events/s",
-    "_ratio": "ratio",
-    "_bytes": "bytes",
-    "_calls": "calls",
-    "instructions": "instructions",
-}
-"""The end of a quantity's name to its unit; a ratio of 0.05 reads 5 %."""
+# The end of a quantity's name to its unit; a ratio of 0.05 reads 5 %.
+UNITS = {"_ns": "ns", "_hz": "events/s", "_ratio": "ratio", "_bytes": "bytes", "_calls": "calls"}
+UNITS |= {"instructions": "instructions"}
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """One column of a table."""
 
     name: str
@@ -182,20 +175,13 @@ def safe_cell(value: CellValue) -> CellValue:
     return f"'{value}" if isinstance(value, str) and FORMULA_START.match(value) else value
 
 
-WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+json_of = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode  # one line, without NaN
 
-
-def json_of(value: object) -> str:
-    """One line of JSON, which has no NaN."""
-    return WRITER.encode(value)
-
-
+# The ends of a time and of a count: the end of the field's name, and its meaning.
 ENDS = {
     "interval": {"_low": "Low end of its 95 % interval.", "_high": "High end of its 95 % interval."},
     "range": {"_least": "The least of its blocks.", "_greatest": "The greatest of its blocks."},
 }
-"""The ends of a time and of a count: the end of the field's name, and its meaning."""
-
 _FILE = beside(__file__, "number_fields")
 
 
@@ -236,8 +222,7 @@ def number_rows(submissions: Iterable[Submission], numbers: Numbers) -> Iterator
         }
         fields = COST_FIELDS if is_time else COUNT_FIELDS
         for one in submission.numbers:
-            made = shared | {"tracer_version": one.tool_version, "current": numbers.is_current(one)}
-            made |= _time_cells(one) if is_time else _count_cells(one)
+            made = shared | {"tracer_version": one.tool_version, "current": numbers.is_current(one)} | _cells(one)
             result = one.time if is_time else one.count
             row = TableRow()
             for field in fields:
@@ -247,7 +232,16 @@ def number_rows(submissions: Iterable[Submission], numbers: Numbers) -> Iterator
             yield row
 
 
-def _time_cells(one: Number) -> dict[str, CellValue]:
+def _cells(one: Number) -> dict[str, CellValue]:
+    """What is no attribute of a number, or not in words and figures."""
+    if not one.is_time:
+        return {
+            **spread_json(one.baseline, "baseline"),
+            **spread_json(one.cost, "cost"),
+            **spread_json(one.event.attach, "attach"),
+            **spread_json(one.event.detach, "detach"),
+            "faults": "; ".join(one.faults) or None,
+        }
     return {
         "baseline_ns": one.baseline.value if one.baseline else None,
         **interval_json(one.cost, "cost", "ns"),
@@ -259,16 +253,6 @@ def _time_cells(one: Number) -> dict[str, CellValue]:
         **interval_json(one.own_use.memory or one.time.memory, "tracer_rss", "bytes"),
         "tracer_calls": one.own_use.calls,
         "grade_reasons": "; ".join(one.grade_reasons) or None,
-    }
-
-
-def _count_cells(one: Number) -> dict[str, CellValue]:
-    return {
-        **spread_json(one.baseline, "baseline"),
-        **spread_json(one.cost, "cost"),
-        **spread_json(one.event.attach, "attach"),
-        **spread_json(one.event.detach, "detach"),
-        "faults": "; ".join(one.faults) or None,
     }
 
 

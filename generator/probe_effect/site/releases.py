@@ -102,8 +102,7 @@ def _link(edition: Edition, path: str) -> str:
     return edition.address(path) if "://" in edition.site else f"..{path}"
 
 
-EXPLAINING = ("LICENSE", "README.md", "changes.toml")
-"""The files that go into the archive beside the data, as far as they exist."""
+EXPLAINING = ("LICENSE", "README.md", "changes.toml")  # they go into the archive beside the data, if they exist
 
 
 def make_release(data: DataFolder, catalogue: Catalogue, version: str, date: str) -> Release:

@@ -187,28 +187,26 @@ def _shards(machine: MeasuredMachine) -> dict[str, Values]:
             back = there and [None if end is None else -end for end in (there[0], there[2], there[1])]
             beside[first].setdefault(second, []).append((one, other, there))
             beside[second].setdefault(first, []).append((other, one, back))
-    return {
-        tracer: _shard(machine, numbers) | {"tracer": tracer, "beside": beside[tracer]}
-        for tracer, numbers in own.items()
-    }
-
-
-def _shard(machine: MeasuredMachine, numbers: Sequence[Number]) -> Values:
-    current = set(machine.numbers.values())
-    runs = {run: some[0] for run, some in grouped_by(numbers, lambda one: one.submission.id).items()}
-    places = {run: place for place, run in enumerate(runs)}
-    return {
-        "machine": machine.name,
-        "metric": machine.metric,
-        "runs": [{"id": run, "traits": traits([one])} for run, one in runs.items()],
-        "current": sum(one in current for one in numbers),
-        "numbers": [
-            number_values(one)
-            | {"of": instructions.subject(one), "text": ladder_page.cost(one), "run": places[one.submission.id]}
-            | compared_values(one)
-            for one in numbers
-        ],
-    }
+    current, shards = set(machine.numbers.values()), {}
+    for tracer, numbers in own.items():
+        runs = {run: some[0] for run, some in grouped_by(numbers, lambda one: one.submission.id).items()}
+        order = list(runs)
+        shards[tracer] = {
+            "machine": machine.name,
+            "metric": machine.metric,
+            "runs": [{"id": run, "traits": traits([one])} for run, one in runs.items()],
+            "current": sum(one in current for one in numbers),
+            "numbers": [
+                number_values(one)
+                | {"of": instructions.subject(one), "text": ladder_page.cost(one)}
+                | {"run": order.index(one.submission.id)}
+                | compared_values(one)
+                for one in numbers
+            ],
+            "tracer": tracer,
+            "beside": beside[tracer],
+        }
+    return shards
 
 
 def compared_values(one: Number) -> Values:
@@ -222,12 +220,12 @@ FORM = "explore.json"
 ALL_SUITES = "all"
 
 _RATIOS = ("slowdown_ratio", "slowdown_low_ratio", "slowdown_high_ratio")
+# What the page shows, by its choice: in words, on the axis, and as columns of its files.
 QUANTITIES = {
     "cost": {"title": COST.cited, "axis": NANOSECONDS.title, "columns": NANOSECONDS.columns},
     "slowdown": {"title": "Slowdown of a busy thread at {rate}", "axis": "slowdown, %", "columns": _RATIOS},
     "instructions": {"title": COUNTS.cited, "axis": INSTRUCTIONS.title, "columns": INSTRUCTIONS.columns},
 }
-"""What the page shows, by its choice: in words, on the axis, and as columns of its files."""
 
 
 def explore_files(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Iterator[tuple[str, str]]:
@@ -314,10 +312,8 @@ def _numbers(machine: MeasuredMachine) -> list[Values]:
 
 MATRIX = "matrix.json"
 
+# The cost at which each colour but the first begins, in ns or in instructions: about half a power of ten apart.
 STEPS = (30, 100, 300, 1_000, 3_000, 10_000)
-"""The cost at which each colour but the first begins, in ns or in instructions: about half a power of ten apart."""
-
-PER = {"raw-tracepoint": "per call"}  # type of probe to what is its event, where its name does not say so
 
 
 def matrix_file(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Iterator[tuple[str, str]]:
@@ -368,9 +364,11 @@ def _table(catalogue: Catalogue, columns: Sequence[str], numbers: Sequence[Numbe
 
 def _title(catalogue: Catalogue, case: Case) -> str:
     calls = calls_of_event(evidence(catalogue), case.id)
-    of_loop = "per iteration" if case.counted_by == "nothing" else None
-    per = f"per iteration of {calls} system calls" if calls else PER.get(case.probe, of_loop)
-    return f"{case.title}, {per}" if per else case.title
+    if calls:
+        return f"{case.title}, per iteration of {calls} system calls"
+    if case.probe == "raw-tracepoint":
+        return f"{case.title}, per call"
+    return f"{case.title}, per iteration" if case.counted_by == "nothing" else case.title
 
 
 def _cell(one: Number) -> Values:

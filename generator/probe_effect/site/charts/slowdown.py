@@ -2,9 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from probe_effect import units
 from probe_effect.model import Estimate, interval_json
@@ -17,8 +16,7 @@ FURNITURE_HEIGHT = 90  # axis and legend
 MIDDLE = 0.55  # the share of the axis up to which a value is written at the right of its rung
 
 
-@dataclass(frozen=True, slots=True)
-class LadderRung:
+class LadderRung(NamedTuple):
     """A cost, ns: its words, what it is of, and its value as readers see it.
 
     `span`: the least and the greatest of all machines. `is_bound`: it is at most `cost.value`, and may be nothing.
@@ -75,8 +73,7 @@ TEN_PERCENT = 0.1  # a decade without a label: it is too near to two thresholds
 WORDS = {percent / 100: word for percent, word in THRESHOLDS.items()}  # thresholds, as ratios, to words beside them
 
 
-@dataclass(frozen=True, slots=True)
-class CostLine:
+class CostLine(NamedTuple):
     """One series: how it is called, its cost in ns per event, and the tracer that it shows, if any."""
 
     label: str
@@ -84,8 +81,7 @@ class CostLine:
     tracer: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredSlowdown:
+class MeasuredSlowdown(NamedTuple):
     """A slowdown that was measured at a rate, in the colour of the series called `label`."""
 
     label: str
@@ -163,8 +159,7 @@ ROUND = tuple(float(f"{digit}e{power}") for power in range(-4, 7) for digit in (
 HIDDEN = "unclear"  # the reader's choice, in the live chart, to see the pairs too that are not told
 
 
-@dataclass(frozen=True, slots=True)
-class PredictedPair:
+class PredictedPair(NamedTuple):
     """One slowdown, predicted and measured, as ratios: of which program, by what, and of which family that is.
 
     A slowdown that is not distinguishable from 0 (`is_told` is false) is drawn only where the reader asks for it.
