@@ -172,8 +172,8 @@ class NamedTables:
         Raises: ProbeEffectError for a quantity that is none.
         """
         for name, asked in tomllib.loads(path.read_text(encoding="utf-8")).items():
-            parts = list((self._published if "source" in asked else self._costs)(name, **asked))
-            if parts:
+            made = self._published(name, **asked) if "source" in asked else self._costs(name, **asked)
+            if parts := list(made):
                 yield f"tables/{name}.md", fragment(parts)
 
     def _published(self, name: str, source: str, figures: Sequence[str]) -> Iterator[Part]:

@@ -26,6 +26,7 @@ from probe_effect.site.files import LICENCE, RUN_FIELDS, TITLES, WORDS, DataTabl
 from probe_effect.site.pages.citing import cite_data
 from probe_effect.site.pages.parts import Code, Heading, Items, Link, Part, Table, column, fragment, of_data
 from probe_effect.site.pages.text import link, listed, safe, say
+from probe_effect.site.script_values import Values
 from probe_effect.store.beside_files import ChangesFile, ClaimsFile, ExplanationsFile, ReferencesFile, SourceFile
 from probe_effect.store.dictionary import FORM_RULES, KEYS, TABLES, document_keys, document_schema
 from probe_effect.store.documents import Document
@@ -94,12 +95,12 @@ def _dictionary() -> Iterator[Part]:
     yield safe("A missing value is an empty cell or null, never 0. The data is licensed under CC BY 4.0.")
     for name, columns in TABLES.items():
         yield Heading(safe(name))
-        rows = []
+        cells = []
         for one in columns:
             need = ", required" if one.required else ", may be absent" if one.may_be_absent else ""
             choices = f" One of `{'`, `'.join(one.choices)}`." if one.choices else ""
-            rows.append((f"`{one.name}`", one.kind + need, one.text + choices))
-        yield _table(("Column", "Kind", "Meaning"), rows)
+            cells.append((f"`{one.name}`", one.kind + need, one.text + choices))
+        yield _table(("Column", "Kind", "Meaning"), cells)
     yield Heading("machine.json")
     yield _keys(document_keys())
     for name, models in WORDS["parts_of"].items():
@@ -280,8 +281,6 @@ def _files(folder: Path) -> list[Path]:
 
 PROFILES = "https://datapackage.org/profiles/2.0"
 
-Resource = dict[str, Any]
-
 
 def data_package(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -> str:
     """The Data Package of the files in the folder `data`, as JSON; `tables` are by file name without ending.
@@ -305,7 +304,7 @@ def data_package(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Pa
     return json.dumps(package, indent=1, ensure_ascii=False) + "\n"
 
 
-def _whole(tables: Mapping[str, DataTable], data: Path) -> Iterator[Resource]:
+def _whole(tables: Mapping[str, DataTable], data: Path) -> Iterator[Values]:
     """Each whole table in each of its forms; the JSON, which is more than rows, describes its own."""
     for name, table in tables.items():
         for path in forms(name, data):
@@ -314,7 +313,7 @@ def _whole(tables: Mapping[str, DataTable], data: Path) -> Iterator[Resource]:
             yield _resource(f"{name}-{ending}", table.title, path, data) | described
 
 
-def _raw(catalogue: Catalogue, data: Path) -> Iterator[Resource]:
+def _raw(catalogue: Catalogue, data: Path) -> Iterator[Values]:
     for one in catalogue.everything:
         title = f"Suite {one.suite} on {names.machine_name(one)}"
         for own in one.files.content:
@@ -326,7 +325,7 @@ def _raw(catalogue: Catalogue, data: Path) -> Iterator[Resource]:
         yield _csv(f"figures-{source.id}", document.title, path, data) | {"sources": origin}
 
 
-def _csv(name: str, title: str, path: Path, data: Path) -> Resource:
+def _csv(name: str, title: str, path: Path, data: Path) -> Values:
     """A raw file. Its schema is a file of the package too, unless it has fewer columns or more than that describes."""
     columns = {column.name: column for column in TABLES[path.name]}
     with path.open(encoding="utf-8", newline="") as file:
@@ -337,7 +336,7 @@ def _csv(name: str, title: str, path: Path, data: Path) -> Resource:
     return _resource(name, title, path, data) | {"type": "table", "schema": described}
 
 
-def _resource(name: str, title: str, path: Path, data: Path) -> Resource:
+def _resource(name: str, title: str, path: Path, data: Path) -> Values:
     ending = path.suffix.removeprefix(".")
     return {
         "$schema": f"{PROFILES}/dataresource.json",
