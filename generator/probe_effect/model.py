@@ -17,8 +17,8 @@ Arm = Literal["baseline", "traced", "check"]
 Status = Literal["ok", "failed", "timeout", "skipped"]
 FAILURES = ("failed", "timeout")
 
+# Failed runs of a case after which its other runs are not made: each can take minutes. (Not the baseline.)
 GIVE_UP_AFTER = 2
-"""Failed runs of a case after which its other runs are not made: each can take minutes. (Not the baseline.)"""
 Metric = Literal["time", "instructions"]
 AgreementVerdict = Literal["agrees", "close", "differs"]
 
@@ -109,7 +109,6 @@ class Key(NamedTuple):
 
     @property
     def order(self) -> tuple[str, str, tuple[float, str]]:
-        """The key that sorts subjects: case, tracer, level."""
         return self.case, self.tracer, level_order(self.level)
 
     @property
@@ -123,8 +122,7 @@ def level_order(level: str | None) -> tuple[float, str]:
     return (float(text) if text.isdecimal() else math.inf, text)
 
 
-NUMBER = re.compile(r"[0-9]{1,9}")
-"""Longer ones are read in parts: no release has any, and a hostile one must not take long."""
+NUMBER = re.compile(r"[0-9]{1,9}")  # longer ones in parts: no release has any, and a hostile one must not take long
 
 
 @cache
@@ -178,28 +176,27 @@ class Estimate(NamedTuple):
         return self.mapped(lambda value: value * factor)
 
 
-def interval_json(value: Estimate | None, name: str, unit: str) -> dict[str, float | None]:
+def interval_json(
+    value: Estimate | None, name: str, unit: str, ends: Sequence[str] = ("", "_low", "_high")
+) -> dict[str, float | None]:
     """An estimate as three keys, of name x `x_unit`, `x_low_unit` and `x_high_unit`; null where there is none."""
-    return _estimate_json(value, name, ("", "_low", "_high"), unit)
+    return {f"{name}{end}_{unit}": one for end, one in zip(ends, value or (None, None, None), strict=True)}
 
 
 def thresholds_json(rates: Mapping[int, Estimate | None]) -> dict[str, float | None]:
     """Per cents, to rates at which a thread slows by so much, as three keys each: `threshold_5_hz` with its ends."""
-    each = (interval_json(rate, f"threshold_{percent}", "hz") for percent, rate in rates.items())
-    return {key: end for ends in each for key, end in ends.items()}
+    made: dict[str, float | None] = {}
+    for percent, rate in rates.items():
+        made |= interval_json(rate, f"threshold_{percent}", "hz")
+    return made
 
 
 def spread_json(value: Estimate | None, name: str) -> dict[str, float | None]:
     """A count as three keys, of name x `x_instructions`, and so with `_least` and `_greatest`; null where none is."""
-    return _estimate_json(value, name, ("", "_least", "_greatest"), "instructions")
+    return interval_json(value, name, "instructions", ("", "_least", "_greatest"))
 
 
-def _estimate_json(value: Estimate | None, name: str, ends: tuple[str, str, str], unit: str) -> dict[str, float | None]:
-    return {f"{name}{end}_{unit}": one for end, one in zip(ends, value or (None, None, None), strict=True)}
-
-
-INTERRUPTED = 130
-"""The exit status of a command that was asked to stop: what a shell says of SIGINT."""
+INTERRUPTED = 130  # the exit status of a command that was asked to stop: what a shell says of SIGINT
 
 
 class ProbeEffectError(Exception):

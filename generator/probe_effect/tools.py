@@ -2,13 +2,11 @@
 `tools.toml`; nothing is started or looked for.
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-Interface = Literal["bpf", "ftrace"]
+from probe_effect.toml import beside
 
 
 class Package(NamedTuple):
@@ -17,8 +15,7 @@ class Package(NamedTuple):
     debian: str
     program: str = ""
     file: str = ""
-    ubuntu: str = ""
-    """Its name in Ubuntu, where that differs."""
+    ubuntu: str = ""  # its name in Ubuntu, where that differs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +52,7 @@ class TracingTool:
     commands: tuple[str, ...] = ()
     own_actions: tuple[str, ...] = ()
     enters_kernel: bool = True
-    stands_for: Interface | None = None
+    stands_for: Literal["bpf", "ftrace"] | None = None
     is_lower_bound: bool = False
     packages: tuple[Package, ...] = ()
     guest_packages: tuple[str, ...] | None = None
@@ -64,10 +61,9 @@ class TracingTool:
     followed: Literal["version", "kernel"] | None = None
 
 
-def _records(text: str) -> dict[str, TracingTool]:
+def _records() -> dict[str, TracingTool]:
     """Name to record, in the order of the file. Raises: TypeError for a key that no record has, or lacks."""
-    whole = tomllib.loads(text)
-    found = {}
+    whole, found = beside(__file__), {}
     for name, own in whole["tool"].items():
         family = whole["family"].get(own.pop("family", None), {})
         keys: dict[str, Any] = {"name": name, "program": name, "options": {}} | family | own
@@ -77,8 +73,7 @@ def _records(text: str) -> dict[str, TracingTool]:
     return found
 
 
-TOOLS = _records(Path(__file__).with_name("tools.toml").read_text(encoding="utf-8"))
-"""Every tool by its name, in the order in which they are offered and shown."""
+TOOLS = _records()  # every tool by its name, in the order in which they are offered and shown
 
 
 def known_tool(tracer: str) -> TracingTool | None:

@@ -7,36 +7,23 @@ as an em dash, never as 0.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple
 
 from probe_effect.model import Estimate
 
-MISSING = "—"
-
-GROUP = "\u202f"
-"""Between groups of three digits: a narrow no-break space keeps a number on one line."""
-GAP = "\u00a0"
-"""Between a number and its unit."""
-MINUS = "\u2212"
-
+MISSING, MINUS = "—", "\u2212"
+GROUP = "\u202f"  # between groups of three digits: a narrow no-break space keeps a number on one line
+GAP = "\u00a0"  # between a number and its unit
 NS_PER_SECOND = 1e9
 
-MAX_DIGITS = 5
-"""However narrow its interval: more are not read."""
-
-MIN_SPREAD_DIGITS = 3
-"""However wide the range of repeated counts: its ends are runs that were made, and not estimates."""
-
-STATED_DIGITS = 4
-"""What is kept of a value that a reader has given."""
-
-LONG = 1e6
-"""A figure with seven digits or more: its column has the next unit."""
+MAX_DIGITS = 5  # however narrow an interval: more are not read
+MIN_SPREAD_DIGITS = 3  # however wide the range of repeated counts: its ends are runs that were made, and no estimates
+STATED_DIGITS = 4  # what is kept of a value that a reader has given
+LONG = 1e6  # a figure with seven digits or more: its column has the next unit
+LEAST_IN_SPAN = 0.1  # the least low end that is written in the unit of the high one
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """A unit for values below `below`, which are divided by `scale`; without a name where a column's title has it."""
 
     below: float
@@ -44,8 +31,7 @@ class Unit:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(NamedTuple):
     """The units of a quantity, small ones first, and how many digits it has where no interval decides.
 
     `is_shared`: whether a column of a table has all its quantities in one of the units, a thousand from each other.
@@ -55,14 +41,9 @@ class Scale:
     digits: int
     is_shared: bool = False
 
-    def unit(self, name: str) -> Unit | None:
-        """The unit of that name; None where the scale has none."""
-        return next((one for one in self.units if one.name == name), None)
 
-
-@dataclass(frozen=True, slots=True)
-class Writing:
-    """How a quantity is written.
+class Quantity(str):
+    """The text of a value, perhaps with its ends, which a table can have in another unit.
 
     Attributes:
         values: what its figures say, each in the base unit of the scale; the first decides the unit of a column.
@@ -72,55 +53,48 @@ class Writing:
         form: the text around its figures: `{0}{unit} ({1} to {2})`.
     """
 
+    __slots__ = ("form", "places", "scale", "unit", "values")
     values: Sequence[float]
     places: Sequence[int]
     unit: Unit
     scale: Scale
     form: str
 
-    def __str__(self) -> str:
-        figures = (at_place(one / self.unit.scale, place) for one, place in zip(self.values, self.places, strict=True))
-        return self.form.format(*figures, unit=_named("", self.unit))
-
-    def to(self, unit: Unit) -> Self:
+    def to(self, unit: Unit) -> "Quantity":
         """The same figures in another unit: the decimal point moves, and nothing is rounded again."""
         by = round(math.log10(self.unit.scale / unit.scale))
-        return replace(self, places=[place + by for place in self.places], unit=unit)
+        return _made(self.values, [place + by for place in self.places], unit, self.scale, self.form)
 
 
-class Quantity(str):
-    """The text of a value, perhaps with its ends, which a table can have in another unit."""
-
-    __slots__ = ("writing",)
-    writing: Writing
-
-    def __new__(cls, writing: Writing, text: str | None = None) -> Self:
-        """Its text is that of `writing`, unless it is given."""
-        made = super().__new__(cls, writing if text is None else text)
-        made.writing = writing
-        return made
-
-    def within(self, before: str = "", after: str = "") -> Self:
-        form = f"{before}{self.writing.form}{after}"
-        return type(self)(replace(self.writing, form=form), f"{before}{self}{after}")
-
-    def alone(self) -> Self:
-        """The value without its ends in brackets."""
-        return type(self)(replace(self.writing, form=self.writing.form.partition(" (")[0]))
-
-    def to(self, unit: Unit) -> Self:
-        """The quantity in another unit of its scale."""
-        return type(self)(self.writing.to(unit))
+def _made(
+    values: Sequence[float],
+    places: Sequence[int],
+    unit: Unit,
+    scale: Scale,
+    form: str = "{0}{unit}",
+    *,
+    text: str | None = None,
+) -> Quantity:
+    """The quantity whose text is that of its figures, unless it is given."""
+    figures = (at_place(one / unit.scale, place) for one, place in zip(values, places, strict=True))
+    made = Quantity(form.format(*figures, unit=_named("", unit)) if text is None else text)
+    made.values, made.places, made.unit, made.scale, made.form = values, places, unit, scale, form
+    return made
 
 
 def alone(text: str) -> str:
     """A text without the ends in brackets, which is a quantity still if it was one."""
-    return text.alone() if isinstance(text, Quantity) else text.partition(" (")[0]
+    if not isinstance(text, Quantity):
+        return text.partition(" (")[0]
+    return _made(text.values, text.places, text.unit, text.scale, text.form.partition(" (")[0])
 
 
 def within(text: str, before: str = "", after: str = "") -> str:
     """A text with words around it, which is a quantity still if it was one."""
-    return text.within(before, after) if isinstance(text, Quantity) else f"{before}{text}{after}"
+    around = f"{before}{text}{after}"
+    if not isinstance(text, Quantity):
+        return around
+    return _made(text.values, text.places, text.unit, text.scale, f"{before}{text.form}{after}", text=around)
 
 
 def in_one_unit(cells: Sequence[object]) -> list[object]:
@@ -128,56 +102,38 @@ def in_one_unit(cells: Sequence[object]) -> list[object]:
 
     It is the next unit where the largest of them would have seven digits.
     """
-    of_scale: dict[Scale, list[Writing]] = {}
+    of_scale: dict[Scale, list[Quantity]] = {}
     for one in cells:
-        if isinstance(one, Quantity) and one.writing.scale.is_shared:
-            of_scale.setdefault(one.writing.scale, []).append(one.writing)
+        if isinstance(one, Quantity) and one.scale.is_shared:
+            of_scale.setdefault(one.scale, []).append(one)
     chosen: dict[Scale, Unit] = {}
-    for scale, writings in of_scale.items():
-        ordered = sorted(writings, key=lambda one: abs(one.values[0]))
+    for scale, own in of_scale.items():
+        ordered = sorted(own, key=lambda one: abs(one.values[0]))
         place = scale.units.index(ordered[len(ordered) // 2].unit)
         is_long = abs(ordered[-1].values[0]) >= LONG * scale.units[place].scale
         chosen[scale] = scale.units[min(place + is_long, len(scale.units) - 1)]
-    return [
-        one.to(chosen[one.writing.scale]) if isinstance(one, Quantity) and one.writing.scale in chosen else one
-        for one in cells
-    ]
+    return [one.to(chosen[one.scale]) if isinstance(one, Quantity) and one.scale in chosen else one for one in cells]
 
 
-DURATION = Scale(
-    (Unit(1e4, 1, "ns"), Unit(1e6, 1e3, "µs"), Unit(1e9, 1e6, "ms"), Unit(math.inf, NS_PER_SECOND, "s")),
-    3,
-    is_shared=True,
-)
-NANOSECONDS = Scale((Unit(math.inf, 1, ""),), 3)
-"""Of a column whose title has the unit."""
-RATE = Scale(
-    (Unit(1e3, 1, "/s"), Unit(1e6, 1e3, "k/s"), Unit(1e9, 1e6, "M/s"), Unit(math.inf, 1e9, "G/s")), 2, is_shared=True
-)
-EVENTS = Scale(
-    (
-        Unit(1e3, 1, "events/s"),
-        Unit(1e6, 1e3, f"k{GAP}events/s"),
-        Unit(1e9, 1e6, f"M{GAP}events/s"),
-        Unit(math.inf, 1e9, f"G{GAP}events/s"),
-    ),
-    2,
-)
+def _units(names: Sequence[str], step: float = 1e3) -> tuple[Unit, ...]:
+    """Units that are a step from each other; each has the values below the next."""
+    last = len(names) - 1
+    return tuple(
+        Unit(math.inf if place == last else step ** (place + 1), step**place, name) for place, name in enumerate(names)
+    )
+
+
+DURATION = Scale((Unit(1e4, 1, "ns"), *_units(("ns", "µs", "ms", "s"))[1:]), 3, is_shared=True)
+NANOSECONDS = Scale(_units([""]), 3)  # of a column whose title has the unit
+RATE = Scale(_units(("/s", "k/s", "M/s", "G/s")), 2, is_shared=True)
+EVENTS = Scale(_units(("events/s", *(f"{prefix}{GAP}events/s" for prefix in "kMG"))), 2)
 SHARE = Scale((Unit(math.inf, 0.01, "%"),), 2)
-TIMES = Scale((Unit(math.inf, 1, "times"),), 3)
-CPUS = Scale((Unit(math.inf, 1, "CPUs"),), 2)
-INSTRUCTIONS = Scale((Unit(math.inf, 1, ""),), 4)
+TIMES = Scale(_units(["times"]), 3)
+CPUS = Scale(_units(["CPUs"]), 2)
+INSTRUCTIONS = Scale(_units([""]), 4)
+# Of a whole start or stop, where those of an event are some hundreds.
 MANY_INSTRUCTIONS = Scale((Unit(1e6, 1, ""), Unit(1e9, 1e6, "million"), Unit(math.inf, 1e9, "billion")), 3)
-"""Of a whole start or stop, where those of an event are some hundreds."""
-SIZE = Scale(
-    (
-        Unit(1 << 10, 1, "B"),
-        Unit(1 << 20, 1 << 10, "KiB"),
-        Unit(1 << 30, 1 << 20, "MiB"),
-        Unit(math.inf, 1 << 30, "GiB"),
-    ),
-    3,
-)
+SIZE = Scale(_units(("B", "KiB", "MiB", "GiB"), 1 << 10), 3)
 
 
 def quantity(value: float | None, scale: Scale, digits: int | None = None) -> str:
@@ -185,8 +141,12 @@ def quantity(value: float | None, scale: Scale, digits: int | None = None) -> st
     if value is None:
         return MISSING
     wanted = digits or scale.digits
-    unit = _unit(value, scale, wanted)
-    return Quantity(Writing([value], [_significant_place(value / unit.scale, wanted)], unit, scale, "{0}{unit}"))
+    return _in(_unit(value, scale, wanted), value, scale, wanted)
+
+
+def _in(unit: Unit, value: float, scale: Scale, digits: int) -> Quantity:
+    place = _significant_place(value / unit.scale, digits)
+    return _made([value], [place], unit, scale)
 
 
 def interval(found: Estimate | None, scale: Scale) -> str:
@@ -197,15 +157,17 @@ def interval(found: Estimate | None, scale: Scale) -> str:
     """
     if found is None:
         return MISSING
-    values = [one for one in (found.value, found.low, found.high) if one is not None]
-    half_width = _half_width(found)
+    ends = [one for one in found[1:] if one is not None]
+    values = [found.value, *ends]
+    # Half the distance of the ends; of the only end, its distance.
+    half_width = (ends[1] - ends[0]) / 2 if len(ends) == 2 else sum(abs(end - found.value) for end in ends)
     if not half_width:
         return quantity(found.value, scale)
     unit = _unit(found.value, scale, scale.digits)
     place = _place(found.value / unit.scale, half_width / unit.scale)
-    ends = "{1} to {2}" if len(values) > 2 else f"{{1}} or {'less' if found.low is None else 'more'}"
-    form = f"{{0}}{{unit}} ({ends.replace(' ', GAP)})"
-    return Quantity(Writing(values, [place] * len(values), unit, scale, form))
+    said = "{1} to {2}" if len(ends) == 2 else f"{{1}} or {'less' if found.low is None else 'more'}"
+    form = f"{{0}}{{unit}} ({said.replace(' ', GAP)})"
+    return _made(values, [place] * len(values), unit, scale, form)
 
 
 def value(found: Estimate | None, scale: Scale) -> str:
@@ -222,20 +184,14 @@ def spread(found: Estimate | None, scale: Scale) -> str:
     if found is None:
         return MISSING
     unit = _unit(found.value, scale, scale.digits)
-    ends = (found.value if end is None else end for end in (found.low, found.high))
-    runs = [one / unit.scale for one in (found.value, *ends)]
-    if runs[1] == runs[2]:
-        return quantity(found.value, scale)
-    place = _place(runs[0], (runs[2] - runs[1]) / 2)
-    place = min(place, exponent(max(runs, key=abs)) - MIN_SPREAD_DIGITS + 1)
-    median, least, greatest = (at_place(run, place) for run in runs)
-    if least == greatest:
-        return quantity(found.value, scale)
-    return f"{_named(median, unit)} ({least}{GAP}to{GAP}{greatest})"
-
-
-LEAST_IN_SPAN = 0.1
-"""The least low end that is written in the unit of the high one."""
+    runs = [(found.value if one is None else one) / unit.scale for one in found]
+    if runs[1] != runs[2]:
+        place = _place(runs[0], (runs[2] - runs[1]) / 2)
+        place = min(place, exponent(max(runs, key=abs)) - MIN_SPREAD_DIGITS + 1)
+        median, least, greatest = (at_place(run, place) for run in runs)
+        if least != greatest:
+            return f"{_named(median, unit)} ({least}{GAP}to{GAP}{greatest})"
+    return quantity(found.value, scale)
 
 
 def span(found: Estimate, scale: Scale) -> str:
@@ -248,20 +204,18 @@ def span(found: Estimate, scale: Scale) -> str:
     low, high = (quantity(end, scale, 2) for end in (found.low, found.high))
     if low == high or not (isinstance(low, Quantity) and isinstance(high, Quantity)):
         return high
-    unit = high.writing.unit
-    places = [*low.writing.to(unit).places, *high.writing.places]
-    both = Writing([found.low, found.high], places, unit, scale, "{0} to {1}{unit}")
-    is_one = low.writing.unit == unit or abs(found.low) >= LEAST_IN_SPAN * unit.scale
-    return Quantity(both, None if is_one else f"{low} to {high}")
+    unit, places = high.unit, [*low.to(high.unit).places, *high.places]
+    is_one = low.unit == unit or abs(found.low) >= LEAST_IN_SPAN * unit.scale
+    text = None if is_one else f"{low} to {high}"
+    return _made([found.low, found.high], places, unit, scale, "{0} to {1}{unit}", text=text)
 
 
 def middle(found: Estimate, scale: Scale) -> str:
     """The value beside its `span`: with two digits, in the unit of the span where that has one."""
     ends = span(found, scale)
-    if not isinstance(ends, Quantity) or ends != str(ends.writing):
+    if not isinstance(ends, Quantity) or ends != ends.to(ends.unit):
         return quantity(found.value, scale, 2)
-    unit = ends.writing.unit
-    return Quantity(Writing([found.value], [_significant_place(found.value / unit.scale, 2)], unit, scale, "{0}{unit}"))
+    return _in(ends.unit, found.value, scale, 2)
 
 
 def stated(value: float, scale: Scale) -> str:
@@ -270,7 +224,7 @@ def stated(value: float, scale: Scale) -> str:
     figures = trimmed(value / unit.scale, STATED_DIGITS)
     zeros = len(figures) - len(figures.rstrip("0"))
     place = -len(figures.partition(".")[2]) if "." in figures else zeros
-    return Quantity(Writing([value], [place], unit, scale, "{0}{unit}"), _named(figures, unit))
+    return _made([value], [place], unit, scale, text=_named(figures, unit))
 
 
 def duration(value_ns: float | None, digits: int | None = None) -> str:
@@ -342,13 +296,6 @@ def _named(text: str, unit: Unit) -> str:
 def _unit(value: float, scale: Scale, digits: int) -> Unit:
     """The unit for a value that is rounded to `digits`: 999.9996 µs is 1 ms, and never 1000 µs."""
     return next(unit for unit in scale.units if abs(value) < unit.below * (1 - 0.5 * 10**-digits))
-
-
-def _half_width(found: Estimate) -> float:
-    """Half the distance of the ends; the distance of the only end; 0 without any."""
-    if found.low is not None and found.high is not None:
-        return (found.high - found.low) / 2
-    return max((abs(end - found.value) for end in (found.low, found.high) if end is not None), default=0.0)
 
 
 def _place(value: float, half_width: float) -> int:

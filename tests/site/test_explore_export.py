@@ -25,8 +25,8 @@ from probe_effect.compare.subjects import subjects
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.numbers.shown import MOST_MACHINES
 from probe_effect.site.assemble import LIST, script_data
-from probe_effect.site.explore import FORM, explore_files
 from probe_effect.site.pages import addresses
+from probe_effect.site.script_values import FORM, explore_files
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

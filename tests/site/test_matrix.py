@@ -22,7 +22,7 @@ from helpers.evidence_builder import rows_of
 from probe_effect.compare.subjects import subjects
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.numbers.shown import MOST_MACHINES
-from probe_effect.site.explore import MATRIX, STEPS, matrix_file
+from probe_effect.site.script_values import MATRIX, STEPS, matrix_file
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

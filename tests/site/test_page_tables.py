@@ -122,7 +122,7 @@ def test_a_quantity_says_the_same_in_any_unit(first: float, second: float) -> No
     for unit in units.DURATION.units:
         moved = str(written.to(unit)).replace(units.GROUP, "").partition(GAP)[0]
         own = str(written).replace(units.GROUP, "").partition(GAP)[0]
-        assert math.isclose(float(moved) * unit.scale, float(own) * written.writing.unit.scale, rel_tol=1e-9)
+        assert math.isclose(float(moved) * unit.scale, float(own) * written.unit.scale, rel_tol=1e-9)
 
 
 def test_no_layout_reads_a_quantity_out_of_text() -> None:

@@ -174,10 +174,10 @@ def release_notes(version: str, data_path: Path | None) -> None:
 @data_option
 def dictionary(data_path: Path | None, write: bool) -> None:  # noqa: FBT001 (click passes options by name)
     """Print what every column, key and rule of the data format means."""
-    from probe_effect.site.data_folder import dictionary_readme, written_files
+    from probe_effect.site.data_folder import written_files
 
     if not write:
-        output.product(dictionary_readme())
+        output.product(written_files()["README.md"])
         return
     root = data_folder(data_path).root
     for name, text in written_files().items():

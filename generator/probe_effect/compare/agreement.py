@@ -68,18 +68,17 @@ def of_case(catalogue: Catalogue, case_id: str, measured: Sequence[Number]) -> l
     ]
 
 
+def _over(cost: Estimate, published_ns: float) -> Estimate:
+    return cost.mapped(lambda cost_ns: cost_ns / published_ns)
+
+
 def of_source(catalogue: Catalogue, source: PublishedSource) -> list[Pairing]:
     """The pairings of every case of a source, in the order of its figures."""
     cases = dict.fromkeys(case for _, case, _ in _costs(source))
     numbers = catalogue.numbers
     each = (of_case(catalogue, case, shown(numbers.of_case(case), numbers)[0]) for case in cases)
-    order = {figure.figure: place for place, figure in enumerate(source.figures)}
     own = (one for pairings in each for one in pairings if one.source is source)
-    return sorted(own, key=lambda one: order[one.figure.figure])
-
-
-def _over(cost: Estimate, published_ns: float) -> Estimate:
-    return cost.mapped(lambda cost_ns: cost_ns / published_ns)
+    return sorted(own, key=lambda one: source.figures.index(one.figure))
 
 
 def orders(source: PublishedSource, pairings: Iterable[Pairing]) -> list[Order]:

@@ -1,6 +1,4 @@
-"""What `probe-effect compare` compares, and what it finds: two sides by name, or two tracers of one; times and counts
-alike.
-"""
+"""What `probe-effect compare` compares and finds: two sides by name, or two tracers of one; times and counts alike."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -73,25 +71,20 @@ def read_sides(sides: Sequence[NamedSide], data: DataFolder) -> list[NamedSide]:
     Raises: BadData where files are unsound, UsageError where no submission is left.
     """
     problems: list[Problem] = []
-    given = [replace(side, folders=_in_force(side, problems)) for side in sides]
-    folders = dict.fromkeys(files for side in given for files in side.folders)
+    given: dict[NamedSide, list[SubmissionFolder]] = {}
+    for side in sides:
+        results = side.folders[0].folder.parent.parent
+        own = DataFolder(results.parent)
+        gone = _withdrawn(own, problems) if side.is_machine and results == own.results else frozenset()
+        given[side] = [one for one in side.folders if one.id not in gone]
+        if not given[side]:
+            msg = f"{side.text}: all its submissions are withdrawn. Name one by its folder to compare it all the same."
+            raise UsageError(msg)
+    folders = dict.fromkeys(chain.from_iterable(given.values()))
     by_folder = {one.files: one for one in read_submissions(list(folders), data, problems)}
     if problems:
         raise BadData(problems)
-    return [replace(side, submissions=tuple(by_folder[files] for files in side.folders)) for side in given]
-
-
-def _in_force(side: NamedSide, problems: list[Problem]) -> tuple[SubmissionFolder, ...]:
-    results = side.folders[0].folder.parent.parent
-    data = DataFolder(results.parent)
-    if not side.is_machine or results != data.results:
-        return side.folders
-    gone = _withdrawn(data, problems)
-    left = tuple(one for one in side.folders if one.id not in gone)
-    if not left:
-        msg = f"{side.text}: all its submissions are withdrawn. Name one by its folder to compare it all the same."
-        raise UsageError(msg)
-    return left
+    return [replace(side, submissions=tuple(by_folder[files] for files in own)) for side, own in given.items()]
 
 
 def differing_traits(first: Iterable[Number], second: Iterable[Number]) -> list[tuple[str, str, str]]:
@@ -139,7 +132,6 @@ class Selection:
         return min(REPEATABILITY_LIMIT_RATIO, gate)
 
     def among(self, numbers: Mapping[Key, Number]) -> dict[Key, Number]:
-        """The numbers of the cases and tracers that are compared."""
         return {
             key: one
             for key, one in numbers.items()
@@ -174,11 +166,9 @@ class Compared:
 
     @property
     def is_time(self) -> bool:
-        """Whether both hold times, and not counts of instructions."""
         return self.comparisons[0].first.is_time
 
     def differing(self) -> list[tuple[str, str, str]]:
-        """The traits that differ between the compared sides: name, first and second value."""
         return differing_traits((one.first for one in self.comparisons), (one.second for one in self.comparisons))
 
 
@@ -187,12 +177,6 @@ def _withdrawn(data: DataFolder, problems: list[Problem]) -> frozenset[str]:
     document, faults = read_changes(data)
     problems += faults
     return changed_ids(document.changes if document else (), "withdrawn")
-
-
-def spread_in(data: DataFolder) -> float | None:
-    """The standard deviation between runs of sound data, as a share of a cost; None where too little was repeated."""
-    gone = _withdrawn(data, [])
-    return Numbers(read_submissions([one for one in data.submissions() if one.id not in gone], data, [])).spread
 
 
 def of_sides(first: NamedSide, second: NamedSide, selection: Selection, data: DataFolder) -> Compared:
@@ -208,7 +192,11 @@ def of_sides(first: NamedSide, second: NamedSide, selection: Selection, data: Da
         Half(given.name, given.words, selection.among(side.current))
         for given, side in zip((first, second), sides, strict=True)
     )
-    spread = spread_in(data) if metric == "time" else None
+    spread = None
+    if metric == "time":
+        gone = _withdrawn(data, [])
+        sound = read_submissions([one for one in data.submissions() if one.id not in gone], data, [])
+        spread = Numbers(sound).spread
     comparisons = [one for one in between(*sides, selection.limit_ratio, spread) if one.first.key in ours.numbers]
     return _compared(comparisons, ours, others, "no case with the same tracer on both sides", selection)
 
@@ -248,10 +236,16 @@ def failures(found: Compared) -> list[Failure]:
     """
     if found.fail_above_ratio is None:
         return []
-    limit = units.stated(found.fail_above_ratio, units.SHARE)
+    limit, failing = units.stated(found.fail_above_ratio, units.SHARE), []
+    for one in grown(found.comparisons, found.fail_above_ratio):
+        before, after = (units.spread(side.cost, units.INSTRUCTIONS) for side in (one.first, one.second))
+        ratio = one.change_ratio
+        by = "more, and the cost before was not above 0" if ratio is None else f"{units.percent(ratio, 3)} more"
+        more = f"takes {by}: {before} before, {after} now (instructions per event; the limit is {limit})"
+        failing.append(Failure(one.second.key, more))
     faulty = (one.second for one in found.comparisons if one.second.faults)
     return [
-        *(Failure(one.second.key, _growth(one, limit)) for one in grown(found.comparisons, found.fail_above_ratio)),
+        *failing,
         *(Failure(one.key, f"has no sound count: {'; '.join(one.faults)}") for one in faulty),
         *(Failure(key, f"has no count {found.second_words}: {why}") for key, why in found.absences.items()),
     ]
@@ -314,10 +308,3 @@ def _compared(
         only_second=[one.key for key, one in others.items() if key not in ours],
         fail_above_ratio=selection.fail_above_ratio,
     )
-
-
-def _growth(one: Comparison, limit: str) -> str:
-    before, after = (units.spread(side.cost, units.INSTRUCTIONS) for side in (one.first, one.second))
-    ratio = one.change_ratio
-    by = "more, and the cost before was not above 0" if ratio is None else f"{units.percent(ratio, 3)} more"
-    return f"takes {by}: {before} before, {after} now (instructions per event; the limit is {limit})"

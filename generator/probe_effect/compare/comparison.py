@@ -24,17 +24,13 @@ from probe_effect.store.machine_file import is_hosted
 Outcome = Literal["higher", "lower", "no difference", "not comparable"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
+# The reason why two numbers of one submission do not compare, where there is no other; and why two counts never do.
 TOO_FEW_COMMON = "too few blocks that both have for an interval"
-"""The reason why two numbers of one submission do not compare, where there is no other."""
-
 ANOTHER_ARCHITECTURE = "counted on another architecture, whose instructions are not the same work"
-"""The reason why two counts never compare."""
 
-BY_CHANCE_RATIO = 1 - CONFIDENCE
-"""The share of comparisons of equal costs that come out different."""
+BY_CHANCE_RATIO = 1 - CONFIDENCE  # the share of comparisons of equal costs that come out different
 
-REPEATABILITY_LIMIT_RATIO = 0.01
-"""A smaller change of a count is none. Our choice: no finer than what somebody would act on."""
+REPEATABILITY_LIMIT_RATIO = 0.01  # a smaller change of a count is none; no finer than what somebody would act on
 
 UNTRACED_LIMIT_RATIO = 0.001
 """A smaller change of a count, as a share of the untraced operation, is none.
@@ -101,7 +97,68 @@ def compare(
     """
     if first.is_time != second.is_time:
         raise ValueError(f"{first.id} and {second.id}: a time and a count are never compared")
-    return _compare_times(first, second, spread) if first.is_time else _compare_counts(first, second, limit_ratio)
+    reasons, paired = {*faults(first), *faults(second)}, None
+    if first.is_time:
+        paired = _block_difference(first, second)
+        difference, ratio, is_clear = _between_times(first, second, paired, spread)
+        if not reasons and difference.low is None:
+            reasons.add(TOO_FEW_COMMON)
+    else:
+        difference, ratio, is_clear = _between_counts(first, second, limit_ratio)
+        if first.submission.architecture != second.submission.architecture:
+            reasons.add(ANOTHER_ARCHITECTURE)
+    outcome: Outcome = "higher" if difference.value > 0 else "lower"
+    if reasons:
+        outcome = "not comparable"
+    elif not is_clear:
+        outcome = "no difference"
+    return Comparison(
+        first=first,
+        second=second,
+        outcome=outcome,
+        difference=difference,
+        ratio=ratio,
+        is_paired=paired is not None,
+        reason="; ".join(sorted(reasons)) or None,  # in the same words whichever comes first
+    )
+
+
+def _between_times(
+    first: Number, second: Number, paired: Estimate | None, spread: float | None
+) -> tuple[Estimate, Estimate | None, bool]:
+    """The difference, the ratio, and whether the difference is clear.
+
+    The interval of the difference is that of its blocks where both are from the same blocks. Otherwise it is that of
+    two independent estimates, of two runs with the spread between runs in each. The ratio always takes them for
+    independent, which is wider than need be where they share their baselines.
+    """
+    if first.submission is second.submission:
+        spread = None
+    one, other = (
+        index.over_runs(each.known_cost, None if is_hosted(each.submission.machine) else spread)
+        for each in (first, second)
+    )
+    difference = paired or estimates.difference(other, one)
+    floor_ns = max(one.time.noise_floor_ns or 0.0 for one in (first, second))
+    is_clear = estimates.excludes_0(difference) and abs(difference.value) > floor_ns
+    return difference, estimates.ratio(other, one), is_clear
+
+
+def _between_counts(first: Number, second: Number, limit_ratio: float) -> tuple[Estimate, Estimate | None, bool]:
+    """The difference, the ratio, and whether the difference is clear.
+
+    Counts differ where their ranges have no count in common, and their medians differ by more than both limits:
+    `limit_ratio` of the smaller cost and `UNTRACED_LIMIT_RATIO` of the larger untraced operation. The last decides for
+    small costs: one of 100 instructions on top of 1 500 has to change by 1.5, not by 1. The ranges alone would say too
+    much, because those of one block have no width, and those of one boot do not hold what the next does.
+    """
+    before, after = first.known_cost, second.known_cost
+    are_apart = estimates.is_below(before, after) or estimates.is_below(after, before)
+    untraced = max(one.baseline.value for one in (first, second) if one.baseline is not None)
+    least = max(limit_ratio * min(abs(before.value), abs(after.value)), UNTRACED_LIMIT_RATIO * untraced)
+    difference = after.value - before.value
+    ratio = Estimate(after.value / before.value) if min(before.value, after.value) > 0 else None
+    return Estimate(difference), ratio, are_apart and abs(difference) > least
 
 
 def between(
@@ -186,69 +243,6 @@ def faults(one: Number) -> list[str]:
     return [f"{one.submission.id}, {one.tracer}: {reason}" for reason in reasons]
 
 
-def _compare_times(first: Number, second: Number, spread: float | None) -> Comparison:
-    """The second time against the first.
-
-    The interval of the difference is that of its blocks where both are from the same blocks. Otherwise it is that of
-    two independent estimates, of two runs with the spread between runs in each. The ratio always takes them for
-    independent, which is wider than need be where they share their baselines.
-    """
-    paired = _block_difference(first, second)
-    if first.submission is second.submission:
-        spread = None
-    one, other = (
-        index.over_runs(each.known_cost, None if is_hosted(each.submission.machine) else spread)
-        for each in (first, second)
-    )
-    difference = paired or estimates.difference(other, one)
-    reason = _obstacle(first, second)
-    if reason is None and difference.low is None:
-        reason = TOO_FEW_COMMON
-    floor_ns = max(one.time.noise_floor_ns or 0.0 for one in (first, second))
-    is_clear = estimates.excludes_0(difference) and abs(difference.value) > floor_ns
-    return Comparison(
-        first=first,
-        second=second,
-        outcome=_outcome(difference.value, reason, is_clear=is_clear),
-        difference=difference,
-        ratio=estimates.ratio(other, one),
-        is_paired=paired is not None,
-        reason=reason,
-    )
-
-
-def _compare_counts(first: Number, second: Number, limit_ratio: float) -> Comparison:
-    """Counts differ where their ranges have no count in common, and their medians differ by more than both limits.
-
-    The limits are `limit_ratio` of the smaller cost and `UNTRACED_LIMIT_RATIO` of the larger untraced operation. The
-    last decides for small costs: one of 100 instructions on top of 1 500 has to change by 1.5, not by 1. The ranges
-    alone would say too much, because those of one block have no width, and those of one boot do not hold what the next
-    does.
-    """
-    before, after = first.known_cost, second.known_cost
-    reason = _obstacle(first, second)
-    are_apart = estimates.is_below(before, after) or estimates.is_below(after, before)
-    untraced = max(one.baseline.value for one in (first, second) if one.baseline is not None)
-    least = max(limit_ratio * min(abs(before.value), abs(after.value)), UNTRACED_LIMIT_RATIO * untraced)
-    difference = after.value - before.value
-    return Comparison(
-        first=first,
-        second=second,
-        outcome=_outcome(difference, reason, is_clear=are_apart and abs(difference) > least),
-        difference=Estimate(difference),
-        ratio=Estimate(after.value / before.value) if min(before.value, after.value) > 0 else None,
-        reason=reason,
-    )
-
-
-def _outcome(difference: float, reason: str | None, *, is_clear: bool) -> Outcome:
-    if reason is not None:
-        return "not comparable"
-    if not is_clear:
-        return "no difference"
-    return "higher" if difference > 0 else "lower"
-
-
 def _block_difference(first: Number, second: Number) -> Estimate | None:
     """The second's cost less the first's over the blocks of their one submission, ns per event; else None.
 
@@ -268,11 +262,3 @@ def _block_difference(first: Number, second: Number) -> Estimate | None:
 @lru_cache(maxsize=64)  # however many pairs of a submission are compared
 def _blocks_of(submission: Submission) -> Mapping[Key, BlockTable]:
     return submission.blocks
-
-
-def _obstacle(first: Number, second: Number) -> str | None:
-    """The reason why two numbers do not compare, in the same words whichever comes first."""
-    reasons = {*faults(first), *faults(second)}
-    if not first.is_time and first.submission.architecture != second.submission.architecture:
-        reasons.add(ANOTHER_ARCHITECTURE)
-    return "; ".join(sorted(reasons)) or None

@@ -9,6 +9,7 @@ exist.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations, groupby, pairwise
 from typing import NamedTuple
 
@@ -27,11 +28,9 @@ from probe_effect.store.beside_files import Explanation, read_explanations
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import Suite
 
+# The cases of the series over releases, by suite and by tracer with its version.
 SERIES: Mapping[str, Mapping[str, Sequence[str]]] = toml.beside(__file__, "series")
-"""The cases of the series over releases, by suite and by tracer with its version."""
-
-LEAST_CHANGE_RATIO = 0.02
-"""Smaller changes from release to release are not told in a series."""
+LEAST_CHANGE_RATIO = 0.02  # smaller changes from release to release are not told in a series
 
 
 class CountedCase(NamedTuple):
@@ -67,11 +66,9 @@ class Matrix:
         return self.cells.get((row, KernelColumn(kernel, tracer)))
 
     def line(self, row: CountedCase, tracer: str) -> list[Number | None]:
-        """The cell of a row and tracer on each kernel; None where it was not run."""
         return [self.cell(row, kernel, tracer) for kernel in self.kernels]
 
     def along_kernels(self, row: CountedCase, tracer: str) -> list[Number]:
-        """The cells of a row and tracer from kernel to kernel, as far as there are any."""
         return [cell for cell in self.line(row, tracer) if cell]
 
     def events(self) -> tuple[CountedCase, ...]:
@@ -80,7 +77,6 @@ class Matrix:
         return tuple(row for row in self.rows if row.case not in silent)
 
     def all(self) -> Iterator[Number]:
-        """Every cell, row by row."""
         return (cell for row in self.rows for tracer in self.tracers for cell in self.along_kernels(row, tracer))
 
 
@@ -137,7 +133,11 @@ def matrix(
         {row for row, _ in cells},
         key=lambda row: (order.get(row.case, len(order)), row.case, level_order(row.level)),
     )
-    return Matrix(suite, architecture, tuple(rows), tuple(kernels), _tracers(cells), cells)
+    # The tool with most rows first, and its versions in the order of their numbers.
+    tools = {column.tracer: tool_of(one.tracer) for (_, column), one in cells.items()}
+    often = Counter(tool for tool, _ in {(tools[column.tracer], row) for row, column in cells})
+    tracers = sorted(tools, key=lambda one: (-often[tools[one]], tools[one], release_order(one)))
+    return Matrix(suite, architecture, tuple(rows), tuple(kernels), tuple(tracers), cells)
 
 
 def matrices_of_case(catalogue: Catalogue, suite: Suite, case_id: str) -> list[Matrix]:
@@ -240,19 +240,10 @@ def _changes(line: Iterable[Number]) -> list[Comparison]:
 
 
 def threads_of(one: Number) -> int:
-    """How many CPUs the machine of a count has."""
     return one.submission.document.machine.threads
 
 
-def _tracers(cells: Mapping[tuple[CountedCase, KernelColumn], Number]) -> tuple[str, ...]:
-    """The tool with most rows first, and its versions in the order of their numbers."""
-    tools = {column.tracer: tool_of(one.tracer) for (_, column), one in cells.items()}
-    rows = Counter(tool for tool, _ in {(tools[column.tracer], row) for row, column in cells})
-    return tuple(sorted(tools, key=lambda one: (-rows[tools[one]], tools[one], release_order(one))))
-
-
-@dataclass(frozen=True, slots=True)
-class ArchitecturePair:
+class ArchitecturePair(NamedTuple):
     """Two architectures with one tracer on the newest release that each has of a kernel series, `6.12`.
 
     `pairs`: the cases that both have a sound count of, on as many CPUs. `only`: the cases of each side that the other
@@ -292,31 +283,24 @@ def beside(found: Sequence[Matrix]) -> list[ArchitecturePair]:
 
 
 def _beside(matrices: tuple[Matrix, Matrix], series: str, tracer: str) -> ArchitecturePair:
-    kernels = [_newest(one.kernels)[series] for one in matrices]
-    cells = [
-        {row: cell for row in one.events() if (cell := one.cell(row, kernel, tracer)) is not None and cell.is_sound}
-        for one, kernel in zip(matrices, kernels, strict=True)
-    ]
-    both = ((one, cells[1][row]) for row, one in cells[0].items() if row in cells[1])
+    sound, counted = [], []  # of each architecture its sound counts by row, and the rows that any tracer has a count of
+    for one in matrices:
+        kernel = _newest(one.kernels)[series]
+        cells = {(row, name): one.cell(row, kernel, name) for row in one.events() for name in one.tracers}
+        known = {place: cell for place, cell in cells.items() if cell and cell.cost is not None}
+        counted.append(dict.fromkeys(row for row, _ in known))
+        sound.append({row: cell for (row, name), cell in cells.items() if name == tracer and cell and cell.is_sound})
+    both = ((one, sound[1][row]) for row, one in sound[0].items() if row in sound[1])
     pairs = tuple((one, other) for one, other in both if threads_of(one) == threads_of(other))
     costs = np.array([[one.known_cost.value for one in pair] for pair in pairs], dtype=np.float64).reshape(-1, 2).T
-    counted = [_counted(one, kernel) for one, kernel in zip(matrices, kernels, strict=True)]
-    only = tuple(tuple(row for row in own if row not in other) for own, other in (counted, reversed(counted)))
-    return ArchitecturePair(matrices, series, tracer, pairs, (only[0], only[1]), kendall(*costs))
-
-
-def _counted(found: Matrix, kernel: str) -> list[CountedCase]:
-    cells = ((row, found.cell(row, kernel, tracer)) for row in found.events() for tracer in found.tracers)
-    return list(dict.fromkeys(row for row, cell in cells if cell is not None and cell.cost is not None))
+    first, second = counted
+    only = tuple(row for row in first if row not in second), tuple(row for row in second if row not in first)
+    return ArchitecturePair(matrices, series, tracer, pairs, only, kendall(*costs))
 
 
 def _newest(kernels: Iterable[str]) -> dict[str, str]:
     """Kernel series to the newest release of it; `kernels` are in order."""
     return {release_series(kernel): kernel for kernel in kernels}
-
-
-UNSEEN = "explanation-seen"
-"""The rule of these warnings, which is not among those of `checks`: they know nothing of comparisons."""
 
 
 def explanation_of(found: Comparison, known: Iterable[Explanation]) -> Explanation | None:
@@ -336,24 +320,21 @@ def unseen_changes(data: DataFolder) -> list[Problem]:
         return []
     changes = [one for each in found for one in (*between_kernels(each), *between_versions(each))]
     file, hint = data.relative(data.root / "explanations.toml"), "mend its cases and versions, or remove it"
-    return [
-        Problem("warning", file, None, None, UNSEEN, f"`{one.id}` explains a change that no counts show", hint)
-        for one in known
-        if not any(_explains(one, change) for change in changes)
-    ]
+    # This rule is not among those of `checks`, which know nothing of comparisons.
+    problem = partial(Problem, "warning", file, None, None, "explanation-seen", hint=hint)
+    unseen = (one for one in known if not any(_explains(one, change) for change in changes))
+    return [problem(f"`{one.id}` explains a change that no counts show") for one in unseen]
 
 
 def _explains(one: Explanation, found: Comparison) -> bool:
     second = found.second
-    is_of_it = (
-        found.is_clear
-        and second.case in one.cases
-        and (not one.tools or tool_of(second.tracer) in one.tools)
-        and (not one.architectures or second.submission.architecture in one.architectures)
-    )
-    if not is_of_it:
+    if not found.is_clear or second.case not in one.cases:
         return False
     before, after = (
         column_of(side).kernel if one.of == "kernel" else side.tool_version or "" for side in (found.first, second)
     )
-    return one.made(before, after) == ("more" if found.outcome == "higher" else "fewer")
+    return (
+        (not one.tools or tool_of(second.tracer) in one.tools)
+        and (not one.architectures or second.submission.architecture in one.architectures)
+        and one.made(before, after) == ("more" if found.outcome == "higher" else "fewer")
+    )

@@ -13,11 +13,10 @@ from probe_effect.store.places import SubmissionFolder
 
 OTHER = "other"
 
+# By how much the commonest event may differ from the mean one of its run: beyond, events are of several kinds.
 MOST_APART_RATIO = 0.1
-"""By how much the commonest event may differ from the mean one of its run: beyond, events are of several kinds."""
-
+# What compilers add to the name of a function of which they make another one.
 CLONE = re.compile(r"\.(isra|constprop|part|cold|llvm|lto_priv)\b.*")
-"""What compilers add to the name of a function of which they make another one."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,6 @@ class MeasuredMachine(Side):
 
     @property
     def architecture(self) -> str:
-        """The instruction set of the machine, by its one name."""
         return self.submissions[0].architecture
 
     @cached_property
@@ -53,14 +52,18 @@ class MeasuredMachine(Side):
 def subjects(catalogue: Catalogue) -> list[MeasuredMachine]:
     """The timed machines, as they ran last, then the counting ones, x86-64 and the oldest kernel first."""
     others = {folder.suite.id for folder in catalogue.suites if not folder.suite.result_type.guides}
-    metrics: tuple[Metric, ...] = ("time", "instructions")
-    machines = []
-    for metric in metrics:
-        for name, runs in catalogue.numbers.machines(metric).items():
-            costs = tuple(one for one in runs if one.suite not in others)
-            if costs and (machine := MeasuredMachine(name, costs, metric, machine_name(costs[0]))).numbers:
-                machines.append(machine)
-    return sorted(machines, key=_kernel_order)
+
+    def made(metric: Metric) -> list[MeasuredMachine]:
+        known = catalogue.numbers.machines(metric).items()
+        costs = {name: tuple(one for one in runs if one.suite not in others) for name, runs in known}
+        each = (MeasuredMachine(name, own, metric, machine_name(own[0])) for name, own in costs.items() if own)
+        return [one for one in each if one.numbers]
+
+    def kernel_order(one: MeasuredMachine) -> tuple[object, ...]:
+        release = one.submissions[0].document.system.kernel_release
+        return architecture_order(one.architecture), release_order(release)
+
+    return [*made("time"), *sorted(made("instructions"), key=kernel_order)]
 
 
 def offered(machines: Sequence[MeasuredMachine], catalogue: Catalogue) -> list[MeasuredMachine]:
@@ -71,14 +74,6 @@ def offered(machines: Sequence[MeasuredMachine], catalogue: Catalogue) -> list[M
     counting = grouped_by(counts, lambda one: one.architecture)
     newest = [one for some in counting.values() for one in some[-(MOST_MACHINES // len(counting)) :]]
     return [*(timed[name] for name in shown_machines(catalogue.numbers) if name in timed), *newest]
-
-
-def _kernel_order(one: MeasuredMachine) -> tuple[object, ...]:
-    # Timed machines keep their order.
-    if one.metric == "time":
-        return (0,)
-    release = one.submissions[0].document.system.kernel_release
-    return 1, architecture_order(one.architecture), release_order(release)
 
 
 class Nearest(NamedTuple):
@@ -147,26 +142,10 @@ def histories(submissions: Sequence[Submission], spread: float | None) -> dict[s
     return made
 
 
-def same_machine(machine: str, machines: Mapping[str, Sequence[Submission]]) -> list[Submission]:
-    """All runs of a machine, also those that it has under other ids because its kernel or microcode changed.
-
-    Only machines of the project's fleet have a name that outlives them. Facts cannot tell: virtual machines that are
-    of one name differ several times in what a tracepoint costs.
-    """
-    own = _fleet_names(machines[machine])
-    others = (runs for other, runs in machines.items() if other != machine and own & _fleet_names(runs))
-    return [*machines[machine], *chain.from_iterable(others)]
-
-
 def changes(found: Comparison) -> tuple[RunChange, ...]:
     """The recorded changes between the runs of two numbers."""
     sides = zip(_facts(found.first), _facts(found.second), strict=True)
     return tuple(RunChange(what, before, after) for (what, before), (_, after) in sides if before != after)
-
-
-def _fleet_names(runs: Iterable[Submission]) -> set[str]:
-    origins = (one.document.provenance for one in runs)
-    return {one.fleet_name for one in origins if one.kind == "project" and one.fleet_name is not None}
 
 
 def _facts(one: Number) -> Iterator[tuple[str, str | None]]:
@@ -176,3 +155,19 @@ def _facts(one: Number) -> Iterator[tuple[str, str | None]]:
     yield "the microcode", document.machine.microcode
     yield f"the version of {one.tracer}", document.tools.get(one.tracer)
     yield "the version of the suite", str(document.run.suite_version)
+
+
+def same_machine(machine: str, machines: Mapping[str, Sequence[Submission]]) -> list[Submission]:
+    """All runs of a machine, also those that it has under other ids because its kernel or microcode changed.
+
+    Only machines of the project's fleet have a name that outlives them. Facts cannot tell: virtual machines that are
+    of one name differ several times in what a tracepoint costs.
+    """
+
+    def fleet_names(runs: Iterable[Submission]) -> set[str]:
+        origins = (one.document.provenance for one in runs)
+        return {one.fleet_name for one in origins if one.kind == "project" and one.fleet_name is not None}
+
+    own = fleet_names(machines[machine])
+    others = (runs for other, runs in machines.items() if other != machine and own & fleet_names(runs))
+    return [*machines[machine], *chain.from_iterable(others)]

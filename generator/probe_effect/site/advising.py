@@ -38,16 +38,14 @@ from probe_effect.tools import known_tool
 ADVISING = "advise.json"
 
 FIRST = "first-answer.json"  # what the layout prints of the forms before their scripts run; nobody loads it
+# Keys of the words that the page has in common with `predict` and `advise`.
 SAID = """slows unclear unknown one threshold no-threshold counted hot band bands no-interval costs cost-together limits
 no-limits up-to least on-machines over-machines range hardware-row switches switches-unknown filtered
 as-printed not-bounded printed-alone""".split()
-"""Keys of the words that the page has in common with `predict` and `advise`."""
-
 ADVISE_WORDS = beside(__file__)  # the words that only these forms have
 
 
 def advise_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
-    """File name below `/data/` and its JSON."""
     known = evidence(catalogue)
     far = times_of_others(known)
     newest = {one.machine: one for one in reversed(in_order(catalogue.numbers))}
@@ -59,7 +57,11 @@ def advise_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     read -= {one for one in read if tool_of(one) != one and tool_of(one) in read}
     read |= {one.tracer for one in standard.values()} | {STOPS} | {tool_of(tracer) for _, tracer, _ in known.printed}
     kind = facts_of_submission(newest[home]).kind if home else None
-    scope = scope_tables(catalogue)[file_name(kind)] if kind else None
+    scopes = {}
+    if kind:
+        scope = scope_tables(catalogue)[file_name(kind)]
+        tables_read = {tracer: table for tracer, table in scope["tracers"].items() if tracer in read}
+        scopes[""] = {"machines": scope["machines"], "notes": scope["notes"], "tracers": tables_read}
     whole = {
         "tables": tables(),
         "words": {key: (WORDS | NOTES)[key] for key in SAID} | ADVISE_WORDS,
@@ -82,7 +84,7 @@ def advise_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
             }
             for machine in machines
         ],
-        "scopes": {"": _read_by(scope, read)} if scope else {},
+        "scopes": scopes,
         "programs_of": _programs_of(known),
         "less": _less(known, read),
         "standard": {name: asdict(one) for name, one in standard.items()},
@@ -90,15 +92,6 @@ def advise_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     }
     yield ADVISING, script_json(whole)
     yield FIRST, script_json(first_answers(known, facts_of_submission(newest[home]), whole) if home else {})
-
-
-def _read_by(scope: Values, tracers: Collection[str]) -> Values:
-    """The tables of a scope whose tracers run scripts that the page reads."""
-    return {
-        "machines": scope["machines"],
-        "notes": scope["notes"],
-        "tracers": {tracer: table for tracer, table in scope["tracers"].items() if tracer in tracers},
-    }
 
 
 def _less(found: Evidence, read: Collection[str]) -> dict[str, list[Any]]:
@@ -127,7 +120,6 @@ def _less(found: Evidence, read: Collection[str]) -> dict[str, list[Any]]:
 
 
 def _spread(one: Spread) -> Values:
-    """A row of the table of real programs: in words, what a cost is multiplied with, and what it is from."""
     counts = {key: getattr(one, key) for key in ("measured", "pairs", "clear", "machines")}
     words, factor, ratio = sentences.programs(one), ends(one.factor, DIGITS), ends(one.ratio, DIGITS)
     return {"said": words, "factor": factor, "ratio": ratio, **counts}
@@ -200,23 +192,22 @@ def _answer(found: Evidence, facts: Facts, text: str, data: Mapping[str, Any]) -
     advice = advise(
         found, facts, tracer, question.groups(script), [busy], calls_hz={}, budget_ratio=0.01, options=options
     )
-    event = advice.one_event
-    verdict = limits(event) if event and advice.has_high_end(event) else ""
+    event, row, answer = advice.one_event, advice.probes[0].part, ""
+    if row and event and advice.has_high_end(event) and (verdict := limits(event)):
+        is_one = len(row.machines) == 1
+        where = names.machine_name(row.sources[0].submission) if is_one else sentences.over(row.machines, data["kind"])
+        cost = WORDS["costs"].format(what=data["words"]["whole"], tool=advice.tracer, cost=_each(row), where=where)
+        answer = f"{cost} {verdict}"
+    # What costs less than a script of one probe with one action, whatever machine it is on.
+    groups = [one.group for one in advice.probes]
+    is_single = len(groups) == 1 and len(groups[0].actions) == 1
     return {
         "script": text,
-        "answer": f"{_cost(advice, data)} {verdict}" if verdict else "",
+        "answer": answer,
         "probes": [_probe(found, advice.tracer, one, data) for one in advice.probes],
-        "less": _less_costly(advice, data),
+        "less": data["less"].get(f"{advice.tracer} {groups[0].kind} {groups[0].actions[0]}", []) if is_single else [],
         "assumed": _assumed(advice, data),
     }
-
-
-def _cost(advice: Advice, data: Mapping[str, Any]) -> str:
-    row = advice.probes[0].part
-    assert row is not None
-    is_one = len(row.machines) == 1
-    where = names.machine_name(row.sources[0].submission) if is_one else sentences.over(row.machines, data["kind"])
-    return WORDS["costs"].format(what=data["words"]["whole"], tool=advice.tracer, cost=_each(row), where=where)
 
 
 def _each(row: CostRow) -> str:
@@ -224,7 +215,6 @@ def _each(row: CostRow) -> str:
 
 
 def _probe(found: Evidence, tracer: str, one: Advised, data: Mapping[str, Any]) -> Values:
-    """A probe: what it is and does, which fields it has, and what an event costs."""
     group, words = one.group, data["words"]
     times = Counter(action.replace("-", " ") for action in group.actions)
     several = words["several-times"]
@@ -251,19 +241,15 @@ def _probe(found: Evidence, tracer: str, one: Advised, data: Mapping[str, Any]) 
     }
 
 
-def _less_costly(advice: Advice, data: Mapping[str, Any]) -> list[Any]:
-    """What costs less than a script of one probe with one action, whatever machine it is on."""
-    groups_ = [one.group for one in advice.probes]
-    if len(groups_) != 1 or len(groups_[0].actions) != 1:
-        return []
-    ways: list[Any] = data["less"].get(f"{advice.tracer} {groups_[0].kind} {groups_[0].actions[0]}", [])
-    return ways
-
-
 def _assumed(advice: Advice, data: Mapping[str, Any]) -> list[str]:
-    words, rows = data["words"], [(one.group.attach, one.part) for one in advice.probes if one.part]
-    first = [words["first"]] if any(one.group.kind in data["user_probes"] for one in advice.probes) else []
-    notes = [f"{attach}: {note}" for attach, row in rows if (note := note_of(row))]
-    filtered = [words["filtered"]] if any(one.group.has_filter for one in advice.probes) else []
-    programs = [sentences.programs(one) for one in advice.spreads]
-    return list(dict.fromkeys([WORDS["range"], *first, *notes, *filtered, WORDS["counted"], WORDS["hot"], *programs]))
+    words, groups = data["words"], [one.group for one in advice.probes]
+    said = [
+        WORDS["range"],
+        *([words["first"]] if any(one.kind in data["user_probes"] for one in groups) else []),
+        *(f"{one.group.attach}: {note}" for one in advice.probes if one.part and (note := note_of(one.part))),
+        *([words["filtered"]] if any(one.has_filter for one in groups) else []),
+        WORDS["counted"],
+        WORDS["hot"],
+        *map(sentences.programs, advice.spreads),
+    ]
+    return list(dict.fromkeys(said))

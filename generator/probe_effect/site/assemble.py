@@ -27,18 +27,17 @@ from probe_effect.model import BadData, ProbeEffectError
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, read_numbers
 from probe_effect.numbers.reading import is_kept
-from probe_effect.site import figures
+from probe_effect.site import figures, script_values
 from probe_effect.site.advising import ADVISING, FIRST, advise_files
 from probe_effect.site.charts.draw import badge, draw_all, is_drawn, live_script, site_card
 from probe_effect.site.charts.theme import LOOKS, Chart, look
 from probe_effect.site.costs import cost_files, quoted
 from probe_effect.site.data_folder import write_data_section
-from probe_effect.site.explore import FORM, MATRIX, explore_files, matrix_file
 from probe_effect.site.facts import verdicts
 from probe_effect.site.files import copy, write
 from probe_effect.site.pages import addresses, number_page, parts, site, submission_page, tracer_page
 from probe_effect.site.releases import copy_releases, feed, series_feed
-from probe_effect.site.script_values import INDEX, compare_files, guidance_files, machine_values, script_json
+from probe_effect.site.script_values import FORM, INDEX, MATRIX, machine_values, script_json
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder, SubmissionFolder, own_headers
 from probe_effect.store.suite_file import workload_source
@@ -49,7 +48,6 @@ SAFE_PATH = "PYTHONSAFEPATH"
 
 
 def cpus() -> int:
-    """How many CPUs this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -88,8 +86,8 @@ def drawing(charts: Iterable[Chart], cache: Kept) -> Iterator[None]:
 
 
 FEWEST = 8  # fewer new submissions are made sooner than a process is started
+# So that no worker waits long for the last, and the progress shows; each shard reads all suites again.
 SHARDS_PER_WORKER = 3
-"""So that no worker waits long for the last, and the progress shows; each shard reads all suites again."""
 
 
 class Shard(NamedTuple):
@@ -139,15 +137,13 @@ def make_shards(data: DataFolder, workers: int | None = None) -> Iterator[str]:
                 yield f"{done} of {len(folders)}"
 
 
+# The parts of the work folder, rebuilt from nothing each time; what others refer to comes first.
 FOLDERS = ("static", "assets", "content")
-"""The parts of the work folder, rebuilt from nothing each time; what others refer to comes first."""
-
 ADDRESSES = "addresses.txt"  # in the work folder: where each page is to be that comes from data
+# All machines, which a page loads when its reader asks for one that the form does not offer from the start.
 LIST = "machines.json"
-"""All machines, which a page loads when its reader asks for one that the form does not offer from the start."""
-
+# The data of scripts that layouts read, and publish beside the others.
 OF_LAYOUTS = frozenset({ADVISING, FIRST, FORM, INDEX, MATRIX})
-"""The data of scripts that layouts read, and publish beside the others."""
 
 
 def assemble(catalogue: Catalogue, work: Path, cache: Kept, project: Path) -> Iterator[str]:
@@ -215,12 +211,12 @@ def script_data(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """Every file that the scripts of pages load, in the order of their pages: its name below `/data/` and its text."""
     machines = subjects(catalogue)
     yield LIST, script_json([machine_values(one) for one in machines])
-    yield from guidance_files(catalogue)
+    yield from script_values.guidance_files(catalogue)
     yield from cost_files(catalogue)
     yield from advise_files(catalogue)
-    yield from matrix_file(catalogue, machines)
-    yield from explore_files(catalogue, machines)
-    yield from compare_files(catalogue, machines)
+    yield from script_values.matrix_file(catalogue, machines)
+    yield from script_values.explore_files(catalogue, machines)
+    yield from script_values.compare_files(catalogue, machines)
 
 
 def _copy_scripts(catalogue: Catalogue, work: Path) -> None:
@@ -249,12 +245,15 @@ def _copy_data(catalogue: Catalogue, work: Path) -> None:
 def labels(catalogue: Catalogue) -> dict[str, dict[str, dict[str, str]]]:
     """For suites and sources each id to its `text`, `href` and, of sources, `title`: `labels.json`."""
     suites = (one.suite for one in catalogue.suites)
-    sources = ((one.id, one.document) for one in catalogue.sources)
     return {
-        "suites": {suite.id: {"text": suite.title, "href": addresses.suite(suite.id)} for suite in suites},
+        "suites": {one.id: {"text": one.title, "href": addresses.suite(one.id)} for one in suites},
         "sources": {
-            name: {"text": parts.source_label(source), "href": addresses.figure(name), "title": source.title}
-            for name, source in sources
+            one.id: {
+                "text": parts.source_label(one.document),
+                "href": addresses.figure(one.id),
+                "title": one.document.title,
+            }
+            for one in catalogue.sources
         },
     }
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import distributions
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from probe_effect.checks.run import check_all
@@ -68,17 +68,16 @@ def mounts(project: Path, work: Path, *, has_guide: bool = True) -> list[dict[st
 
 def write_configuration(project: Path, work: Path, options: SiteOptions) -> Path:
     """The second configuration file, which adds to `site/hugo.toml` what changes from build to build."""
-    params = {
-        "repository": options.repository,
-        "dataVersion": options.data_version,
-        "isOwnData": options.has_guide,
-        "address": options.address,
-        "citedSite": options.base_url.rstrip("/"),
-    }
     path = (work / "hugo.json").resolve()
     configuration = {
         "baseURL": "/",  # with a path in it, relative addresses of style sheets and scripts would name it twice
-        "params": params,
+        "params": {
+            "repository": options.repository,
+            "dataVersion": options.data_version,
+            "isOwnData": options.has_guide,
+            "address": options.address,
+            "citedSite": options.base_url.rstrip("/"),
+        },
         "module": {"mounts": mounts(project, work, has_guide=options.has_guide)},
         # A site map must have whole addresses: https://www.sitemaps.org/protocol.html
         "disableKinds": [*UNUSED_KINDS, *([] if options.address else ["sitemap"])],
@@ -107,14 +106,8 @@ def run_hugo(project: Path, work: Path, destination: Path, options: SiteOptions)
     """Build the site into the fresh folder `destination`. Raises: ProbeEffectError with Hugo's own words."""
     command = hugo_command(project, write_configuration(project, work, options))
     # Panicking on warnings would hide their text; they are turned into a failure below.
-    finished = subprocess.run(
-        [*command, "--destination", str(destination.resolve()), "--noBuildLock", "--logLevel", "warn"],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        env=environment(),
-        check=False,
-    )
+    command += ["--destination", str(destination.resolve()), "--noBuildLock", "--logLevel", "warn"]
+    finished = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment(), check=False)
     said = [line for line in (finished.stdout + finished.stderr).splitlines() if line.startswith(("ERROR", "WARN"))]
     if finished.returncode or said:
         words = "\n".join(said) or finished.stdout + finished.stderr
@@ -152,15 +145,11 @@ def _exchange(first: Path, second: Path) -> bool:
         exchange = ctypes.CDLL(None).renameat2
     except AttributeError:
         return False
-    status: int = exchange(AT_FDCWD, os.fsencode(first), AT_FDCWD, os.fsencode(second), RENAME_EXCHANGE)
-    return status == 0
+    here, exchanging = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of include/uapi/linux/fcntl.h and fs.h
+    return bool(exchange(here, os.fsencode(first), here, os.fsencode(second), exchanging) == 0)
 
 
-AT_FDCWD, RENAME_EXCHANGE = -100, 2  # constants of include/uapi/linux/fcntl.h and fs.h
-
-
-@dataclass(frozen=True, slots=True)
-class BuildPlaces:
+class BuildPlaces(NamedTuple):
     """Where a build reads and writes."""
 
     project: Path
@@ -263,16 +252,16 @@ def digest(places: BuildPlaces, options: SiteOptions) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-WORD_CHARACTERS = "-_:"  # parts of words here: `sys_enter_read`, `raw_syscalls:sys_enter`, `trace-cmd`
 UNUSED = ("*-ui.css", "*-ui.js", "pagefind-highlight.js")  # Pagefind's own pages; ours is `site/assets/js/search.js`
-ALONE = frozenset({"charts", "results", "pagefind"})
-"""Folders with a page for each figure and number: many and alike, and not searched (layouts/baseof.html)."""
 
 
 def index_site(site: Path) -> None:
     """Write `pagefind/` into the finished `site`. Raises: ProbeEffectError with Pagefind's own words."""
-    words = f"--include-characters={WORD_CHARACTERS}"  # a hyphen first would be an option
-    folders = ",".join(sorted(path.name for path in site.iterdir() if path.is_dir() and path.name not in ALONE))
+    # Parts of words here: `sys_enter_read`, `raw_syscalls:sys_enter`, `trace-cmd`; a hyphen first would be an option.
+    words = "--include-characters=-_:"
+    # Folders with a page for each figure and number, many and alike, are not searched (layouts/baseof.html).
+    alone = {"charts", "results", "pagefind"}
+    folders = ",".join(sorted(path.name for path in site.iterdir() if path.is_dir() and path.name not in alone))
     # Of results only the pages of submissions.
     searched = f"{{index.html,{{{folders}}}/**/*.html,{{charts,results}}/index.html,results/*/*/index.html}}"
     # -P: a file pagefind.py in the working folder would be run in its place.

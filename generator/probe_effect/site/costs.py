@@ -48,7 +48,6 @@ PROBE_KINDS = tuple(dict.fromkeys((*KINDS.values(), *(kind for _, kind in TRACEP
 
 
 def file_name(kind: str) -> str:
-    """The name that the file of a kind of machines has, without its ending."""
     return re.sub(r"[^a-z0-9]+", "-", kind.lower())
 
 
@@ -64,38 +63,35 @@ def scopes(catalogue: Catalogue) -> dict[str, tuple[str, Scope]]:
 
 @once
 def scope_tables(catalogue: Catalogue) -> dict[str, Values]:
-    """The name of each file to what is in it."""
-    return {name: scope_values(catalogue, name, *of) for name, of in scopes(catalogue).items()}
+    """What is in each file: the tables of all tracers. Rows have the places of notes and machines in their lists."""
+    known = evidence(catalogue)
+    standard = (probe.kind for package in catalogue.tools for tool in package.tools for probe in tool.probes)
+    kinds = dict.fromkeys((*PROBE_KINDS, *standard, *(case.probe for case in catalogue.cases() if case.action)))
+    tracers = dict.fromkeys([*known.tracers, STOPS, *(tool_of(tracer) for _, tracer, _ in known.printed)])
+    found: dict[str, Values] = {}
+    for name, (words, scope) in scopes(catalogue).items():
+        notes, machines = dict[str, int](), dict[str, int]()
+        tables = {tracer: table_values(CostTable(known, scope, tracer), kinds, notes, machines) for tracer in tracers}
+        found[name] = {
+            "format": FORMAT,
+            "version": catalogue.version,
+            "scope": {"id": name, "name": words},
+            "unit": "ns an event",
+            "columns": COLUMNS,
+            "machines": [one.split() for one in machines],
+            "notes": list(notes),
+            "tracers": {tracer: table for tracer, table in tables.items() if table["rows"]},
+        }
+    return found
 
 
 def cost_files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
-    """File name below `/data/` and its JSON, and the schema of them all."""
     yield "costs/schema.json", Path(__file__).with_suffix(".schema.json").read_text(encoding="utf-8")
     for name, values in scope_tables(catalogue).items():
         yield f"costs/{name}.json", script_json(values)
 
 
-def scope_values(catalogue: Catalogue, name: str, words: str, scope: Scope) -> Values:
-    """The tables of all tracers in a scope. Rows have the places of notes and machines in their lists."""
-    known, notes, machines = evidence(catalogue), dict[str, int](), dict[str, int]()
-    standard = (probe.kind for package in catalogue.tools for tool in package.tools for probe in tool.probes)
-    kinds = dict.fromkeys((*PROBE_KINDS, *standard, *(case.probe for case in catalogue.cases() if case.action)))
-    tracers = dict.fromkeys([*known.tracers, STOPS, *(tool_of(tracer) for _, tracer, _ in known.printed)])
-    tables = {tracer: table_values(CostTable(known, scope, tracer), kinds, notes, machines) for tracer in tracers}
-    return {
-        "format": FORMAT,
-        "version": catalogue.version,
-        "scope": {"id": name, "name": words},
-        "unit": "ns an event",
-        "columns": COLUMNS,
-        "machines": [one.split() for one in machines],
-        "notes": list(notes),
-        "tracers": {tracer: table for tracer, table in tables.items() if table["rows"]},
-    }
-
-
 def table_values(table: CostTable, kinds: Collection[str], notes: dict[str, int], machines: dict[str, int]) -> Values:
-    """A table as JSON has it; notes and machines that are new get the next places."""
     actions = READINGS if table.tracer == STOPS else table.actions
     rows: dict[str, dict[str, list[Any]]] = {}
     for kind in (SAMPLED,) if table.tracer == STOPS else filter(table.knows, kinds):
@@ -143,7 +139,6 @@ HEADS: Mapping[str, str] = beside(__file__, "cost_tables")["quantities"]
 USUAL = ("cost", "threshold-1", "threshold-5", "threshold-30")
 
 EXIT = say("The cost of a stepped instruction includes [an exit to KVM](/guide/probes/#from-user-space).")
-
 RED_ZONE = say(
     "A nop of 5 bytes is called on Linux 6.18 to 7.1 alone, and "
     "[inside a function that call can overwrite data](/guide/probes/#from-user-space)."
@@ -177,26 +172,21 @@ class NamedTables:
         Raises: ProbeEffectError for a quantity that is none.
         """
         for name, asked in tomllib.loads(path.read_text(encoding="utf-8")).items():
-            if source := asked.get("source"):
-                parts = list(self._published(name, source, asked["figures"]))
-            else:
-                parts = list(self._costs(name, asked["cases"], asked["tracers"], asked.get("quantities", USUAL)))
-            if parts:
+            made = self._published(name, **asked) if "source" in asked else self._costs(name, **asked)
+            if parts := list(made):
                 yield f"tables/{name}.md", fragment(parts)
 
-    def _published(self, name: str, source_id: str, figures: Sequence[str]) -> Iterator[Part]:
-        source = next((one for one in self.catalogue.sources if one.id == source_id), None)
-        if source and all(f"{source_id}.{one}" in self.found for one in figures):
-            what = {one.figure: one.what for one in source.figures}
-            label = say("Published by {}", link(source_label(source.document), addresses.figure(source_id)))
-            rows = [
-                (what[one], self._quoted(f"table/{name}/{at}", self.found[f"{source_id}.{one}"]))
-                for at, one in enumerate(figures)
-            ]
+    def _published(self, name: str, source: str, figures: Sequence[str]) -> Iterator[Part]:
+        of = next((one for one in self.catalogue.sources if one.id == source), None)
+        known = {one: self.found[f"{source}.{one}"] for one in figures if f"{source}.{one}" in self.found}
+        if of and len(known) == len(figures):
+            what = {one.figure: one.what for one in of.figures}
+            label = say("Published by {}", link(source_label(of.document), addresses.figure(source)))
+            rows = [(what[one], self._quoted(f"table/{name}/{at}", known[one])) for at, one in enumerate(figures)]
             yield Table((of_data(label, "left"), of_data("Figure")), rows)
 
     def _costs(
-        self, name: str, cases: Sequence[str], tracers: Sequence[str], quantities: Sequence[str]
+        self, name: str, cases: Sequence[str], tracers: Sequence[str], quantities: Sequence[str] = USUAL
     ) -> Iterator[Part]:
         titles, pairs = [*map(head, quantities)], []
         for case, _, level in (one.partition("@") for one in cases):
@@ -263,7 +253,6 @@ class NamedTables:
         ]
 
     def _quoted(self, key: str, fact: Fact) -> Markup:
-        """The short code for a fact of a table."""
         self.facts[key] = fact
         return say('{{{{< number "{}" same >}}}}', safe(key))
 
@@ -291,6 +280,6 @@ def quoted(
             text = fact["text"]
             if isinstance(text, units.Quantity):
                 # Its text in the units that tables want it in, by their names.
-                known = text.writing.scale.units
+                known = text.scale.units
                 kept[key] |= {unit.name: str(text.to(unit)) for unit in known if unit.name in wanted}
     return {"machine": found["machine"]} | kept | tables.facts if "machine" in found else kept, named

@@ -7,7 +7,7 @@ Table Schema: https://datapackage.org/standard/table-schema/ (version 2). JSON S
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -21,12 +21,12 @@ from probe_effect import units
 from probe_effect.checks.run import ALL_RULES
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.submission import Submission
 from probe_effect.site import files
 from probe_effect.site.files import LICENCE, RUN_FIELDS, TITLES, WORDS, DataTable, Field, Rows, forms, write
 from probe_effect.site.pages.citing import cite_data
 from probe_effect.site.pages.parts import Code, Heading, Items, Link, Part, Table, column, fragment, of_data
 from probe_effect.site.pages.text import link, listed, safe, say
+from probe_effect.site.script_values import Values
 from probe_effect.store.beside_files import ChangesFile, ClaimsFile, ExplanationsFile, ReferencesFile, SourceFile
 from probe_effect.store.dictionary import FORM_RULES, KEYS, TABLES, document_keys, document_schema
 from probe_effect.store.documents import Document
@@ -67,7 +67,7 @@ def written_files() -> dict[str, str]:
     """Every file of the format in the repository: path under `data/`, to its text."""
     schemas = {f"schema/{name}.schema.json": document_schema(model) for name, model in DOCUMENTS.items()}
     schemas |= {f"schema/{name}.schema.json": table_schema(columns) for name, columns in TABLES.items()}
-    texts = {"README.md": dictionary_readme(), "LICENSE": LICENCE["text"]}
+    texts = {"README.md": fragment(_dictionary()), "LICENSE": LICENCE["text"]}
     return texts | {path: json.dumps(schema, indent=2, ensure_ascii=False) + "\n" for path, schema in schemas.items()}
 
 
@@ -87,12 +87,8 @@ def table_schema(columns: Iterable[Column]) -> dict[str, Any]:
     return {"fields": fields, "missingValues": [""]}
 
 
-def dictionary_readme() -> str:
-    """The dictionary: what lies where, what every column and key means, and every rule; all in words of our own."""
-    return fragment(_dictionary())
-
-
 def _dictionary() -> Iterator[Part]:
+    """The dictionary: what lies where, what every column and key means, and every rule; all in words of our own."""
     yield safe("<!-- Made by `probe-effect dictionary --write` from the schema in the code. Do not edit. -->")
     yield Heading("The data", 1)
     yield _table(("Path", "What it is"), ((f"`{path}`", said) for path, said in WORDS["repository"].items()))
@@ -141,15 +137,14 @@ TYPES: dict[str, Any] = {
     "date": pa.date32(),
 }
 
+# The rows of a row group: an engine that asks for some submissions skips groups by their least and greatest id.
 ROWS_OF_A_GROUP = 64 * 1024
-"""The rows of a row group: an engine that asks for some submissions skips groups by their least and greatest id."""
 
-
+# The files of submissions that are one table each, by the stem of their name, to its title and their columns.
 RUNS = {
     "samples": ("Every run of every submission", SAMPLE_COLUMNS),
     "histogram": ("How long single operations took, in every run that timed them", HISTOGRAM_COLUMNS),
 }
-"""The files of submissions that are one table each, by the stem of their name, to its title and their columns."""
 
 
 def write_runs(name: str, catalogue: Catalogue, path: Path) -> DataTable:
@@ -160,13 +155,23 @@ def write_runs(name: str, catalogue: Catalogue, path: Path) -> DataTable:
     title, columns = RUNS[name]
     fields = (*RUN_FIELDS, *files.fields_of(columns))
     schema, count = _schema(fields, title, catalogue.version), 0
+    options = pyarrow.csv.ConvertOptions(
+        column_types={column.name: schema.field(column.name).type for column in columns},
+        include_columns=[column.name for column in columns],
+        include_missing_columns=True,
+        null_values=[""],
+        strings_can_be_null=True,
+    )
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         waiting: list[pa.Table] = []
-        for submission in sorted(catalogue.active, key=lambda one: one.id):
-            file = getattr(submission.files, name)
+        for one in sorted(catalogue.active, key=lambda one: one.id):
+            file = getattr(one.files, name)
             if file.exists():
-                waiting.append(_rows(submission, file, columns, schema))
-                count += waiting[-1].num_rows
+                rows = pyarrow.csv.read_csv(file, convert_options=options)  # checked before: nobody looks for faults
+                place = {"submission": one.id, "machine": one.machine, "suite": one.suite, "metric": one.metric}
+                shared = [pa.array([place[field.name]] * rows.num_rows, type=pa.string()) for field in RUN_FIELDS]
+                waiting.append(pa.Table.from_arrays([*shared, *rows.columns], schema=schema))
+                count += rows.num_rows
             if sum(table.num_rows for table in waiting) >= ROWS_OF_A_GROUP:
                 writer.write_table(pa.concat_tables(waiting))
                 waiting = []
@@ -191,22 +196,6 @@ def _schema(fields: Iterable[Field], title: str, version: str) -> pa.Schema:
     )
 
 
-def _rows(one: Submission, file: Path, columns: Sequence[Column], schema: pa.Schema) -> pa.Table:
-    """The rows of a file of a submission, which was checked before: it is read without looking for faults."""
-    names = [column.name for column in columns]
-    options = pyarrow.csv.ConvertOptions(
-        column_types={name: schema.field(name).type for name in names},
-        include_columns=names,
-        include_missing_columns=True,
-        null_values=[""],
-        strings_can_be_null=True,
-    )
-    rows = pyarrow.csv.read_csv(file, convert_options=options)
-    place = {"submission": one.id, "machine": one.machine, "suite": one.suite, "metric": one.metric}
-    shared = [pa.array([place[field.name]] * rows.num_rows, type=pa.string()) for field in RUN_FIELDS]
-    return pa.Table.from_arrays([*shared, *rows.columns], schema=schema)
-
-
 ZIP, SUMS = "probe-effect.zip", "SHA256SUMS"
 
 FOLDERS = ("published", "results", "schema", "suites")
@@ -214,8 +203,7 @@ DESCRIPTIONS = {"README.md", "DICTIONARY.md", "LICENSE", "changes.xml", "datapac
 
 
 def write_tables(catalogue: Catalogue, found: Rows, data: Path) -> dict[str, DataTable]:
-    """Write every whole table into the folder `data`: CSV, JSON and Parquet; runs as Parquet, because each submission
-    has its own as CSV.
+    """Write every whole table into the folder `data`: CSV, JSON and Parquet; runs, which are CSV already, as Parquet.
 
     Returns: file name without its ending, to the table.
     """
@@ -239,10 +227,8 @@ def describe(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) 
 
 
 def readme(catalogue: Catalogue) -> str:
-    """What lies where in the archive, how to cite it, and its terms; all of it in words of our own."""
     edition, cited = catalogue.edition, cite_data(catalogue)
     of = f", of {edition.date}" if edition.date else ""
-    licence = WORDS["licence"]
     return fragment(
         [
             Heading(safe(WORDS["title"]), 1),
@@ -255,20 +241,21 @@ def readme(catalogue: Catalogue) -> str:
             safe(cited.text),
             Code(cited.bibtex.strip(), "bibtex"),
             Heading("Terms"),
-            safe(f"{licence['title']} ({licence['url']}); scripts and programs under `suites/`: Apache-2.0."),
+            safe(f"{LICENCE['title']} ({LICENCE['url']}); scripts and programs under `suites/`: Apache-2.0."),
         ]
     )
 
 
 def column_parts(tables: Mapping[str, DataTable]) -> Iterator[Part]:
-    """What each column of the whole tables means, a section a table; all of it in words of our own."""
     heads = [of_data(label, "left") for label in ("Column", "Meaning", "Kind")]
     for name, table in tables.items():
         yield Heading(name)
         yield f"{table.title}."
-        kinds = [", ".join(filter(None, (one.kind, one.unit))) for one in table.fields]
-        rows = zip(table.fields, kinds, strict=True)
-        yield Table(heads, [(safe(f"`{one.name}`"), safe(one.text), kind) for one, kind in rows])
+        rows = (
+            (safe(f"`{one.name}`"), safe(one.text), ", ".join(filter(None, (one.kind, one.unit))))
+            for one in table.fields
+        )
+        yield Table(heads, list(rows))
 
 
 def write_sums(tables: Iterable[str], static: Path) -> None:
@@ -294,8 +281,6 @@ def _files(folder: Path) -> list[Path]:
 
 PROFILES = "https://datapackage.org/profiles/2.0"
 
-Resource = dict[str, Any]
-
 
 def data_package(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Path) -> str:
     """The Data Package of the files in the folder `data`, as JSON; `tables` are by file name without ending.
@@ -319,7 +304,7 @@ def data_package(catalogue: Catalogue, tables: Mapping[str, DataTable], data: Pa
     return json.dumps(package, indent=1, ensure_ascii=False) + "\n"
 
 
-def _whole(tables: Mapping[str, DataTable], data: Path) -> Iterator[Resource]:
+def _whole(tables: Mapping[str, DataTable], data: Path) -> Iterator[Values]:
     """Each whole table in each of its forms; the JSON, which is more than rows, describes its own."""
     for name, table in tables.items():
         for path in forms(name, data):
@@ -328,8 +313,7 @@ def _whole(tables: Mapping[str, DataTable], data: Path) -> Iterator[Resource]:
             yield _resource(f"{name}-{ending}", table.title, path, data) | described
 
 
-def _raw(catalogue: Catalogue, data: Path) -> Iterator[Resource]:
-    """The tables of each submission, and the figures of each source with where they are from: the work of others."""
+def _raw(catalogue: Catalogue, data: Path) -> Iterator[Values]:
     for one in catalogue.everything:
         title = f"Suite {one.suite} on {names.machine_name(one)}"
         for own in one.files.content:
@@ -341,7 +325,7 @@ def _raw(catalogue: Catalogue, data: Path) -> Iterator[Resource]:
         yield _csv(f"figures-{source.id}", document.title, path, data) | {"sources": origin}
 
 
-def _csv(name: str, title: str, path: Path, data: Path) -> Resource:
+def _csv(name: str, title: str, path: Path, data: Path) -> Values:
     """A raw file. Its schema is a file of the package too, unless it has fewer columns or more than that describes."""
     columns = {column.name: column for column in TABLES[path.name]}
     with path.open(encoding="utf-8", newline="") as file:
@@ -352,7 +336,7 @@ def _csv(name: str, title: str, path: Path, data: Path) -> Resource:
     return _resource(name, title, path, data) | {"type": "table", "schema": described}
 
 
-def _resource(name: str, title: str, path: Path, data: Path) -> Resource:
+def _resource(name: str, title: str, path: Path, data: Path) -> Values:
     ending = path.suffix.removeprefix(".")
     return {
         "$schema": f"{PROFILES}/dataresource.json",
@@ -367,9 +351,9 @@ def _resource(name: str, title: str, path: Path, data: Path) -> Resource:
     }
 
 
-MOST_ROWS = 20  # the limit of `QUERY`
+# What one tracepoint costs with each tracer, over all machines of a tier: names of files are relative to `/data/`.
 QUERY = WORDS["query"]
-"""What one tracepoint costs with each tracer, over all machines of a tier: names of files are relative to `/data/`."""
+MOST_ROWS = 20  # its limit
 
 
 def write_data_section(catalogue: Catalogue, work: Path) -> None:
@@ -399,29 +383,30 @@ def write_data_section(catalogue: Catalogue, work: Path) -> None:
 
 
 def _downloads(tables: Mapping[str, DataTable], data: Path) -> Table:
-    """A row for each thing to download: what it is, its rows, and its file in each form with the size of it."""
+    """What there is, how many rows, and each file of it with its size."""
     downloads = [("Everything", "", [data / ZIP])]
     downloads += [
         (one.title, units.count(one.count or len(one.rows)), forms(name, data)) for name, one in tables.items()
     ]
     downloads += [(what, "", [data / name]) for name, what in WORDS["further"].items()]
-    rows = [(title, size, listed(map(_file, paths))) for title, size, paths in downloads]
+
+    def file(path: Path) -> Markup:
+        return say("{} ({})", link(path.name, f"/data/{path.name}"), units.size(path.stat().st_size))
+
+    rows = [(title, size, listed(map(file, paths))) for title, size, paths in downloads]
     return Table([column("file-what"), column("rows"), column("files")], rows)
 
 
-def _file(path: Path) -> Markup:
-    return say("{} ({})", link(path.name, f"/data/{path.name}"), units.size(path.stat().st_size))
-
-
 def rule_parts() -> Iterator[Part]:
-    """What `check` demands: a table for what each rule is of."""
     heads = [column(name) for name in ("check-rule", "demand", "good-example", "bad-example")]
     for of, group in ALL_RULES.items():
         yield Heading(f"Of {of}", 3)
         has_places = of not in {"a published source", "the files of a data folder"}
-        names = [Link(one.id, f"#=rule.{one.id}") if has_places else one.id for one in group]
-        words = [[text.replace("`", "") for text in (one.text, one.good, one.bad)] for one in group]
-        yield Table(heads, [(name, *texts) for name, texts in zip(names, words, strict=True)])
+        rows = []
+        for one in group:
+            name = Link(one.id, f"#=rule.{one.id}") if has_places else one.id
+            rows.append((name, *(text.replace("`", "") for text in (one.text, one.good, one.bad))))
+        yield Table(heads, rows)
     yield Heading("Of every file", 3)
     yield Table(heads[:2], [(name, text.replace("`", "")) for name, text in FORM_RULES.items()])
 

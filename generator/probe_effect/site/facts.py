@@ -58,17 +58,12 @@ OWN = {
 }
 """What a tracer takes itself, by key: where a number has it, its place on the number's page, how it is written."""
 
-ONE_THREAD = "1"
-LESS, WITH, PART, QUESTION, RANGE = "less/", "/with/", "part/", "question/", "range"
-DURATIONS = {"ns", "us", "ms", "s"}
+LESS = "less/"
 
+# A number that a page quotes, with the unit that it wants or another word; a question with its form; awaited keys.
 NUMBER = re.compile(r'\{\{<\s*number\s+"([^"]+)"(?:\s+"?([^\s">]+)"?)?\s*>\}\}')
-"""A number that a page quotes, with the unit that it wants or another word."""
-
 ASKED = re.compile(r'\{\{<\s*question\s+"([^"]+)"(?:\s+"?(\w+)"?)?\s*>\}\}')
-"""A question that a page asks, with its form."""
-
-AWAITED = re.compile(r"\{\{<\s*(?:un)?known\s+([^>]+?)\s*>\}\}")  # keys that a page waits for
+AWAITED = re.compile(r"\{\{<\s*(?:un)?known\s+([^>]+?)\s*>\}\}")
 UNITS = {one.name for scale in (units.DURATION, units.RATE) for one in scale.units}
 
 
@@ -106,7 +101,8 @@ def facts(catalogue: Catalogue, asked: Iterable[str] = ()) -> dict[str, Fact]:
     for machine in reversed(dict.fromkeys(one.machine for one in submissions)):  # the home machine's last
         sound = {one.name: one for one in catalogue.numbers.of_machine(machine).values() if one.is_sound}
         made |= dict((*_of_threads(catalogue, sound), *_of_line(catalogue, sound), *_of_depth(catalogue, sound)))
-    counts, figures = _current_counts(catalogue), dict(_figures(catalogue))
+    counts = _current_counts(catalogue)
+    figures = {f"{source.id}.{one.figure}": (source, one) for source in catalogue.sources for one in source.figures}
     made |= dict(_of_data(catalogue)) | {key: _count(one) for key, one in counts.items()}
     made |= dict(pair for key, (source, figure) in figures.items() for pair in _of_figure(key, source, figure))
     for key in (key for key in asked if "/" in key):
@@ -140,7 +136,6 @@ def _of_machine(submission: Submission) -> Fact:
 
 
 def _said(one: Number, what: str | None, text: str, title: str) -> Fact:
-    """A text of a number, which leads to its line for a quantity."""
     place = _place(one.submission)
     title = f"{title}; {place['machine']}, {one.submission.date}"
     return _fact(text, title, addresses.number(one, what), "measured") | place
@@ -210,9 +205,13 @@ def _of_event(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
             title = "least traced less least untraced time"
             yield "fastest", _said(one, "fastest", units.duration(time.fastest_ns), title)
     else:
-        yield "cost-per-iteration", _per(cost, f"iteration of {calls} system calls")
         alone = _bounded(one, "cost", cost_of_event(catalogue, one), units.DURATION)
-        yield "cost-per-system-call", _per(alone, "system call")
+        for key, fact, unit in (
+            ("cost-per-iteration", cost, f"iteration of {calls} system calls"),
+            ("cost-per-system-call", alone, "system call"),
+        ):
+            said = {one: units.within(fact[one], after=f" per {unit}") for one in ("text", "cell") if one in fact}
+            yield key, fact | said
     if one.baseline is not None and one.baseline.value:
         untraced_hz = units.NS_PER_SECOND / one.baseline.value
         yield "untraced-rate", _said(one, "cost", units.rate(untraced_hz), "the untraced program's own rate")
@@ -224,11 +223,6 @@ def _of_event(one: Number, catalogue: Catalogue) -> Iterator[tuple[str, Fact]]:
         yield "traced-rate", _said(one, "cost", f"{rate} while traced", title) | {"cell": rate}
     if time.loss_ratio is not None:
         yield "loss", _said(one, "loss", units.percent(time.loss_ratio), "events lost")
-
-
-def _per(cost: Fact, unit: str) -> Fact:
-    """The cost with what it is the cost of, unless it is an event."""
-    return cost | {key: units.within(cost[key], after=f" per {unit}") for key in ("text", "cell") if key in cost}
 
 
 def cost_of_event(catalogue: Catalogue, one: Number) -> Estimate:
@@ -257,8 +251,8 @@ def _of_threads(catalogue: Catalogue, current: Mapping[str, Number]) -> Iterator
     suites = [one.suite for one in catalogue.suites if one.suite.factor and one.suite.factor.occupies_cpus]
     likes = {case.id: case.like for suite in suites for case in suite.cases}
     for many in current.values():
-        single = current.get(f"{many.tracer}.{many.case}@{ONE_THREAD}")
-        if many.case not in likes or many.level in {None, ONE_THREAD} or single is None:
+        single = current.get(f"{many.tracer}.{many.case}@1")
+        if many.case not in likes or many.level in {None, "1"} or single is None:
             continue
         ratio = estimates.ratio(many.known_cost, single.known_cost) if single.submission is many.submission else None
         if ratio is not None:
@@ -288,22 +282,19 @@ def _of_line(catalogue: Catalogue, current: Mapping[str, Number]) -> Iterator[tu
 
 
 def _of_depth(catalogue: Catalogue, current: Mapping[str, Number]) -> Iterator[tuple[str, Fact]]:
-    """What a frame adds, by the case of a sample whose stack was varied."""
     for one in (one for one in current.values() if one.level is None):
         if law := sample_law(evidence(catalogue), one.submission.machine, one.tracer, one.case):
-            words = "each frame that is walked: "
-            fact = _quantity(one, "cost", law.line.per_x, units.DURATION, words)
+            fact = _quantity(one, "cost", law.line.per_x, units.DURATION, "each frame that is walked: ")
             yield f"{one.tracer}.{one.case}.per-frame", fact
 
 
 def _answer(catalogue: Catalogue, key: str) -> Fact | None:
     """The answer to `question/<id>[/range|/<rate>]` over all machines; None where none has it."""
-    if not key.startswith(QUESTION):
-        return None
-    name, _, form = key.removeprefix(QUESTION).partition("/")
-    asked = question(catalogue, name)
+    kind, _, rest = key.partition("/")
+    name, _, form = rest.partition("/")
+    asked = question(catalogue, name) if kind == "question" else None
     answer = of_all_machines(catalogue, asked) if asked else None
-    if asked is None or answer is None or form not in ("", RANGE, *(SAMPLES_HZ if asked.of == "event" else ())):
+    if asked is None or answer is None or form not in ("", "range", *(SAMPLES_HZ if asked.of == "event" else ())):
         return None
     rate_hz = SAMPLES_HZ.get(form)
     time = answer.time if rate_hz is None else slowdown_at(answer.time, rate_hz)
@@ -314,7 +305,7 @@ def _answer(catalogue: Catalogue, key: str) -> Fact | None:
     whole = f"{units.span(time, scale)}{per} on {where}"
     title = f"{asked.words}: the median of {whole}, from the least low to the greatest high end"
     value = f"{units.middle(time, scale)}{per} ({units.span(time, scale)} on {where})"
-    return _fact(whole if form == RANGE or asked.by else value, title, addresses.case(number.case), "measured")
+    return _fact(whole if form == "range" or asked.by else value, title, addresses.case(number.case), "measured")
 
 
 def _of_two_costs(catalogue: Catalogue, submissions: Iterable[Submission], key: str) -> Fact | None:
@@ -349,7 +340,7 @@ def _of_run(catalogue: Catalogue, key: str) -> Fact | None:
 
 def _of_one_machine(catalogue: Catalogue, key: str) -> str:
     """The key of the run whose quantity a sentence compares with other numbers of its machine; others as they are."""
-    quantity, *others = key.split(WITH)
+    quantity, *others = key.split("/with/")
     name = quantity.rpartition(".")[0]
     for machine in dict.fromkeys(one.machine for one in in_order(catalogue.numbers) if others):
         has = {one.name: one for one in catalogue.numbers.of_machine(machine).values() if one.is_sound}
@@ -359,11 +350,6 @@ def _of_one_machine(catalogue: Catalogue, key: str) -> str:
 
 
 Figures = Mapping[str, tuple[PublishedSource, Figure]]  # the key of a published figure, to its source and itself
-
-
-def _figures(catalogue: Catalogue) -> Iterator[tuple[str, tuple[PublishedSource, Figure]]]:
-    for source in catalogue.sources:
-        yield from ((f"{source.id}.{figure.figure}", (source, figure)) for figure in source.figures)
 
 
 def _of_figure(key: str, source: PublishedSource, figure: Figure) -> Iterator[tuple[str, Fact]]:
@@ -394,7 +380,7 @@ def _of_two_figures(figures: Figures, key: str) -> Fact | None:
     if first not in figures or second not in figures:
         return None
     (source, one), (other_source, other) = figures[first], figures[second]
-    alike = one.unit == other.unit or {one.unit, other.unit} <= DURATIONS
+    alike = one.unit == other.unit or {one.unit, other.unit} <= {"ns", "us", "ms", "s"}
     if source is not other_source or not alike or not other.base_value:
         return None
     both = f"{printed_text(one)} over {printed_text(other)}"
@@ -437,9 +423,10 @@ def _of_two_counts(counts: Mapping[str, Number], key: str) -> Fact | None:
         least = other.known_cost.value
         ratio = units.quantity(count.known_cost.value / least if least else None, units.TIMES, 2)
         return _count(count) | {"text": ratio, "title": " over ".join(_count(side)["title"] for side in (count, other))}
-    if second.startswith(PART) and (path := executed_of(count)):
+    part, _, purpose = second.partition("/")
+    if part == "part" and (path := executed_of(count)):
         shares = {name.replace(" ", "-"): one.instructions for name, one in path.by_purpose().items()}
-        if own := shares.get(second.removeprefix(PART)):
+        if own := shares.get(purpose):
             return _count(count) | {"text": units.percent(own / path.total.instructions)}
     return None
 
@@ -470,14 +457,37 @@ SCALES |= dict.fromkeys(("times", "ratio", "instructions ratio"), units.TIMES)
 SIZES = {"slowdown": 0.01, "loss": 0.01, "start": 1e6, "stop": 1e6}
 """How a quantity is written, if not as a duration, and the unit of `above` and `below`, if not that of our numbers."""
 
-VERDICTS: Mapping[tuple[str, ...], str] = {("yes",): "holds", ("no",): "does not hold", ("if",): "holds if"}
-"""How all numbers of a claim fit, where that is one word, to its verdict."""
-
 
 @once
 def verdicts(catalogue: Catalogue) -> Sequence[Values]:
-    """Each claim as the file has it, its verdict, and the least and the greatest number on each side."""
-    return [_told(claim, list(_findings(catalogue, claim))) for claim in catalogue.claims]
+    """Each claim as the file has it, its verdict, and the least and the greatest number on each side.
+
+    How the verdict is decided `content/claims.md` says to readers.
+    """
+    told = []
+    for claim in catalogue.claims:
+        found = sorted(_findings(catalogue, claim), key=itemgetter("value"))
+        fits = Counter(one["fits"] for one in found)
+        verdict = "holds if" if fits["yes"] or fits["if"] else "cannot be said"
+        if claim.only_refutes:
+            verdict = "does not hold" if fits["no"] else "cannot be said"
+        elif len(fits) == 1:  # how all numbers fit
+            verdict = {"yes": "holds", "no": "does not hold"}.get(next(iter(fits)), verdict)
+        sides = ([one for one in found if one["fits"] == side] for side in ("if", "yes", "no", "open"))
+        told.append(
+            claim.model_dump()
+            | {
+                "numbers": ", ".join(claim.numbers),
+                "verdict": verdict,
+                "compared": len(found),
+                "fitting": fits["yes"] + fits["if"],
+                "least": found[0]["value"] if found else None,
+                "greatest": found[-1]["value"] if found else None,
+                "day": names.date_words(claim.date),
+                "figures": [one for side in sides for one in (*side[:1], *side[1:][-1:])],
+            }
+        )
+    return told
 
 
 def _findings(catalogue: Catalogue, claim: Claim) -> Iterator[Values]:
@@ -521,25 +531,3 @@ def _fits(value: Estimate, above: float | None, below: float | None) -> str:
     if value.low is None or value.high is None or value.low < least <= value.high or value.low <= most < value.high:
         return "open"
     return "yes" if least <= value.low and value.high <= most else "no"
-
-
-def _verdict(claim: Claim, fits: Counter[str]) -> str:
-    """How it is decided: `content/claims.md` says it to readers."""
-    if claim.only_refutes:
-        return "does not hold" if fits["no"] else "cannot be said"
-    return VERDICTS.get(tuple(fits), "holds if" if fits["yes"] else "cannot be said")
-
-
-def _told(claim: Claim, found: Sequence[Values]) -> Values:
-    fits, ordered = Counter(one["fits"] for one in found), sorted(found, key=itemgetter("value"))
-    sides = ([one for one in ordered if one["fits"] == side] for side in ("if", "yes", "no", "open"))
-    return claim.model_dump() | {
-        "numbers": ", ".join(claim.numbers),
-        "verdict": _verdict(claim, fits),
-        "compared": len(found),
-        "fitting": fits["yes"] + fits["if"],
-        "least": ordered[0]["value"] if found else None,
-        "greatest": ordered[-1]["value"] if found else None,
-        "day": names.date_words(claim.date),
-        "figures": [one for side in sides for one in (*side[:1], *side[1:][-1:])],
-    }

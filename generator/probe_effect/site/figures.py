@@ -47,7 +47,8 @@ def diagrams(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Drawing]
     labels = {one.machine: names.machine_name(one) for one in in_order(catalogue.numbers) if one.machine in shown}
     for path in sorted(folder.glob("*.toml")):
         document = tomllib.loads(path.read_text(encoding="utf-8"))
-        asked = list(_asked(document))
+        tables = list(_tables(document))
+        asked = [one for table in tables for one in table.get("cost", ())]
         by_machine = {machine: costs for machine in labels if (costs := _costs(known, machine, asked))}
         machine = next(iter(by_machine), "")
         own = by_machine.pop(machine, {})
@@ -57,37 +58,27 @@ def diagrams(catalogue: Catalogue, folder: Path) -> Iterator[tuple[str, Drawing]
             at = f" ({names.short_id(other)})"
             others |= {key: cost | {"text": cost["text"] + at} for key, cost in _measured(by_machine[other]).items()}
         costs = own | others | _measured(own)
+        for table in tables:
+            if "cost" in table:
+                table["cost"] = _chosen(table["cost"], costs)
+            if table.pop("has_bands", False):
+                table["rows"] += [{"when": band.range, "what": band.recommendation} for band in BANDS]
         whose = [WHOSE.format(machine=labels[machine])] if costs else []
         marked = [ESTIMATED] if any(cost["text"].startswith(MARK) for cost in costs.values()) else []
-        yield path.stem, _with_costs(document, costs) | {"whose": " ".join([*whose, *marked])}
+        yield path.stem, document | {"whose": " ".join([*whose, *marked])}
 
 
 def _measured(costs: Mapping[str, Drawing]) -> dict[str, Drawing]:
     return {key: cost for key, cost in costs.items() if not cost["text"].startswith(MARK)}
 
 
-def _asked(part: object) -> Iterator[str]:
-    """Every cost that a part of a diagram asks for, as `tracer.case`."""
-    if isinstance(part, Mapping):
-        yield from part.get("cost", ())
+def _tables(part: object) -> Iterator[Drawing]:
+    """Every table of a diagram, itself and those within; one may ask for a `cost` of some, as `tracer.case`."""
+    if isinstance(part, dict):
+        yield part
         part = list(part.values())
-    if isinstance(part, Sequence) and not isinstance(part, str):
-        for inner in part:
-            yield from _asked(inner)
-
-
-def _with_costs(document: Drawing, costs: Mapping[str, Drawing]) -> Drawing:
-    """The document with the first measured cost of each part, or else the first known, and the rows of the bands."""
-    made: Drawing = {}
-    for key, value in document.items():
-        if key == "cost":
-            made |= {"cost": _chosen(value, costs)}
-        else:
-            inner = isinstance(value, list) and value and isinstance(value[0], dict)
-            made[key] = [_with_costs(one, costs) for one in value] if inner else value
-    if made.pop("has_bands", False):
-        made["rows"] += [{"when": band.range, "what": band.recommendation} for band in BANDS]
-    return made
+    for one in part if isinstance(part, list) else ():
+        yield from _tables(one)
 
 
 def _chosen(asked: Sequence[str], costs: Mapping[str, Drawing]) -> Drawing | None:
@@ -124,7 +115,6 @@ EMBEDDED_WORDS_PX = 150  # height of the words around the drawing, in the page t
 
 
 def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path) -> None:
-    """Write the page of each chart into the work folder, and its files, but for the drawings."""
     for place, chart in enumerate(charts, 1):
         static = work / "static" / "charts" / chart.name
         height = chart.specs["wide"]["height"] + EMBEDDED_WORDS_PX
@@ -141,7 +131,6 @@ def write_figures(charts: Iterable[Chart], catalogue: Catalogue, work: Path) -> 
 
 
 def write_drawings(charts: Iterable[Chart], work: Path, cache: Kept, version: str) -> None:
-    """Write the drawings of each chart, for pages and to be taken away, and the picture of a link to other pages."""
     for chart in charts:
         assets, static = (work / kind / "charts" / chart.name for kind in ("assets", "static"))
         for layout in LAYOUTS:
@@ -153,7 +142,6 @@ def write_drawings(charts: Iterable[Chart], work: Path, cache: Kept, version: st
 
 
 def machine_cards(catalogue: Catalogue) -> dict[str, Chart]:
-    """Every machine whose times were measured, to the picture of a link to its page."""
     cards = {}
     for machine, (newest, *_) in catalogue.numbers.machines().items():
         costs = machine_page.briefly(machine, catalogue)
@@ -162,7 +150,6 @@ def machine_cards(catalogue: Catalogue) -> dict[str, Chart]:
 
 
 def write_machine_pictures(catalogue: Catalogue, work: Path, cache: Kept) -> None:
-    """Write picture and badge of every machine whose times were measured, beside its page."""
     for machine, card in machine_cards(catalogue).items():
         write(work / "static" / machine_page.card(machine), draw_card(card, cache))
         write(work / "static" / machine_page.badge(machine), badge(machine_page.briefly(machine, catalogue)))

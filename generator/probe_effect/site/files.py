@@ -41,7 +41,6 @@ def write(path: Path, content: str | bytes) -> None:
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a file into a folder that is made where it is missing."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
 
@@ -97,19 +96,12 @@ class TableRow(dict[str, CellValue]):
         return json_of(list(self.values()))
 
 
-UNITS = {
-    "_ns": "ns",
-    "_hz": "events/s",
-    "_ratio": "ratio",
-    "_bytes": "bytes",
-    "_calls": "calls",
-    "instructions": "instructions",
-}
-"""The end of a quantity's name to its unit; a ratio of 0.05 reads 5 %."""
+# The end of a quantity's name to its unit; a ratio of 0.05 reads 5 %.
+UNITS = {"_ns": "ns", "_hz": "events/s", "_ratio": "ratio", "_bytes": "bytes", "_calls": "calls"}
+UNITS |= {"instructions": "instructions"}
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """One column of a table."""
 
     name: str
@@ -118,13 +110,11 @@ class Field:
 
     @property
     def unit(self) -> str | None:
-        """The unit that its name ends in; None where it has none."""
         if self.kind not in {"integer", "number"}:
             return None
         return next((unit for end, unit in UNITS.items() if self.name.endswith(end)), None)
 
     def described(self) -> dict[str, str | None]:
-        """The description of the field for programs: name, type, unit and meaning."""
         return {"name": self.name, "type": self.kind, "unit": self.unit, "description": self.text}
 
 
@@ -139,18 +129,15 @@ class DataTable:
 
 
 def fields_of(columns: Iterable[Column]) -> tuple[Field, ...]:
-    """The columns of a data file as fields."""
     return tuple(Field(column.name, column.kind, column.text) for column in columns)
 
 
 def forms(name: str, folder: Path) -> list[Path]:
-    """The files that the table called `name` has in `folder`."""
     paths = (folder / f"{name}.{ending}" for ending in FORMS)
     return [path for path in paths if path.is_file()]
 
 
 def write_table(table: DataTable, path: Path, about: Mapping[str, object]) -> None:
-    """Write the table as CSV and as JSON to `path`, which has no ending."""
     write(path.with_suffix(".csv"), csv_text(table))
     write(path.with_suffix(".json"), json_text(table, about))
 
@@ -179,7 +166,6 @@ def rows_document(head: Mapping[str, object], rows: Iterable[str]) -> str:
 
 
 def schema(fields: Sequence[Field]) -> dict[str, Any]:
-    """A Table Schema of the fields (https://datapackage.org/standard/table-schema/), with their units."""
     described = ({key: value for key, value in field.described().items() if value is not None} for field in fields)
     return {"fields": list(described), "missingValues": [""]}
 
@@ -189,20 +175,13 @@ def safe_cell(value: CellValue) -> CellValue:
     return f"'{value}" if isinstance(value, str) and FORMULA_START.match(value) else value
 
 
-WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+json_of = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode  # one line, without NaN
 
-
-def json_of(value: object) -> str:
-    """One line of JSON, which has no NaN."""
-    return WRITER.encode(value)
-
-
+# The ends of a time and of a count: the end of the field's name, and its meaning.
 ENDS = {
     "interval": {"_low": "Low end of its 95 % interval.", "_high": "High end of its 95 % interval."},
     "range": {"_least": "The least of its blocks.", "_greatest": "The greatest of its blocks."},
 }
-"""The ends of a time and of a count: the end of the field's name, and its meaning."""
-
 _FILE = beside(__file__, "number_fields")
 
 
@@ -243,8 +222,7 @@ def number_rows(submissions: Iterable[Submission], numbers: Numbers) -> Iterator
         }
         fields = COST_FIELDS if is_time else COUNT_FIELDS
         for one in submission.numbers:
-            made = shared | {"tracer_version": one.tool_version, "current": numbers.is_current(one)}
-            made |= _time_cells(one) if is_time else _count_cells(one)
+            made = shared | {"tracer_version": one.tool_version, "current": numbers.is_current(one)} | _cells(one)
             result = one.time if is_time else one.count
             row = TableRow()
             for field in fields:
@@ -254,8 +232,16 @@ def number_rows(submissions: Iterable[Submission], numbers: Numbers) -> Iterator
             yield row
 
 
-def _time_cells(one: Number) -> dict[str, CellValue]:
-    """The cells of a time that are no attributes of it."""
+def _cells(one: Number) -> dict[str, CellValue]:
+    """What is no attribute of a number, or not in words and figures."""
+    if not one.is_time:
+        return {
+            **spread_json(one.baseline, "baseline"),
+            **spread_json(one.cost, "cost"),
+            **spread_json(one.event.attach, "attach"),
+            **spread_json(one.event.detach, "detach"),
+            "faults": "; ".join(one.faults) or None,
+        }
     return {
         "baseline_ns": one.baseline.value if one.baseline else None,
         **interval_json(one.cost, "cost", "ns"),
@@ -270,19 +256,7 @@ def _time_cells(one: Number) -> dict[str, CellValue]:
     }
 
 
-def _count_cells(one: Number) -> dict[str, CellValue]:
-    """The cells of a count that are no attributes of it."""
-    return {
-        **spread_json(one.baseline, "baseline"),
-        **spread_json(one.cost, "cost"),
-        **spread_json(one.event.attach, "attach"),
-        **spread_json(one.event.detach, "detach"),
-        "faults": "; ".join(one.faults) or None,
-    }
-
-
 def figure_rows(sources: Iterable[PublishedSource]) -> Iterator[TableRow]:
-    """Every published figure, by source, beside what it comes to when computed again."""
     for source in sources:
         document = source.document
         for figure in source.figures:
@@ -310,7 +284,6 @@ class Rows(NamedTuple):
 
 
 def rows(catalogue: Catalogue) -> Rows:
-    """The rows of all numbers, each made once."""
     return Rows(
         tuple(number_rows(catalogue.timed, catalogue.numbers)),
         tuple(number_rows(catalogue.counted, catalogue.numbers)),
@@ -319,7 +292,6 @@ def rows(catalogue: Catalogue) -> Rows:
 
 
 def whole_tables(every: Rows) -> Tables:
-    """The whole tables for `/data/`: one for each type of number."""
     return {
         "costs": DataTable("Costs of all submissions", COST_FIELDS, every.costs),
         "counts": DataTable("Instructions of all submissions", COUNT_FIELDS, every.counts),

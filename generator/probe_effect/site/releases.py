@@ -40,7 +40,6 @@ class FeedItem(NamedTuple):
 
 
 def feed(catalogue: Catalogue) -> str:
-    """The newest changes of the data, each leading to the page of what changed."""
     items = [
         FeedItem(
             entry.id,
@@ -103,8 +102,7 @@ def _link(edition: Edition, path: str) -> str:
     return edition.address(path) if "://" in edition.site else f"..{path}"
 
 
-EXPLAINING = ("LICENSE", "README.md", "changes.toml")
-"""The files that go into the archive beside the data, as far as they exist."""
+EXPLAINING = ("LICENSE", "README.md", "changes.toml")  # they go into the archive beside the data, if they exist
 
 
 def make_release(data: DataFolder, catalogue: Catalogue, version: str, date: str) -> Release:
@@ -141,7 +139,6 @@ def make_release(data: DataFolder, catalogue: Catalogue, version: str, date: str
 
 
 def copy_releases(catalogue: Catalogue, target: Path) -> None:
-    """Copy every release's files, as they were made, to `target/<version>/`."""
     for release in catalogue.releases:
         for name in release.names:
             copy(release.folder / name, target / release.version / name)

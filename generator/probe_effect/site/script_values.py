@@ -1,33 +1,44 @@
-"""What scripts of pages get of numbers and machines, as small as it can be, and what `/compare/` works with.
+"""What scripts of pages get of numbers and machines, as small as it can be: `/compare/`, `/explore/` and its matrices.
 
 A subject is one machine with one tracer. Two of different machines share no block, so the page works their difference
 out itself (`site/assets/js/comparison.js`, the port of `compare.comparison`). Two of one machine often do, and then
 the interval of the difference takes the raw rows, which only this side has: it is made here.
+
+A table is of one tracer, and a cell is one number. Times and counts never share a table, nor do two architectures.
 """
 
 import json
+from bisect import bisect
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, Literal
 
+from probe_effect import units
+from probe_effect.answer.prediction import MAX_RATE_HZ, MIN_RATE_HZ
 from probe_effect.compare.compared import traits
 from probe_effect.compare.comparison import between_tracers, faults
+from probe_effect.compare.kernels import architecture_order
 from probe_effect.compare.subjects import MeasuredMachine, offered
 from probe_effect.costs.evidence import Evidence, evidence
-from probe_effect.costs.row import event_cost
-from probe_effect.model import Estimate, Metric
+from probe_effect.costs.row import calls_of_event, event_cost
+from probe_effect.model import Estimate, Metric, level_order
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import for_next_run, grouped_by
 from probe_effect.numbers.names import Edition, Subject, cite, tier
 from probe_effect.numbers.shown import in_order, reference_submission
 from probe_effect.numbers.submission import Number, Submission
-from probe_effect.site.pages import addresses, instructions, ladder_page
-from probe_effect.site.pages.comparison import words_of_outcomes
-from probe_effect.site.pages.parts import page_code
+from probe_effect.site.charts import theme
+from probe_effect.site.charts.dots import INSTRUCTIONS, NANOSECONDS
+from probe_effect.site.pages import addresses, comparison, instructions, ladder_page, parts
+from probe_effect.site.pages.fragments import first_suite_first
+from probe_effect.site.pages.results.cost import VIEW as COST
+from probe_effect.site.pages.results.counts import COUNTS
 from probe_effect.store.kept import NOWHERE, code_version
 from probe_effect.store.machine_file import is_hosted
+from probe_effect.store.suite_file import Case
 from probe_effect.store.tables import FORMULA_START
 
 Values = dict[str, Any]  # an object of JSON
@@ -44,7 +55,7 @@ def kept_of_machine(
 ) -> Any:  # noqa: ANN401 (JSON)
     """What `make` makes of runs of one machine and `others`, as JSON has it; kept while these, suites and code stay."""
     made_from = [*(f"{one.id} {one.digest}" for one in runs), *others]
-    code = f"{page_code()} {code_version('costs', 'answer', 'scripts', 'site')}"
+    code = f"{parts.page_code()} {code_version('costs', 'answer', 'scripts', 'site')}"
     kept = catalogue.kept if all(one.digest for one in runs) else NOWHERE
     return json.loads(kept.made(lambda: script_json(make()).encode(), what, code, catalogue.suites_digest, *made_from))
 
@@ -54,12 +65,10 @@ def ends(found: Estimate | None, digits: int = DIGITS) -> list[float | None] | N
 
 
 def short(value: float | None, digits: int = DIGITS) -> float | None:
-    """A number with so many digits, by default as many as scripts get."""
     return None if value is None else float(f"{value:.{digits}g}")
 
 
 def number_values(one: Number) -> Values:
-    """The values of a number for `/explore/` and `/compare/`; in ns per event, or instructions per event."""
     return {
         "case": one.case,
         "level": one.level,
@@ -69,7 +78,6 @@ def number_values(one: Number) -> Values:
 
 
 def machine_values(one: MeasuredMachine) -> Values:
-    """The values of a machine for these pages: its short name, its page, its tracers."""
     newest = one.submissions[0]
     return {
         "id": one.name,
@@ -82,7 +90,6 @@ def machine_values(one: MeasuredMachine) -> Values:
 
 
 def choice(machines: Sequence[MeasuredMachine], catalogue: Catalogue) -> Values:
-    """The machines that a form offers, and of how many."""
     return {"machines": [machine_values(one) for one in offered(machines, catalogue)], "all": len(machines)}
 
 
@@ -125,11 +132,10 @@ INDEX = "compare/index.json"
 
 
 def compare_files(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Iterator[tuple[str, str]]:
-    """File name below `/data/` and its JSON."""
     index = {
         "version": catalogue.version,
         "cite": view_citation("compare", catalogue.edition),
-        "words": {"time": words_of_outcomes(), "instructions": instructions.words_of_outcomes()},
+        "words": {"time": comparison.words_of_outcomes(), "instructions": instructions.words_of_outcomes()},
         "formula": FORMULA_START.pattern,
         "cases": {case.id: [catalogue.titles[case.id], addresses.case(case.id)] for case in catalogue.cases()},
         **choice(machines, catalogue),
@@ -181,34 +187,202 @@ def _shards(machine: MeasuredMachine) -> dict[str, Values]:
             back = there and [None if end is None else -end for end in (there[0], there[2], there[1])]
             beside[first].setdefault(second, []).append((one, other, there))
             beside[second].setdefault(first, []).append((other, one, back))
-    return {
-        tracer: _shard(machine, numbers) | {"tracer": tracer, "beside": beside[tracer]}
-        for tracer, numbers in own.items()
-    }
-
-
-def _shard(machine: MeasuredMachine, numbers: Sequence[Number]) -> Values:
-    """The numbers of one tracer, those that are current first, with the runs that they are from."""
-    current = set(machine.numbers.values())
-    runs = {run: some[0] for run, some in grouped_by(numbers, lambda one: one.submission.id).items()}
-    places = {run: place for place, run in enumerate(runs)}
-    return {
-        "machine": machine.name,
-        "metric": machine.metric,
-        "runs": [{"id": run, "traits": traits([one])} for run, one in runs.items()],
-        "current": sum(one in current for one in numbers),
-        "numbers": [
-            number_values(one)
-            | {"of": instructions.subject(one), "text": ladder_page.cost(one), "run": places[one.submission.id]}
-            | compared_values(one)
-            for one in numbers
-        ],
-    }
+    current, shards = set(machine.numbers.values()), {}
+    for tracer, numbers in own.items():
+        runs = {run: some[0] for run, some in grouped_by(numbers, lambda one: one.submission.id).items()}
+        order = list(runs)
+        shards[tracer] = {
+            "machine": machine.name,
+            "metric": machine.metric,
+            "runs": [{"id": run, "traits": traits([one])} for run, one in runs.items()],
+            "current": sum(one in current for one in numbers),
+            "numbers": [
+                number_values(one)
+                | {"of": instructions.subject(one), "text": ladder_page.cost(one)}
+                | {"run": order.index(one.submission.id)}
+                | compared_values(one)
+                for one in numbers
+            ],
+            "tracer": tracer,
+            "beside": beside[tracer],
+        }
+    return shards
 
 
 def compared_values(one: Number) -> Values:
-    """The values of a number that its comparison needs."""
     untraced = one.baseline.value if one.baseline else None
     counted = {"untraced": short(untraced), "architecture": one.submission.architecture}
     own = {"floor": short(one.time.noise_floor_ns)} if one.is_time else counted
     return {"cost": ends(one.cost), "faults": faults(one), **own}
+
+
+FORM = "explore.json"
+ALL_SUITES = "all"
+
+_RATIOS = ("slowdown_ratio", "slowdown_low_ratio", "slowdown_high_ratio")
+# What the page shows, by its choice: in words, on the axis, and as columns of its files.
+QUANTITIES = {
+    "cost": {"title": COST.cited, "axis": NANOSECONDS.title, "columns": NANOSECONDS.columns},
+    "slowdown": {"title": "Slowdown of a busy thread at {rate}", "axis": "slowdown, %", "columns": _RATIOS},
+    "instructions": {"title": COUNTS.cited, "axis": INSTRUCTIONS.title, "columns": INSTRUCTIONS.columns},
+}
+
+
+def explore_files(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Iterator[tuple[str, str]]:
+    yield FORM, script_json(_form(catalogue, machines))
+    for one in machines:
+        yield f"explore/{one.name}.json", script_json({"machine": one.name, "numbers": _numbers(one)})
+
+
+def _form(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Values:
+    tracers = sorted({number.tracer for one in machines for number in one.numbers.values()})
+    # Suites with the cases and levels that have a number, the first suite first.
+    levels: dict[str, set[str]] = defaultdict(set)
+    for key in (key for machine in machines for key in machine.numbers):
+        levels[key.case].update([] if key.level is None else [key.level])
+    suites = []
+    for suite in (folder.suite for folder in first_suite_first(catalogue)):
+        measured = [case.id for case in suite.cases if case.id in levels]
+        cases = [[case, catalogue.titles[case], addresses.case(case)] for case in measured]
+        known = sorted({level for case in measured for level in levels[case]}, key=level_order)
+        suites.append({"id": suite.id, "title": suite.title, "levels": known, "cases": cases})
+    return {
+        "version": catalogue.version,
+        "cite": view_citation("explore", catalogue.edition),
+        "formula": FORMULA_START.pattern,
+        "unclear": "{most}".join(parts.UNCLEAR),
+        "flag": instructions.FLAG,
+        "limits": {"rate_hz": [MIN_RATE_HZ, MAX_RATE_HZ]},
+        "suites": [suite for suite in suites if suite["cases"]],
+        **choice(machines, catalogue),
+        "tracers": tracers,
+        "usual": _usual(catalogue, machines),
+        "quantities": QUANTITIES,
+        "chart": {
+            "schema": theme.SCHEMA,
+            "config": theme.config(),
+            "widths": theme.WIDTHS,
+            "series": theme.SERIES,
+            "looks": {tracer: (theme.look(tracer).series, theme.look(tracer).form) for tracer in tracers},
+            "shapes": theme.SHAPES,
+            "paper": theme.PAPER,
+        },
+    }
+
+
+def _usual(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> dict[str, dict[str, str]]:
+    """For times and for instructions the machine that each suite begins with, and all suites.
+
+    It is the home page's, and the newest kernel of x86-64; of a suite that was not run there, the machine that was
+    last.
+    """
+    reference = reference_submission(catalogue.numbers)
+    known = offered(machines, catalogue)
+    times = [one for one in known if one.metric == "time"]
+    times.sort(key=lambda one: reference is not None and one.name != reference.machine)
+    found: dict[str, dict[str, str]] = {"time": {}, "instructions": {}}
+    counts = [one for one in reversed(known) if one.metric == "instructions"]
+    counts.sort(key=lambda one: architecture_order(one.architecture))
+    for one in (*times, *counts):
+        for suite in (ALL_SUITES, *(number.submission.suite for number in one.numbers.values())):
+            found[one.metric].setdefault(suite, one.name)
+    return found
+
+
+def _numbers(machine: MeasuredMachine) -> list[Values]:
+    # Number's id to its place among the tracers that have its case and level there; counts have none.
+    groups = grouped_by(machine.numbers.values(), lambda one: (one.case, one.level))
+    places = {key: place for some in groups.values() for key, place in comparison.places(some).items()}
+    return [
+        number_values(one)
+        | {
+            "tracer": one.tracer,
+            "tool": names.tool_with_version(one),
+            "submission": one.submission.id,
+            "floor": short(one.time.noise_floor_ns),
+            "clear": one.distinguishable is True or not one.is_time,
+            "sound": one.leads,
+            "grade": one.grade,
+            "place": places.get(one.id),
+            "text": ladder_page.flagged(one),
+        }
+        for one in machine.numbers.values()
+    ]
+
+
+MATRIX = "matrix.json"
+
+# The cost at which each colour but the first begins, in ns or in instructions: about half a power of ten apart.
+STEPS = (30, 100, 300, 1_000, 3_000, 10_000)
+
+
+def matrix_file(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Iterator[tuple[str, str]]:
+    kinds = grouped_by(offered(machines, catalogue), lambda one: one.architecture if one.metric != "time" else "")
+    between = [f"{units.count(low)} to {units.count(high)}" for low, high in pairwise(STEPS)]
+    steps = [f"below {units.count(STEPS[0])}", *between, f"{units.count(STEPS[-1])} or more"]
+    matrices = [_matrix(catalogue, kind, some) for kind, some in kinds.items()]
+    yield MATRIX, script_json({"steps": steps, "matrices": matrices})
+
+
+def _matrix(catalogue: Catalogue, architecture: str, machines: Sequence[MeasuredMachine]) -> Values:
+    """The columns and tables of one kind of machines; `architecture` is that of counts, empty for times.
+
+    The tracer with most numbers has the first table.
+    """
+    word, columns = names.architecture(architecture), [one.name for one in machines]
+    numbers = (one for machine in machines for one in machine.numbers.values() if one.level is None)
+    tracers = sorted(grouped_by(numbers, lambda one: one.tracer).values(), key=len, reverse=True)
+    return {
+        "metric": machines[0].metric,
+        "id": word or "machines",
+        "of": "kernel" if word else "machine",
+        "unit": f"instructions, {word}" if word else "ns",
+        "columns": [{key: values[key] for key in ("id", "label", "href")} for values in map(machine_values, machines)],
+        "tables": [_table(catalogue, columns, own) for own in tracers],
+    }
+
+
+def _table(catalogue: Catalogue, columns: Sequence[str], numbers: Sequence[Number]) -> Values:
+    cells = {(one.case, one.submission.machine): _cell(one) for one in numbers}
+    measured = {case for case, _ in cells}
+    suites = []
+    for folder in first_suite_first(catalogue):
+        rows = [
+            {
+                "title": _title(catalogue, case),
+                "href": addresses.case(case.id),
+                "cells": [cells.get((case.id, column)) for column in columns],
+            }
+            for case in folder.suite.cases
+            if case.id in measured
+        ]
+        if rows:
+            suites.append({"title": folder.suite.title, "rows": rows})
+    tools = dict.fromkeys(names.tool_with_version(one) for one in numbers)
+    return {"id": numbers[0].tracer, "tool": ", ".join(tools), "suites": suites}
+
+
+def _title(catalogue: Catalogue, case: Case) -> str:
+    calls = calls_of_event(evidence(catalogue), case.id)
+    if calls:
+        return f"{case.title}, per iteration of {calls} system calls"
+    if case.probe == "raw-tracepoint":
+        return f"{case.title}, per call"
+    return f"{case.title}, per iteration" if case.counted_by == "nothing" else case.title
+
+
+def _cell(one: Number) -> Values:
+    """The text of a number, the address of its page, and its colour; None for what is unclear or flagged."""
+    cost, most = one.known_cost, one.bounded_cost.high
+    colour: str | None = f"heat-{bisect(STEPS, cost.value)}"
+    if not one.is_time:
+        text = units.count(cost.value)
+    elif one.is_clear or most is None:
+        text = units.value(cost, units.NANOSECONDS)
+    else:
+        text, colour = f"≤ {units.significant(most, 2)}", None
+    return {
+        "text": text if one.leads else f"{text} {instructions.FLAG}",
+        "href": addresses.number(one, "cost" if one.is_time else "instructions"),
+        "colour": colour if one.leads else None,
+    }

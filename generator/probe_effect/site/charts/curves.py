@@ -10,8 +10,8 @@ labels: a still drawing and the live chart are to fill the same box.
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from probe_effect import units
 from probe_effect.model import Estimate, interval_json, spread_json
@@ -20,8 +20,7 @@ from probe_effect.site.charts.svg import in_layouts
 from probe_effect.site.charts.theme import SERIES, WIDTHS, Chart, Datum, Layout, Spec, TextForm, TracerLook
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(NamedTuple):
     """One series with its tracer, if any: its `points` are times in ns, ascending, and shares that took no less."""
 
     label: str
@@ -32,7 +31,6 @@ class Curve:
 def tail_chart(
     name: str, title: str, sentence: str, curves: Sequence[Curve], *, table: TextForm, page: str = ""
 ) -> Chart:
-    """The chart of `curves`, at most as many as there are series colours, on logarithmic axes; `table` has them all."""
     shown = curves[: len(SERIES)]
     rows: tuple[Datum, ...] = tuple(
         {
@@ -64,7 +62,6 @@ def tail_chart(
 
 
 def _decades(values: Sequence[float]) -> list[float]:
-    """The powers of ten around some values, at least two."""
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
     return [10.0**power for power in range(low, max(high, low + 1) + 1)]
 
@@ -72,8 +69,7 @@ def _decades(values: Sequence[float]) -> list[float]:
 MARGIN = 1.3  # room beyond the least and the greatest, as a ratio
 
 
-@dataclass(frozen=True, slots=True)
-class TimePoint:
+class TimePoint(NamedTuple):
     """A time, ns and above 0, of a series at a number; `words` are its row in the table, and say what a reader sees."""
 
     series: str
@@ -83,8 +79,7 @@ class TimePoint:
     words: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Axes:
+class Axes(NamedTuple):
     """What is drawn: titles of both axes, the table's columns, and `quantity`, as the rows name the time (`start`)."""
 
     quantity: str
@@ -129,20 +124,16 @@ def times_chart(
 
 
 CARD_PANELS = 8  # of a card, at most: more could not be read
+# The heights of a panel and of the lines in it, in pixels; title and greatest value are above, the places below.
 HEIGHT, PLOT_HEIGHT = 152, 62
-"""The heights of a panel and of the lines in it, in pixels; title and greatest value are above, the places below."""
-
 GAP, PANEL_MARGIN = 18, 16  # between panels, and between the edge of a panel and its outermost dots
 TITLE_LINES, LINE_HEIGHT, LETTER_WIDTH = 2, 14, 6.1
-BASE = TITLE_LINES * LINE_HEIGHT + LINE_HEIGHT + 11 + PLOT_HEIGHT
-"""The distance from the top of a panel to its line of 0, in pixels."""
-
+BASE = TITLE_LINES * LINE_HEIGHT + LINE_HEIGHT + 11 + PLOT_HEIGHT  # from the top of a panel to its line of 0
+# The height of a row of the legend; what an entry has beside its name; and how far two series are apart, in pixels.
 LEGEND_ROW, LEGEND_PX, APART = 20, 46, 3
-"""The height of a row of the legend; what an entry has beside its name; and how far two series are apart, in pixels."""
 
 
-@dataclass(frozen=True, slots=True)
-class CountPoint:
+class CountPoint(NamedTuple):
     """One count: its panel, its series and its place on the axis; a series of a `tracer` has that tracer's look."""
 
     panel: str
@@ -150,11 +141,6 @@ class CountPoint:
     at: str
     cost: Estimate
     tracer: str | None = None
-
-    @property
-    def text(self) -> str:
-        """The count with its range, as a reader sees it."""
-        return units.spread(self.cost, units.INSTRUCTIONS)
 
 
 def panels_chart(
@@ -173,7 +159,7 @@ def panels_chart(
     seen = theme.looks({one: tracers[one] for one in series if one in tracers})
     specs = in_layouts(lambda layout: _panels_spec(layout, points, places, seen), title, sentence)
     columns = ("Row", "Series", "At", "Added instructions per event")
-    table = tuple((one.panel, one.series, one.at, one.text) for one in points)
+    table = tuple((one.panel, one.series, one.at, units.spread(one.cost, units.INSTRUCTIONS)) for one in points)
     rows = tuple(
         {"label": one.panel, "series": one.series, "at": one.at, **spread_json(one.cost, "cost")} for one in points
     )
@@ -202,7 +188,7 @@ def _panels_spec(
             "label": one.panel,
             "series": one.series,
             "at": one.at,
-            "cost": one.text,
+            "cost": units.spread(one.cost, units.INSTRUCTIONS),
             "line": f"{one.panel} {one.series}",
             "x": corners[one.panel][0] + PANEL_MARGIN + step * places.index(one.at) + aside[one.series],
             "y": corners[one.panel][1] + BASE - PLOT_HEIGHT * max(one.cost.value, 0) / greatest[one.panel],
@@ -216,25 +202,6 @@ def _panels_spec(
         1, int(WIDTHS[layout] / (LEGEND_PX + max(theme.width_px(name, theme.TEXT_SIZE[layout]) for name in known)))
     )
     legend = {"columns": across, "symbolOpacity": 1, "symbolStrokeWidth": 1, "columnPadding": 16}
-    layers = theme.layers(
-        "panels",
-        layout,
-        theme.channels(known, legend),
-        width=WIDTHS[layout],
-        height=rows * HEIGHT,
-        **_texts(corners, greatest, named, letters),
-        zeros=[{"x": left, "x2": left + width, "y": top + BASE} for left, top in corners.values()],
-    )
-    height = rows * HEIGHT + LEGEND_ROW * -(-len(known) // across) + 20
-    return theme.frame(layout, height, {"data": {"values": drawn}, "layer": list(layers.values())})
-
-
-def _texts(
-    corners: Mapping[str, tuple[float, float]],
-    greatest: Mapping[str, float],
-    named: Sequence[tuple[float, str]],
-    letters: int,
-) -> dict[str, list[Spec]]:
     titles, tops, below = [], [], []
     for panel, (left, top) in corners.items():
         folded = textwrap.wrap(panel, letters, max_lines=TITLE_LINES, placeholder=" …") or [panel]
@@ -242,7 +209,19 @@ def _texts(
         titles += [{"x": left, "y": top + LINE_HEIGHT * (first + row), "text": text} for row, text in enumerate(folded)]
         tops.append({"x": left, "y": top + BASE - PLOT_HEIGHT - 7, "text": units.count(greatest[panel])})
         below += [{"x": left + at, "y": top + BASE + LINE_HEIGHT, "text": text} for at, text in named]
-    return {"titles": titles, "tops": tops, "below": below}
+    layers = theme.layers(
+        "panels",
+        layout,
+        theme.channels(known, legend),
+        width=WIDTHS[layout],
+        height=rows * HEIGHT,
+        titles=titles,
+        tops=tops,
+        below=below,
+        zeros=[{"x": left, "x2": left + width, "y": top + BASE} for left, top in corners.values()],
+    )
+    height = rows * HEIGHT + LEGEND_ROW * -(-len(known) // across) + 20
+    return theme.frame(layout, height, {"data": {"values": drawn}, "layer": list(layers.values())})
 
 
 def _apart(places: Sequence[str], step: float, size: float) -> list[tuple[int, str]]:

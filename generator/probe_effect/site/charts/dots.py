@@ -7,7 +7,6 @@ has its name beside it. A dot that is alone in its row has its value there.
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -23,18 +22,13 @@ FURNITURE_HEIGHT = 66  # the axis with its title, in pixels
 LEGEND_LINE = 14  # the height of a line of the legend, in pixels
 LONG_LABEL = 36  # characters from which two legend entries do not fit side by side
 FEW_SERIES = 2  # more have their names beside the dots, if these are short
-FEW_DECADES, MANY_DECADES = 2e2, 2e4
-"""Spans of a logarithmic axis, as ratios, up to which more than the powers of ten fit on it."""
-
+FEW_DECADES, MANY_DECADES = 2e2, 2e4  # spans of a logarithmic axis up to which more than the powers of ten fit on it
 WIDE_RANGE = 30  # from this ratio of largest to smallest, a linear axis would hide the small ones
+# Where a dot has its value as a reader sees it, and without its range; the table has the numbers.
 TEXT, SHORT_TEXT = "cost", "value"
-"""Where a dot has its value as a reader sees it, and without its range; the table has the numbers."""
-
-LINES = "split(datum.label, '\\n')"
 
 
-@dataclass(frozen=True, slots=True)
-class Dot:
+class Dot(NamedTuple):
     """One value: its row, its series, and what an event adds, with its range where it has one."""
 
     label: str
@@ -43,8 +37,7 @@ class Dot:
     tracer: str | None = None  # the one that the series is, which gives it its look; None where it is something else
 
 
-@dataclass(frozen=True, slots=True)
-class DotQuantity:
+class DotQuantity(NamedTuple):
     """The quantity that dots show: the title of its axis, its columns (value, low end, high end) and how it is written.
 
     `reference`: the value with which readers compare all others, drawn as a line over all rows.
@@ -105,22 +98,19 @@ cost_chart = partial(dot_chart, NANOSECONDS)  # costs as dots with their interva
 instruction_chart = partial(dot_chart, INSTRUCTIONS)  # instructions per event as dots with the range of their runs
 
 
-def _scale(quantity: DotQuantity, values: Sequence[Spec]) -> Spec:
+def _scale_and_axis(quantity: DotQuantity, values: Sequence[Spec], layout: Layout) -> tuple[Spec, Spec]:
+    """The axis has few, round ticks: powers of ten, with 2 and 5 between them where there is room."""
     ends = [value[column] for value in values for column in quantity.columns if value[column] is not None]
-    if min(ends) > 0 and max(ends) / min(ends) > WIDE_RANGE:
-        return {"type": "log", "nice": False, "domain": [min(ends) / 1.3, max(ends) * 1.3]}
-    return {"nice": True, "domain": [min(*ends, 0), max(ends) * 1.05]}
-
-
-def _axis(scale: Spec, layout: Layout, form: str) -> Spec:
-    """Few, round ticks: powers of ten, with 2 and 5 between them where there is room."""
-    if scale.get("type") != "log":
-        return {"format": form, "tickCount": theme.sizes("dots", layout)["ticks"]}
-    low, high = scale["domain"]
+    if min(ends) <= 0 or max(ends) / min(ends) <= WIDE_RANGE:
+        form = ",~r" if quantity.reference is not None else ",.0f"
+        axis = {"format": form, "tickCount": theme.sizes("dots", layout)["ticks"]}
+        return {"nice": True, "domain": [min(*ends, 0), max(ends) * 1.05]}, axis
+    low, high = min(ends) / 1.3, max(ends) * 1.3
     few: tuple[int, ...] = (1, 3) if high / low < FEW_DECADES else (1,)
     steps = (1, 2, 5) if layout == "wide" and high / low < MANY_DECADES else few
     ticks = [step * 10.0**power for power in range(-1, 9) for step in steps]
-    return {"format": ",~r", "values": [tick for tick in ticks if low <= tick <= high]}
+    axis = {"format": ",~r", "values": [tick for tick in ticks if low <= tick <= high]}
+    return {"type": "log", "nice": False, "domain": [low, high]}, axis
 
 
 def _spec(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], seen: dict[str, TracerLook]) -> Spec:
@@ -137,18 +127,18 @@ def _spec(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], seen: di
     is_single = len({value["label"] for value in every}) == len(every)
     alone = SHORT_TEXT if layout == "narrow" else TEXT
     beside = "series" if is_named else alone if is_single else None
-    scale = _scale(quantity, every)
+    scale, axis = _scale_and_axis(quantity, every, layout)
     names = {name: folded(name, sizes["legend"]) for name in seen}
     legend, legend_height = None, 0
     if not is_named and not is_alone:
         columns = 1 if layout == "narrow" or max(map(len, seen)) > LONG_LABEL else 2
-        legend = {"columns": columns, "symbolStrokeWidth": 1, "symbolSize": sizes["symbol"], "labelExpr": LINES}
+        legend = {"columns": columns, "symbolStrokeWidth": 1, "symbolSize": sizes["symbol"]}
+        legend["labelExpr"] = "split(datum.label, '\\n')"
         # Each name is as high as its lines, with a gap to the next.
         heights = (LEGEND_LINE * (text.count("\n") + 1) + 6 for text in names.values())
         legend_height = sum(heights) // columns
     rows = _rows(layout, quantity, every, scale, CARD_HEIGHT - 2 * legend_height)
     drawn = [value | {"series": names[value["series"]]} for row in rows for value in row.values]
-    axis = _axis(scale, layout, ",~r" if quantity.reference is not None else ",.0f")
     value, low, high = quantity.columns
     layers = theme.layers(
         "dots",
@@ -213,10 +203,9 @@ def _rows(layout: Layout, quantity: DotQuantity, every: Sequence[Spec], scale: S
 def _beside(value: Spec, quantity: DotQuantity, scale: Spec, sizes: Mapping[str, float]) -> Spec:
     """Where the words of a dot are: behind it and its range, or before them in the right part, with more room there."""
     ends = [value[column] for column in quantity.columns if value[column] is not None]
-    on_axis = map(math.log if scale.get("type") == "log" else float, (*scale["domain"], min(ends), max(ends)))
-    low, high, begin, end = on_axis
-    is_behind = end - low < sizes["right_part"] * (high - low) or high - end >= begin - low
+    on_axis = math.log if scale.get("type") == "log" else float
+    low, high, begin, end = map(on_axis, (*scale["domain"], min(ends), max(ends)))
     apart = math.sqrt(sizes["dot"]) / 2 + 3
-    if is_behind:
+    if end - low < sizes["right_part"] * (high - low) or high - end >= begin - low:
         return {"side": "left", "said_at": max(ends), "apart": apart}
     return {"side": "right", "said_at": min(ends), "apart": -apart}

@@ -68,8 +68,7 @@ def _indexed(pixels: bytes, header: bytes) -> tuple[bytes, bytes, bytes] | None:
     return struct.pack(">II5B", width, height, *INDEXED), palette[:, :3].tobytes(), indices.tobytes()
 
 
-VEGA_LITE_VERSION = "6.4"
-"""The version that vl-convert 1.9 draws with; the live chart uses the same one, from the same package."""
+VEGA_LITE_VERSION = "6.4"  # what vl-convert 1.9 draws with; the live chart uses the same, from the same package
 
 # Vega escapes < and > everywhere and quotes in attributes: none of these is found in a label.
 TAG = re.compile(r"<[^>]*>")
@@ -95,7 +94,15 @@ def draw_framed(chart: Chart, layout: Layout, cache: Kept, version: str = "") ->
 def draw_card(chart: Chart, cache: Kept) -> bytes:
     """The picture of a link to the chart, as PNG. It names no version, so that it is not drawn again for each."""
     svg = draw_framed(chart, "card", cache)
-    return cache.made(lambda: _png(svg), *_made_from("png", svg, "site/charts/draw"))
+
+    def png() -> bytes:
+        # The drawing program looks for a font by each of several names in vain, at every text. What it clips, such as
+        # an element in another, it draws twice; a drawing does not leave its place.
+        plain = svg.replace(FACE, TYPEFACE).replace("><svg ", '><svg overflow="visible" ')
+        drawn: bytes = vl_convert.svg_to_png(plain, scale=1)
+        return packed(drawn)
+
+    return cache.made(png, *_made_from("png", svg, "site/charts/draw"))
 
 
 def draw_all(chart: Chart, cache: Kept) -> None:
@@ -110,32 +117,23 @@ def is_drawn(chart: Chart, cache: Kept) -> bool:
     return cache.get(*_svg_made_from(list(chart.specs.values())[-1])) is not None
 
 
+# The typeface that the drawing program takes for any: by this name it is found at once, where `sans-serif` has all be
+# looked through at each text.
+TYPEFACE = "Liberation Sans"
+
+
 def _kept_svg(spec: Spec, cache: Kept) -> str:
-    return cache.made(lambda: _svg(spec), *_svg_made_from(spec)).decode()
+    def svg() -> bytes:
+        named = spec | {"config": spec["config"] | {"font": TYPEFACE}}
+        drawn: str = vl_convert.vegalite_to_svg(named, vl_version=VEGA_LITE_VERSION, allowed_base_urls=[])
+        general = drawn.replace(f'font-family="{TYPEFACE}"', f'font-family="{spec["config"]["font"]}"')
+        return _with_own_ids(slim(general), "id").encode()
+
+    return cache.made(svg, *_svg_made_from(spec)).decode()
 
 
 def _svg_made_from(spec: Spec) -> tuple[str, ...]:
     return _made_from("svg", json.dumps(spec, sort_keys=True), "site/charts/svg", "site/charts/draw")
-
-
-TYPEFACE = "Liberation Sans"
-"""The typeface that the drawing program takes for any: by this name it is found at once, where `sans-serif` has all be
-looked through at each text."""
-
-
-def _svg(spec: Spec) -> bytes:
-    named = spec | {"config": spec["config"] | {"font": TYPEFACE}}
-    drawn: str = vl_convert.vegalite_to_svg(named, vl_version=VEGA_LITE_VERSION, allowed_base_urls=[])
-    general = drawn.replace(f'font-family="{TYPEFACE}"', f'font-family="{spec["config"]["font"]}"')
-    return _with_own_ids(slim(general), "id").encode()
-
-
-def _png(svg: str) -> bytes:
-    # The drawing program looks for a font by each of several names in vain, at every text. What it clips, such as an
-    # element in another, it draws twice; a drawing does not leave its place.
-    plain = svg.replace(FACE, TYPEFACE).replace("><svg ", '><svg overflow="visible" ')
-    drawn: bytes = vl_convert.svg_to_png(plain, scale=1)
-    return packed(drawn)
 
 
 def _made_from(kind: str, what: str, *ours: str) -> tuple[str, ...]:
@@ -168,9 +166,8 @@ def live_script(cache: Kept) -> str:
 SIZE, PAD = 13, 8  # of letters, and beside words; px
 EM_THOUSANDTHS: list[int] = beside(__file__, "badge")["em_thousandths"]
 
-WIDEST, SPARE = 900, 1.02
-"""The width of any other character; and how much wider than the typeface a stand-in for it may be."""
-
+WIDEST = 900  # the width of any other character
+SPARE = 1.02  # how much wider than the typeface a stand-in for it may be
 MOST = 2  # costs that it has room for
 
 
@@ -204,7 +201,6 @@ STEP = ((0, 0), (0.29, 0), (0.29, 1), (0.58, 1), (0.58, 0), (1, 0))
 
 
 def site_card() -> Chart:
-    """A chart of nothing but words, drawn as the others are."""
     words = (_line(NAME, 0.1, 40, SERIES[0]), _line(QUESTION, 0.34, 76, INK), _line(ANSWER, 0.5, 30, MUTED))
     spec = frame("card", 0, {"layer": [*words, _sign()]})
     return Chart("site", NAME, f"{QUESTION} {ANSWER}", (), {"card": spec})

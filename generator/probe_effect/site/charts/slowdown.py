@@ -2,9 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from probe_effect import units
 from probe_effect.model import Estimate, interval_json
@@ -17,8 +16,7 @@ FURNITURE_HEIGHT = 90  # axis and legend
 MIDDLE = 0.55  # the share of the axis up to which a value is written at the right of its rung
 
 
-@dataclass(frozen=True, slots=True)
-class LadderRung:
+class LadderRung(NamedTuple):
     """A cost, ns: its words, what it is of, and its value as readers see it.
 
     `span`: the least and the greatest of all machines. `is_bound`: it is at most `cost.value`, and may be nothing.
@@ -40,47 +38,42 @@ def ladder_chart(name: str, title: str, sentence: str, rungs: Sequence[LadderRun
         ends = interval_json(one.cost, "time", "ns") | {"least_ns": least, "greatest_ns": greatest}
         rows.append({"rung": one.words, "of": one.group, "bound": one.is_bound, **ends})
     values = [row | {"text": one.text} for row, one in zip(rows, rungs, strict=True)]
-    specs = in_layouts(lambda layout: _ladder_spec(layout, rungs, values), title, sentence)
-    table = TextForm(("Rung", "Of", "Time"), tuple((one.words, one.group, one.text) for one in rungs))
-    return Chart(name, title, sentence, tuple(rows), specs, table=table, page="/ladder/")
-
-
-def _ladder_spec(layout: Layout, rungs: Sequence[LadderRung], values: Sequence[Spec]) -> Spec:
-    ends = [math.log10(end) for one in rungs for end in (one.cost.value, *(one.span or ()))]
-    low, high = math.floor(min(ends)), math.ceil(max(ends))
+    powers = [math.log10(end) for one in rungs for end in (one.cost.value, *(one.span or ()))]
+    low, high = math.floor(min(powers)), math.ceil(max(powers))
     ticks = [10.0**power for power in range(low, high + 1)]
-    is_narrow = layout == "narrow"
-    drawn = theme.layers(
-        "ladder",
-        layout,
-        {},
-        times=[ticks[0], ticks[-1]],
-        ticks=ticks,
-        rungs=[one.words for one in rungs],
-        axis=None if is_narrow else {"labelLimit": 0, "ticks": False, "domain": False, "labelColor": INK},
-        first=SERIES[0],
-        second=SERIES[1],
-        middle=10 ** (low + MIDDLE * (high - low)),
-    )
-    if not is_narrow:
-        del drawn["words"]
-    height = FURNITURE_HEIGHT + theme.sizes("ladder", layout)["row"] * len(rungs)
-    return theme.frame(layout, height, {"data": {"values": values}, "layer": list(drawn.values())})
+
+    def spec(layout: Layout) -> Spec:
+        is_narrow = layout == "narrow"
+        drawn = theme.layers(
+            "ladder",
+            layout,
+            {},
+            times=[ticks[0], ticks[-1]],
+            ticks=ticks,
+            rungs=[one.words for one in rungs],
+            axis=None if is_narrow else {"labelLimit": 0, "ticks": False, "domain": False, "labelColor": INK},
+            first=SERIES[0],
+            second=SERIES[1],
+            middle=10 ** (low + MIDDLE * (high - low)),
+        )
+        if not is_narrow:
+            del drawn["words"]
+        height = FURNITURE_HEIGHT + theme.sizes("ladder", layout)["row"] * len(rungs)
+        return theme.frame(layout, height, {"data": {"values": values}, "layer": list(drawn.values())})
+
+    table = TextForm(("Rung", "Of", "Time"), tuple((one.words, one.group, one.text) for one in rungs))
+    return Chart(name, title, sentence, tuple(rows), in_layouts(spec, title, sentence), table=table, page="/ladder/")
 
 
+# From 100/s, where nothing costs anything, to 10 M/s, which no probe reaches.
 RATES = [mantissa * 10.0**exponent for exponent in range(2, 7) for mantissa in (1, 2, 5)] + [1e7]
-"""From 100/s, where nothing costs anything, to 10 M/s, which no probe reaches."""
-
 LINE, MEASURED = "rate x cost", "measured"  # where a value is from
-TEXTS = ("rate", "slowdown")  # the fields that a reader sees at a point; the table has the numbers
 SLOWDOWNS = (1e-4, 10.0)
 TEN_PERCENT = 0.1  # a decade without a label: it is too near to two thresholds
-WORDS = {percent / 100: word for percent, word in THRESHOLDS.items()}
-"""Each threshold, as a ratio, to what is said beside it."""
+WORDS = {percent / 100: word for percent, word in THRESHOLDS.items()}  # thresholds, as ratios, to words beside them
 
 
-@dataclass(frozen=True, slots=True)
-class CostLine:
+class CostLine(NamedTuple):
     """One series: how it is called, its cost in ns per event, and the tracer that it shows, if any."""
 
     label: str
@@ -88,8 +81,7 @@ class CostLine:
     tracer: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredSlowdown:
+class MeasuredSlowdown(NamedTuple):
     """A slowdown that was measured at a rate, in the colour of the series called `label`."""
 
     label: str
@@ -138,18 +130,16 @@ def slowdown_chart(
         head=top,
         ticks=sorted(decades | WORDS.keys()),
     )
-    rows = tuple({name: value for name, value in one.items() if name not in TEXTS} for one in values)
-    note, specs = theme.left_out(len(lines) - len(shown)), in_layouts(spec, title, sentence)
-    return Chart(name, title, sentence, rows, specs, note, _text_form(values, list(seen)), page)
-
-
-def _text_form(values: Sequence[Datum], labels: Sequence[str]) -> TextForm:
-    """A row for each rate, of the line and of what was measured; a column for each series."""
+    # Of what a reader sees at a point the table has the numbers.
+    rows = tuple({name: value for name, value in one.items() if name not in {"rate", "slowdown"}} for one in values)
+    # A row for each rate, of the line and of what was measured; a column for each series.
     by_rate: dict[tuple[Any, Any], dict[Any, Any]] = {}  # the texts of quantities, which a table writes in one unit
     for value in sorted(values, key=lambda one: (one["from"] != LINE, one["rate_hz"])):
         by_rate.setdefault((value["rate"], value["from"]), {})[value["series"]] = value["slowdown"]
-    rows = ((rate, origin, *(cells.get(label, "") for label in labels)) for (rate, origin), cells in by_rate.items())
-    return TextForm(("Events", "From", *labels), tuple(rows))
+    cells = ((*of, *(texts.get(label, "") for label in seen)) for of, texts in by_rate.items())
+    table = TextForm(("Events", "From", *seen), tuple(cells))
+    note, specs = theme.left_out(len(lines) - len(shown)), in_layouts(spec, title, sentence)
+    return Chart(name, title, sentence, rows, specs, note, table, page)
 
 
 def _value(point: MeasuredSlowdown, origin: str) -> Datum:
@@ -164,15 +154,12 @@ def _value(point: MeasuredSlowdown, origin: str) -> Datum:
 
 
 FOOT = 1e-4  # the least slowdown, as a ratio, that an axis can show; what is less, or none at all, is at its foot
+# Slowdowns at which an axis may end; every third is a power of ten.
 ROUND = tuple(float(f"{digit}e{power}") for power in range(-4, 7) for digit in (1, 2, 5))
-"""Slowdowns at which an axis may end; every third is a power of ten."""
-
-HIDDEN = "unclear"
-"""The reader's choice, in the live chart, to see the pairs too whose slowdown is not distinguishable from 0."""
+HIDDEN = "unclear"  # the reader's choice, in the live chart, to see the pairs too that are not told
 
 
-@dataclass(frozen=True, slots=True)
-class PredictedPair:
+class PredictedPair(NamedTuple):
     """One slowdown, predicted and measured, as ratios: of which program, by what, and of which family that is.
 
     A slowdown that is not distinguishable from 0 (`is_told` is false) is drawn only where the reader asks for it.
@@ -211,16 +198,12 @@ def predicted_chart(
     return Chart(name, title, sentence, rows, specs, table=table, page=page)
 
 
-def _ends(rows: Sequence[Datum]) -> tuple[float, float]:
-    """The ends of both axes: 1, 2 or 5 times a power of ten around all values of the pairs that are told."""
+def _pairs_spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLook], near_ratio: float) -> Spec:
+    # Both axes end at 1, 2 or 5 times a power of ten around all values of the pairs that are told.
     told = [row for row in rows if row["told"]] or rows
     values = [max(float(row[f"{name}_ratio"] or 0), FOOT) for row in told for name in ("predicted", "measured")]
     least = max(one for one in ROUND if one <= min(values))
-    return least, min(one for one in ROUND if one > max(*values, least))
-
-
-def _pairs_spec(layout: Layout, rows: Sequence[Datum], seen: dict[str, TracerLook], near_ratio: float) -> Spec:
-    least, most = _ends(rows)
+    most = min(one for one in ROUND if one > max(*values, least))
     own = theme.sizes("predicted", layout)
     legend = {"columns": own["legend"], "symbolStrokeWidth": 1, "symbolOpacity": 1, "columnPadding": 24}
     words = {

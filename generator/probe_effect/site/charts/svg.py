@@ -38,7 +38,11 @@ def cut_clipped(root: ET.Element) -> None:
     clipped = [group for group in root.iter(f"{{{SVG}}}g") if "clip-path" in group.attrib]
     for group in clipped:
         size = sizes.get(group.attrib["clip-path"])
-        if size and len(group.attrib) == 1 and all(map(_is_straight, group)):
+        is_straight = all(
+            one.tag == f"{{{SVG}}}path" and "transform" not in one.attrib and LINES.fullmatch(one.get("d", ""))
+            for one in group
+        )
+        if size and len(group.attrib) == 1 and is_straight:
             for path in list(group):
                 _cut(path, *size)
                 if not path.attrib["d"]:
@@ -51,10 +55,6 @@ def cut_clipped(root: ET.Element) -> None:
                 definitions.remove(clip)
         if not len(definitions):
             root.remove(definitions)
-
-
-def _is_straight(one: ET.Element) -> bool:
-    return one.tag == f"{{{SVG}}}path" and "transform" not in one.attrib and bool(LINES.fullmatch(one.get("d", "")))
 
 
 def _cut(path: ET.Element, width: float, height: float) -> None:
@@ -73,7 +73,6 @@ def _cut(path: ET.Element, width: float, height: float) -> None:
 
 
 def _edge(axis: int, sign: int, at: float) -> Callable[[Point], float]:
-    """How far a point is inside of an edge; negative outside."""
     return lambda point: sign * point[axis] + (at if sign < 0 else -at)
 
 
@@ -104,7 +103,6 @@ def _templates() -> Environment:
 
 
 def drawing(name: str, **values: object) -> str:
-    """The drawing of a template beside this module, as an SVG element that HTML may contain."""
     return _templates().get_template(f"{name}.svg.j2").render(**values)
 
 
@@ -112,7 +110,6 @@ LETTER_WIDTH = 6.0  # the mean width of a letter, in pixels
 
 
 def diagram(document: Mapping[str, Any]) -> str:
-    """The drawing without its title, as one SVG element of the width of a chart."""
     parts = {f"{name}_": document.get(name) for name in ("panels", "stages")}
     return drawing("diagram", WIDTH=theme.WIDTHS["wide"], columns=document.get("columns"), **parts)
 
@@ -123,16 +120,11 @@ GEOMETRY = {"d", "transform", "x", "y", "x1", "x2", "y1", "y2", "width", "height
 DEFAULTS = {"opacity": "1", "fill-opacity": "1", "stroke-opacity": "1", "stroke-width": "1", "text-anchor": "start"}
 DEFAULTS |= {"x": "0", "y": "0", "x2": "0", "y2": "0", "transform": "translate(0,0)"}
 UNUSED = {"class", "role", "version", "pointer-events"}
-SHARED = {"font-family": "sans-serif", "font-size": "12px"}
-"""The attributes that nearly every text has, written once for all."""
-READ = "data-says"
-"""The attribute of a dot with its value in words, which the page shows (site/assets/js/chart-values.js)."""
-PAINTED = {"fill", "stroke"}
-CLIPPED = {"clip-path"}
+SHARED = {"font-family": "sans-serif", "font-size": "12px"}  # what nearly every text has, written once for all
+READ = "data-says"  # of a dot: its value in words, which the page shows (site/assets/js/chart-values.js)
 
 
 def slim(svg: str) -> str:
-    """`svg` as one line of SVG that looks the same."""
     root = ET.fromstring(svg)  # noqa: S314 (drawn by us)
     _prune(root, clips=_clips(root))
     for one in root.iter():
@@ -146,18 +138,15 @@ def slim(svg: str) -> str:
         }
         if one.get("aria-roledescription") == "point":
             kept[READ] = " ".join(one.attrib["aria-label"].split())
-        one.attrib = {name: _short(name, value) for name, value in kept.items()}
+        for name in GEOMETRY & kept.keys():  # no more digits than can be seen
+            kept[name] = NUMBER.sub(lambda number: f"{round(float(number[0]), DIGITS) + 0.0:g}", kept[name])
+        one.attrib = kept
     root.attrib |= SHARED
     _unwrap(root)
     _join(root)
     cut_clipped(root)
     _unwrap(root)
     return ET.tostring(root, encoding="unicode").replace(" />", "/>")
-
-
-def _short(name: str, value: str) -> str:
-    """Numbers in `value` with no more digits than can be seen."""
-    return NUMBER.sub(lambda number: f"{round(float(number[0]), DIGITS) + 0.0:g}", value) if name in GEOMETRY else value
 
 
 def _clips(root: ET.Element) -> dict[str, str]:
@@ -190,11 +179,10 @@ def _is_unseen(one: ET.Element, clips: dict[str, str]) -> bool:
     if one.get("display") == "none" or one.get("opacity") == "0":
         return True
     # The root has fill="none", so a path that names no paint is a frame for the pointer.
-    return kind == "path" and not PAINTED & one.attrib.keys()
+    return kind == "path" and not {"fill", "stroke"} & one.attrib.keys()
 
 
 def _unwrap(parent: ET.Element) -> None:
-    """Put the content of groups that say nothing in their place."""
     for child in list(parent):
         _unwrap(child)
         if child.tag == f"{{{SVG}}}g" and not child.attrib:
@@ -207,16 +195,15 @@ def _join(parent: ET.Element) -> None:
     before = None
     for child in list(parent):
         _join(child)
-        if before is not None and before.attrib == child.attrib and child.attrib.keys() == CLIPPED:
+        if before is not None and before.attrib == child.attrib and child.attrib.keys() == {"clip-path"}:
             before.extend(child)
             parent.remove(child)
         else:
             before = child
 
 
+# What every system has, and as wide as the letters that a drawing is measured with.
 FACE = "Arial, Helvetica, 'Liberation Sans', sans-serif"
-"""What every system has, and as wide as the letters that a drawing is measured with."""
-
 LEADING = 1.3
 
 

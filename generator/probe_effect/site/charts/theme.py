@@ -16,7 +16,7 @@ from functools import cache, partial
 from itertools import chain
 from statistics import fmean
 from string import Template
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from zlib import crc32
 
 from probe_effect import units
@@ -27,8 +27,8 @@ Spec = dict[str, Any]
 Datum = dict[str, str | float | bool | None]
 Layout = Literal["wide", "narrow", "card"]
 
+# The layouts in a page; the card is the picture that a link to it shows elsewhere.
 LAYOUTS: tuple[Layout, ...] = ("wide", "narrow")
-"""The layouts in a page; the card is the picture that a link to it shows elsewhere."""
 
 INK, MUTED, AXIS, GRID, PAPER = "#1a1a1a", "#5c5c5c", "#8a8a8a", "#e3e3e3", "#fffffe"
 SERIES = ("#0c97c6", "#b17243", "#115431", "#3f3c70", "#9c8a0a", "#c94d73", "#4c61cc", "#554f0a")
@@ -40,12 +40,9 @@ WIDTHS: dict[Layout, int] = {"wide": 760, "narrow": 350, "card": 1200}
 CARD_HEIGHT = 630  # 1.91 to 1, as Open Graph has it
 TEXT_SIZE: dict[Layout, int] = {"wide": 12, "narrow": 12, "card": 20}
 PADDING: dict[Layout, int] = {"wide": 4, "narrow": 4, "card": 48}
-LETTER_WIDTH = 0.55
-"""The mean width of a letter, and below the height of a line of text, as ratios to the size of the text."""
-LEADING = 1.25
-
+# The mean width of a letter, and the height of a line of text, as ratios to the size of the text.
+LETTER_WIDTH, LEADING = 0.55, 1.25
 NAME, LICENCE = "Probe Effect", "CC BY 4.0"
-
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
 
@@ -78,14 +75,12 @@ def source(version: str, edition: str = "") -> str:
 
 
 def left_out(number: int) -> str | None:
-    """The note that so many lines have no room; None where all are drawn."""
     lines = "line is" if number == 1 else "lines are"
     return f"{number} more {lines} not drawn; the table has them all." if number else None
 
 
+# The words that every file of specs may have, `$AXIS` and so on.
 WORDS = {"AXIS": AXIS, "GRID": GRID, "INK": INK, "MUTED": MUTED, "PAPER": PAPER, "group": units.GROUP, "none": None}
-"""The words that every file of specs may have, `$AXIS` and so on."""
-
 _read = cache(partial(beside, __file__))
 
 
@@ -101,7 +96,6 @@ def _filled(part: Any, words: Mapping[str, object]) -> Any:  # noqa: ANN401 (wha
 
 
 def sizes(name: str, layout: Layout, /, **words: object) -> dict[str, Any]:
-    """The words of a file that differ between layouts: pixels, characters, and others."""
     own = _filled(_read(name).get("sizes", {}), WORDS | words)
     return {word: by_layout[layout] for word, by_layout in own.items()}
 
@@ -129,7 +123,6 @@ def config(layout: Layout = "wide") -> Spec:
 
 
 def folded(text: str, width: int) -> str:
-    """`text` in lines of at most `width` characters, where its words allow."""
     return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False)) or text
 
 
@@ -155,8 +148,7 @@ def frame(layout: Layout, height: int, body: Spec) -> Spec:
 OTHER = 0  # the series number of what is no tracer beside tracers: grey
 
 
-@dataclass(frozen=True, slots=True)
-class TracerLook:
+class TracerLook(NamedTuple):
     """Places in `SERIES` (from 1, as the style sheet counts), `SHAPES` and `DASHES` (from 0)."""
 
     series: int
@@ -164,12 +156,10 @@ class TracerLook:
 
     @property
     def colour(self) -> str:
-        """The sentinel that the style sheet maps to its variable."""
         return MUTED if self.series == OTHER else SERIES[self.series - 1]
 
     @property
     def shape(self) -> str:
-        """The shape of its marks, as Vega calls it."""
         return SHAPES[self.form % len(SHAPES)]
 
     @property
@@ -178,8 +168,8 @@ class TracerLook:
         return DASHES[self.form % len(DASHES)]
 
 
+# By tool, and of perf where others published a figure without the name of its subcommand.
 LOOKS = {"perf": TracerLook(4, 3)} | {tool.name: TracerLook(*tool.look) for tool in TOOLS.values()}
-"""By tool, and of perf where others published a figure without the name of its subcommand."""
 
 
 def look(tracer: str) -> TracerLook:
