@@ -85,7 +85,6 @@ class PredictedHere(NamedTuple):
     slowdown: Estimate
 
     def as_json(self) -> dict[str, Any]:
-        """The case with its cost and its slowdown as JSON values, each with its interval."""
         return {
             "case": self.case,
             **interval_json(self.cost, "cost", "ns"),
@@ -317,7 +316,6 @@ def _groups(
 
 
 def events_by_cpu(rates: Iterable[ProbeRate]) -> dict[int, int]:
-    """How often probes fired on each CPU, those of most events first."""
     events: Counter[int] = Counter()
     for one in rates:
         events.update(one.by_cpu)

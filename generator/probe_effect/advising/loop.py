@@ -67,7 +67,6 @@ class CalibrationLoop:
         self._child.end()
 
     def run(self, operation: str, cpu: int, frames: int, times: int) -> BlockTime:
-        """One block of an operation on a CPU, with so many frames on its stack. Raises: HostNotReady."""
         self._child.tell(f"{operation} {cpu} {max(0, frames - OWN_FRAMES)} {times}\n")
         line = b""
         while not line.endswith(b"\n"):

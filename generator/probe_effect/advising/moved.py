@@ -118,7 +118,6 @@ class _Mover:
         return self._result
 
     def _move(self, probe: AskedProbe, clause: Clause) -> _Move | str:
-        """The probe moved to where the loop fires it, or why it cannot be moved."""
         if not probe.places:
             return "nothing here that it fires at" if probe.kind != "profile" else WORDS["samples"]
         if probe.kind in {"uprobe", "uretprobe", "usdt"}:

@@ -245,7 +245,6 @@ START_NOTE = "A user probe makes each start of a program take longer, though no 
 
 
 def _file_of_all(probes: Sequence[PlacedProbe]) -> Path | None:
-    """A file with user probes that every program maps; None without one."""
     return here.mapped_by_all(place.path for one in probes if one.probe.kind in IN_FILES for place in one.places)
 
 

@@ -106,6 +106,5 @@ def way(found: Way) -> tuple[str, str, str]:
 
 
 def remarks(found: Alternative) -> str:
-    """What an alternative needs or does not tell, and whether it ran apart."""
     apart = [] if found.comparison.is_paired else [WORDS["way-run"]]
     return " ".join([found.but or WORDS["way-tracer"], *apart])

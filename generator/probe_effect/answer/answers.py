@@ -112,12 +112,10 @@ class Forecast:
 
     @property
     def printed(self) -> PublishedCost | None:
-        """What others printed, where the cost is theirs."""
         return self.parts[0].printed
 
     @property
     def machines(self) -> tuple[str, ...]:
-        """The machines from which its costs are."""
         return tuple(dict.fromkeys(machine for part in self.parts for machine in part.machines))
 
     @property
@@ -126,7 +124,6 @@ class Forecast:
 
     @property
     def is_clear(self) -> bool:
-        """Whether its slowdown is distinguishable from 0."""
         return is_above_0(self.cost) and any(part.is_clear for part in self.parts)
 
     @property
@@ -157,7 +154,6 @@ class Forecast:
         return max(known) if known and len(known) == len(part.sources) else None
 
     def event_hz(self, part: CostRow) -> float:
-        """Events per second of one part that happen while traced, over all threads."""
         whole_hz = self.prediction.event_hz.value
         return whole_hz * part.rate_hz / self.load.rate_hz if self.load.rate_hz else 0.0
 
@@ -246,7 +242,6 @@ def _facts(found: Evidence) -> dict[str, Facts]:
 
 
 def _printed_facts(rows: Sequence[CostRow]) -> Facts:
-    """The machine of others, where only they know."""
     return next(row.printed.facts for row in rows if row.printed is not None)
 
 

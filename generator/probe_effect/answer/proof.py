@@ -64,7 +64,6 @@ class ProgramPair:
 
     @property
     def is_near(self) -> bool:
-        """Whether the measured slowdown is near the predicted one."""
         return self.ratio is not None and abs(self.ratio - 1) <= NEAR_RATIO
 
     @property
@@ -154,7 +153,6 @@ def verdict(some: Sequence[ProgramPair]) -> Agreed:
 
 
 def share(answers: Iterable[bool]) -> float | None:
-    """The share of yes among some answers; None without any."""
     known = list(answers)
     return sum(known) / len(known) if known else None
 
@@ -233,7 +231,6 @@ def _parts(found: Evidence, machine: str, script: Script, case: Case, measured: 
 
 
 def _of_one_event(parts: Sequence[CostRow]) -> Estimate:
-    """What the script costs for each event that it counts, ns."""
     return estimates.total([one.cost.times(one.rate_hz) for one in parts])
 
 

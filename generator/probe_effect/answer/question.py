@@ -215,7 +215,6 @@ def _script(tool: StandardTool, tracer: str) -> Script:
 
 
 def tool_costs(found: Evidence, machine: str, package: ToolPackage) -> list[ToolCost]:
-    """Every tool of a package on a machine, in the package's order."""
     return [_tool_cost(found, machine, package, tool) for tool in package.tools]
 
 

@@ -163,7 +163,6 @@ def _settings(work: Work, data: DataFolder, results: Path, options: MeasureOptio
 
 
 def _resumed(on: MeasurementTarget, results: Path, options: MeasureOptions) -> Iterator[SubmissionFolder]:
-    """Continue what was cut short, with the settings that it was begun with."""
     named = tree_named(options["source"], on.suites)
     for one in unfinished(results, options["suites"], on.testbed):
         work, run = work_of(one, on.suites, on.known, on.testbed), one.document.run
@@ -238,7 +237,6 @@ def _offers(architectures: Sequence[str]) -> tuple[list[Offer], list[str]]:
 
 
 def _show(jobs: Sequence[Job], runs: Sequence[MachineFile], options: MeasureOptions) -> None:
-    """What will be counted with what, and how long that takes."""
     machine = {name: one.machine for name, one in ARCHITECTURES.items()}
     times = {job: duration_s(job, runs, machine[job.offer.architecture], blocks_of(options)) for job in jobs}
     aside = not options["dry_run"]
@@ -266,7 +264,6 @@ COLUMNS = 88
 
 
 def run_lab(data: DataFolder, laboratory: Laboratory, blocks: int, seed: int | None, out: Path | None) -> None:
-    """Measure and tell. Raises: HostNotReady where a tool or root is missing, UsageError, BadData."""
     mount_for_our_time()
     ((folder, suite),) = choose_suites(data, [laboratory.suite])
     ready = choose_tracers(known_tracers(), laboratory.tracers)

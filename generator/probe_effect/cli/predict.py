@@ -67,7 +67,6 @@ def predict(
 
 
 def _question(words: dict[str, Any]) -> Question:
-    """What the command line asks. Raises: UsageError."""
     probe, action, cases = words["probe"], words["action"], words["cases"]
     if words["hz"] is not None:
         return _sampling(words)

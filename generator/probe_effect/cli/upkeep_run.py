@@ -60,7 +60,6 @@ class CommandOutput:
 
 
 def unmet(transcript: transcripts.Transcript) -> list[str]:
-    """The needs of the command that this machine does not meet."""
     return [need for need in transcript.needs if not _is_met(need)]
 
 
@@ -123,7 +122,6 @@ def faults(transcript: transcripts.Transcript, printed: CommandOutput) -> list[s
 
 @contextmanager
 def _folder() -> Iterator[Path]:
-    """An empty folder, and on the path the program that is running."""
     with tempfile.TemporaryDirectory(prefix=WORK_PREFIX) as name:
         folder = Path(name)
         own = folder / "bin" / OWN
@@ -187,7 +185,6 @@ def renewed(data: DataFolder, scripts: Path | None, version: str | None) -> Iter
 
 
 def with_scripts(package: transcripts.ToolPackage, folder: Path, version: str) -> transcripts.ToolPackage:
-    """The document with the probes of the scripts in `folder`. Raises: UsageError."""
     scripts = {path.name for path in folder.glob("*.bt")}
     if unlike := sorted(scripts ^ {tool.name for tool in package.tools}):
         raise UsageError(
@@ -217,7 +214,6 @@ def _probes(text: str) -> tuple[transcripts.ToolProbes, ...]:
 
 
 def installed_version(package: transcripts.ToolPackage) -> str:
-    """The version of Debian's package here. Raises: HostNotReady where it is not installed."""
     with suppress(FileNotFoundError):
         done = run_program(["dpkg-query", "--show", "--showformat", "${Version}", package.package], None)
         if done.returncode == 0 and done.stdout:
@@ -226,7 +222,6 @@ def installed_version(package: transcripts.ToolPackage) -> str:
 
 
 def run_all(data: DataFolder, ids: Sequence[str], *, write: bool) -> int:
-    """Run some, or all: 0 where each could be shown, else 1. Raises: BadData, UsageError, HostNotReady."""
     mount_for_our_time()
     folder = data.root / "transcripts"  # of commands of a shell
     demand([folder, *walk(folder)] if folder.is_dir() else (), MAKE_OURS, data.root)

@@ -41,11 +41,9 @@ class ToolCommand:
         return next(iter(self.all("p", "pid", "attach")), None)
 
     def all(self, *names: str) -> list[str]:
-        """Every value of some options, in their order."""
         return [value for name, value in self.options if name in names and value is not None]
 
     def has(self, *names: str) -> bool:
-        """Whether one of some options is given."""
         return any(name in names for name, _ in self.options)
 
 

@@ -38,7 +38,6 @@ class _Doing:
         self.inside: set[str] = set()
 
     def read(self, clause: Clause) -> None:
-        """Read a clause, and forget the previous one, but not what maps hold."""
         self.actions: list[str] = []
         self.unknown: list[str] = []
         self.stores_time = self.takes_difference = False
@@ -94,7 +93,6 @@ class _Walk:
         return at
 
     def _map(self, at: int) -> int:
-        """The place behind a map or array with its key, which is read, written or aggregated into."""
         tokens, name = self.tokens, self.tokens.word(at)
         behind = tokens.behind_key(at)
         keys = (at + 2, behind - 1) if behind > at + 1 else (at, at)
@@ -188,7 +186,6 @@ class _Walk:
         return at
 
     def _bracketed(self, at: int) -> int:
-        """The place behind the brackets, whose content is read, if there are brackets."""
         end = self.tokens.partner.get(at, at)
         self.through(at + 1, end)
         return end + 1 if end > at else at
