@@ -6,8 +6,7 @@ from functools import partial
 from typing import Any
 
 from probe_effect.answer import sentences
-from probe_effect.answer.alternatives import Way, ways
-from probe_effect.answer.answers import Answer, Forecast, Neighbour, answer, tried
+from probe_effect.answer.answers import Answer, Forecast, Neighbour, Way, answer, tried, ways
 from probe_effect.answer.question import Question
 from probe_effect.costs.evidence import Evidence, evidence
 from probe_effect.costs.row import SAMPLED, CostRow

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from probe_effect import units
 from probe_effect.answer import prediction
-from probe_effect.answer.answers import Answer, Forecast, Tried
+from probe_effect.answer.answers import Alternative, Answer, Forecast, Tried, Way
 from probe_effect.answer.prediction import WORDS
 from probe_effect.answer.spread import Spread
 from probe_effect.costs.actions import Agreement, CompositionKind
@@ -303,3 +303,17 @@ def _put_together(found: Forecast, kind: CompositionKind, agreement: Agreement |
         count=agreement.count,
     )
     return f"{how} {checked}"
+
+
+def way(found: Way) -> tuple[str, str, str]:
+    """An alternative by name, its slowdown and cost, and what it needs or does not tell."""
+    other, one = found
+    name = WORDS["way"].format(what=one.parts[0].called, tool=one.tracer)
+    figures = WORDS["way-figures"].format(slowdown=slowdown(one), cost=cost(one))
+    losing = [WORDS["way-loss"].format(loss=loss(one))] if one.loss_ratio else []
+    return name, figures, " ".join([remarks(other), *losing])
+
+
+def remarks(found: Alternative) -> str:
+    apart = [] if found.comparison.is_paired else [WORDS["way-run"]]
+    return " ".join([found.but or WORDS["way-tracer"], *apart])
