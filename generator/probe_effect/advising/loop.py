@@ -292,7 +292,6 @@ class _Mover:
         return _Move(instead, f"call_{PLAIN_CALL}") if end else _Move(instead, "rename", 1, 1)
 
     def _edits(self, clause: Clause, moves: dict[int, list[str]]) -> Iterator[Edit]:
-        """Other attach points and another predicate; nothing of a clause none of whose probes was moved."""
         if all(point.text.partition(":")[0].lower() in {*NO_EVENTS, "i"} for point in clause.attach_points):
             return
         attach = [one for point in clause.attach_points for one in dict.fromkeys(moves.get(point.start, ()))]
@@ -301,22 +300,18 @@ class _Mover:
         if not attach:
             yield Edit(first.start, end, "")
             return
-        body = clause.block.tokens[0].start
-        head = f"{', '.join(attach)} /{self._predicate(clause)}/ "
+        body, ours = clause.block.tokens[0].start, f"pid == {self._loop.pid}"
+        predicate = ours
+        if clause.predicate.tokens:
+            written = clause.predicate.source(0, len(clause.predicate) - 1)
+            self._result.has_filter |= not SURE.fullmatch(written)
+            passes = f"(({written}) || {ours})" if self._passing else f"({written}) && pid != {self._loop.pid}"
+            predicate = f"{ours} && {passes}"
+        head = f"{', '.join(attach)} /{predicate}/ "
         if first.start in self._foreign:
             yield Edit(first.start, end, OWN_VALUE.sub("tid", OWN_TEXT.sub("comm", head + self._text[body:end])))
         else:
             yield Edit(first.start, body, head)
-
-    def _predicate(self, clause: Clause) -> str:
-        ours = f"pid == {self._loop.pid}"
-        if not clause.predicate.tokens:
-            return ours
-        asked = clause.predicate.source(0, len(clause.predicate) - 1)
-        self._result.has_filter |= not SURE.fullmatch(asked)
-        return (
-            f"{ours} && (({asked}) || {ours})" if self._passing else f"{ours} && ({asked}) && pid != {self._loop.pid}"
-        )
 
 
 SURE = re.compile(r"""(?:pid|tid|comm|uid|cgroup) *== *[^&|]+|@\w+\[tid\]""")

@@ -128,7 +128,6 @@ def _limited_json(value: Estimate, name: str, unit: str, *, is_clear: bool) -> d
 
 
 def _distinguishable(one: Forecast) -> bool | None:
-    """Whether there is a slowdown at all; null without an interval that tells."""
     return None if one.cost.low is None else one.is_clear
 
 

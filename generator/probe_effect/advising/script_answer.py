@@ -214,7 +214,6 @@ def _check_compiles(script: Script, probes: Sequence[PlacedProbe], system: Runni
 def _counted(
     question: ScriptQuestion, probes: Sequence[PlacedProbe], system: RunningSystem
 ) -> tuple[CountResult | None, str | None]:
-    """What was counted, or why nothing could be; neither where the rates are given."""
     if question.rates_hz:
         return None, None
     wanted = here.countables(probes, system.facts)
@@ -264,7 +263,6 @@ def _start_added(probes: Sequence[PlacedProbe], started: ProbeGroup, system: Run
 def _calibrated(
     script: Script, probes: Sequence[PlacedProbe], tracer: str, counted: CountResult | None, system: RunningSystem
 ) -> tuple[HereCosts | None, str | None]:
-    """What was measured here, or why nothing could be; neither where nothing is to be."""
     if system.calibrate is None:
         return None, None
     tool = known_tracer(script.tracer if tracer.startswith(script.tracer) else tracer)

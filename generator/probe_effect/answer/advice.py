@@ -214,7 +214,9 @@ def advise(
     is_priced = each_once and len(each_once) == len(events)
     at_1_hz = _forecast(found, each_once, facts, tracer, 1.0).prediction.slowdown if is_priced else None
     taken = [one.cpu_s_per_s for one in advised if one.cpu_s_per_s is not None]
-    spreads = dict.fromkeys(_spread(found, tracer, one.group) for one in advised if one.part is not None)
+    spreads = dict.fromkeys(
+        spread_of(found, tracer, one.group.kind, one.group.actions) for one in advised if one.part is not None
+    )
     return Advice(
         tracer=tracer,
         probes=tuple(sorted(advised, key=lambda one: -(one.cpu_s_per_s.value if one.cpu_s_per_s else -math.inf))),
@@ -233,7 +235,8 @@ def _forecast(
 ) -> Forecast:
     groups, parts = zip(*firing, strict=True)
     question = Question(busy_ratio=min(1.0, busy_ratio))
-    made = forecast(parts, facts, tracer, question, [_spread(found, tracer, group) for group in groups])
+    apart = [spread_of(found, tracer, group.kind, group.actions) for group in groups]
+    made = forecast(parts, facts, tracer, question, apart)
     told = made.prediction
     within = replace(
         told,
@@ -251,10 +254,6 @@ def _together(taken: Sequence[Estimate]) -> Estimate:
         [one if one.high is not None or one.low is None else one._replace(high=one.value) for one in taken]
     )
     return whole if all(one.high is not None for one in taken) else whole._replace(high=None)
-
-
-def _spread(found: Evidence, tracer: str, group: ProbeGroup) -> Spread | None:
-    return spread_of(found, tracer, group.kind, group.actions)
 
 
 def _at_rates(

@@ -216,7 +216,6 @@ def script_of(found: Evidence, suite: Suite, measured: Number) -> Script | None:
 
 
 def _parts(found: Evidence, machine: str, script: Script, case: Case, measured: Number) -> list[CostRow]:
-    """The script's probes with a machine's costs, at the rate of one event that it counts; none if one is not known."""
     probes, share = event_probes(script, case)
     is_timed = any(one.timing for one in probes)
     table, mechanism = of_machine(found, machine, measured.tracer), mechanism_of(case, measured)
@@ -267,7 +266,6 @@ def times_of_others(found: Evidence) -> Estimate | None:
 
 
 def _times(found: Evidence, pair: ProgramPair) -> Iterator[float]:
-    """The slowdown by the cost timed beside a program over those by the costs of each other machine."""
     measured, own = pair.measured, pair.measured.submission.machine
     suite, case = found.of[measured.case]
     script = script_of(found, suite, measured)

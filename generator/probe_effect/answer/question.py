@@ -207,7 +207,6 @@ def _script(tool: StandardTool, tracer: str) -> Script:
             has_filter=one.filter,
             timing=one.timing,
             unknown=one.unknown,
-            line=1,
         )
         for one in tool.probes
     )

@@ -199,7 +199,6 @@ def _question(words: dict[str, Any]) -> Question:
 
 
 def _sampling(words: dict[str, Any]) -> Question:
-    """The question of a profiler: each sample is an event, whose stack is taken unless --action says otherwise."""
     if words["rate"] or words["cases"] or words["calls"] or words["here"] or words["probe"] not in {None, SAMPLED}:
         msg = "--hz asks about a profiler: give it without --rate, --case, --calls, --here and another --probe"
         raise UsageError(msg)

@@ -168,7 +168,6 @@ def _table(numbers: Iterable[Number], other: Nearest | None) -> Iterator[tuple[s
 
 
 def _brief(one: Number) -> str:
-    """The cost without its interval, which the page has."""
     assert one.cost is not None
     if not one.is_time:
         return units.quantity(one.cost.value, units.INSTRUCTIONS)
@@ -178,7 +177,6 @@ def _brief(one: Number) -> str:
 
 
 def _against(other: Nearest | None) -> Iterator[tuple[str, str]]:
-    """The machine that it is compared with and why, and a summary of the comparisons."""
     if other is None:
         yield "there", "no published machine has such numbers"
         return

@@ -60,15 +60,14 @@ class CommandOutput:
 
 
 def unmet(transcript: transcripts.Transcript) -> list[str]:
-    return [need for need in transcript.needs if not _is_met(need)]
-
-
-def _is_met(need: str) -> bool:
-    if need == transcripts.ROOT_NEED:  # that may trace: root of a container is root of little
-        return os.geteuid() == 0 and may_trace(ROOT) and tracefs_missing(ROOT) is None
-    if need == transcripts.TRACEFS_NEED:
-        return tracefs_missing(ROOT) is None
-    return need == OWN or shutil.which(need) is not None
+    has_tracefs = tracefs_missing(ROOT) is None
+    special = {
+        OWN: True,
+        transcripts.TRACEFS_NEED: has_tracefs,
+        # that may trace: root of a container is root of little
+        transcripts.ROOT_NEED: has_tracefs and os.geteuid() == 0 and may_trace(ROOT),
+    }
+    return [need for need in transcript.needs if not special.get(need, shutil.which(need))]
 
 
 def run(transcript: transcripts.Transcript) -> CommandOutput:
@@ -197,7 +196,6 @@ def with_scripts(package: transcripts.ToolPackage, folder: Path, version: str) -
 
 
 def _probes(text: str) -> tuple[transcripts.ToolProbes, ...]:
-    """The probes of a script, in groups that do the same, in its order. Raises: ScriptError."""
     fired = (probe for probe in read_script(text).probes if probe.kind not in ONCE)
     groups = grouped_by(fired, attrgetter("kind", "actions", "has_filter", "timing", "unknown"))
     return tuple(

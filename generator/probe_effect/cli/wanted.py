@@ -77,7 +77,6 @@ def suites(data_path: Path | None, output_format: str) -> None:
 
 
 def _rows(folder: Path, suite: "Suite", absent: Mapping[str, str | None]) -> list[dict[str, Any]]:
-    """One row per case and tracer that the suite has a script for; `absent`: tracer to why it cannot run here."""
     from probe_effect.host.system import architecture
     from probe_effect.numbers import names
     from probe_effect.store.suite_file import script_paths

@@ -271,7 +271,6 @@ def uses_arguments(clause: Clause) -> bool:
 
 
 def _count_for_lines(clause: Clause) -> Edit | None:
-    """A count per content of the lines of a block, if the block only prints."""
     block = clause.block
     if len(block) <= 2 or all(kind_of(resolved(one.text), "bpftrace") in _TIMED for one in clause.attach_points):
         return None

@@ -51,10 +51,10 @@ class ScriptProbe:
     attach: str
     kind: str
     actions: tuple[str, ...]
-    has_filter: bool
-    timing: Timing | None
-    unknown: tuple[str, ...]
-    line: int
+    has_filter: bool = False
+    timing: Timing | None = None
+    unknown: tuple[str, ...] = ()
+    line: int = 1
     hz: float | None = None
     every: int = 1
 
