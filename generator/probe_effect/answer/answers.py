@@ -4,6 +4,7 @@ by these, with each machine beside it.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from probe_effect.answer.prediction import Prediction, ProbeLoad, ThreadLoad, expected_loss, predict, together
 from probe_effect.answer.question import ProbeQuestion, Question
@@ -19,7 +20,7 @@ from probe_effect.costs.table import CostTable, ProbeGroup, cost_table, event, o
 from probe_effect.model import Estimate, ProbeEffectError
 from probe_effect.numbers import names
 from probe_effect.numbers.estimates import is_above_0, is_below, multiplied
-from probe_effect.numbers.index import once
+from probe_effect.numbers.index import grouped_by, once
 from probe_effect.numbers.shown import Facts, Likeness, by_likeness, facts_of_submission, likeness
 from probe_effect.numbers.submission import Number
 
@@ -90,10 +91,8 @@ def _refusal(found: Evidence, question: Question, tracer: str) -> str:
 
 
 def _by_tracer(known: Iterable[tuple[str, str]]) -> str:
-    machines: dict[str, list[str]] = {}
-    for tracer, machine in known:
-        machines.setdefault(tracer, []).append(machine)
-    return "; ".join(f"{tracer} on {', '.join(its)}" for tracer, its in machines.items())
+    machines = grouped_by(known, itemgetter(0))
+    return "; ".join(f"{tracer} on {', '.join(one for _, one in its)}" for tracer, its in machines.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

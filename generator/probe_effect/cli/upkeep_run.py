@@ -7,13 +7,13 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from probe_effect.cli import output
 from probe_effect.host import ROOT, collect, run_program
@@ -72,7 +72,19 @@ def unmet(transcript: transcripts.Transcript) -> list[str]:
 
 def run(transcript: transcripts.Transcript) -> CommandOutput:
     """Run it in a folder of its own, with what it wants beside it; all that was started is ended."""
-    with _folder() as folder, _beside(transcript, folder) as pid, (folder / "output").open("w+b") as file:
+    with TemporaryDirectory(prefix=WORK_PREFIX) as name, ExitStack() as ends:
+        folder = Path(name)
+        own = folder / "bin" / OWN  # on the path is the program that is running
+        own.parent.mkdir()
+        own.write_text(OWN_PROGRAM.format(python=sys.executable), encoding="utf-8")
+        own.chmod(0o755)
+        (folder / "work").mkdir()
+        pid = None
+        if transcript.beside is not None:
+            meanwhile = _start(transcript.beside, folder, None, subprocess.DEVNULL)
+            ends.callback(meanwhile.end)
+            pid = meanwhile.pid
+        file = ends.enter_context((folder / "output").open("w+b"))
         child = _start(transcript.run, folder, pid, file.fileno())
         try:
             ended = child.wait(LIMIT_S)
@@ -117,31 +129,6 @@ def faults(transcript: transcripts.Transcript, printed: CommandOutput) -> list[s
     }
     not_shown = [f"does not show {pattern}" for pattern in transcript.missing_from(lines)]
     return [*not_shown, *(fault for fault, is_broken in by_rule.items() if is_broken)]
-
-
-@contextmanager
-def _folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix=WORK_PREFIX) as name:
-        folder = Path(name)
-        own = folder / "bin" / OWN
-        own.parent.mkdir()
-        own.write_text(OWN_PROGRAM.format(python=sys.executable), encoding="utf-8")
-        own.chmod(0o755)
-        (folder / "work").mkdir()
-        yield folder
-
-
-@contextmanager
-def _beside(transcript: transcripts.Transcript, folder: Path) -> Iterator[int | None]:
-    """The process id of what runs meanwhile; None where nothing does."""
-    if transcript.beside is None:
-        yield None
-        return
-    child = _start(transcript.beside, folder, None, subprocess.DEVNULL)
-    try:
-        yield child.pid
-    finally:
-        child.end()
 
 
 def _start(command: str, folder: Path, pid: int | None, output: int) -> Child:
