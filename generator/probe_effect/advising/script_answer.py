@@ -12,7 +12,7 @@ from probe_effect.advising.calibrate import Calibrate, CalibrationTask, FindPlac
 from probe_effect.advising.here import CALLS
 from probe_effect.answer.advice import Advice, Thread, advise
 from probe_effect.answer.prediction import Starting, starting
-from probe_effect.answer.question import tool_script, tracer_of, what_is_known
+from probe_effect.answer.question import ANY_THREAD, tool_script, tracer_of, what_is_known
 from probe_effect.costs.evidence import evidence, machines_for
 from probe_effect.costs.instructions import writes_red_zone
 from probe_effect.costs.table import STARTS, HereCost, HereCosts, ProbeGroup
@@ -286,7 +286,7 @@ def _calibrated(
 def _threads(counted: CountResult | None, given_hz: Mapping[str, float]) -> list[Thread]:
     """The threads that were watched; where rates are given, one that is busy all the time stands for any."""
     if given_hz:
-        return [Thread(tid=here.ANY, pid=here.ANY, name="a busy thread", busy_ratio=1.0)]
+        return [Thread(tid=ANY_THREAD, pid=ANY_THREAD, name="a busy thread", busy_ratio=1.0)]
     if counted is None:
         return []
     return [
@@ -300,4 +300,4 @@ def _whole(target: Target, counted: CountResult | None) -> Thread | None:
     """All threads of a command together; None of another target, and where no clock tells their CPU time."""
     if not target.command or counted is None or not counted.busy_ratio:
         return None
-    return Thread(tid=here.ANY, pid=here.ANY, name="the command, with its children,", busy_ratio=counted.busy_ratio)
+    return Thread(tid=ANY_THREAD, pid=ANY_THREAD, name="the command, with its children,", busy_ratio=counted.busy_ratio)

@@ -112,7 +112,7 @@ QUESTIONS: dict[str, dict[str, str]] = beside(__file__, "asking")
 """By group, in the order in which they are offered: what somebody wants to see, to its script; the first is preset."""
 
 ANY_THREAD = 0
-"""The id of a thread that stands for any."""
+"""The id of a thread that stands for any: no thread has it."""
 
 
 def groups(script: Script) -> list[ProbeGroup]:
