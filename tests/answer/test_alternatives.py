@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from helpers.evidence_builder import MACHINE, case, evidence, measured, parts, suite
-from probe_effect.answer.alternatives import alternatives, way, ways
-from probe_effect.answer.answers import Forecast, forecast
+from probe_effect.answer.answers import Forecast, alternatives, forecast, ways
 from probe_effect.answer.question import ProbeQuestion, Question
+from probe_effect.answer.sentences import way
 from probe_effect.model import Estimate
 from probe_effect.numbers.rows import ADD_UP
 from probe_effect.numbers.shown import facts_of_submission

@@ -14,7 +14,7 @@ from helpers.evidence_builder import rows_of
 from helpers.identities import become
 from helpers.json_keys import OF_PREDICT, undescribed
 from helpers.live_programs import needs_bpf
-from probe_effect.cli.predict import predict as command
+from probe_effect.cli.advise import predict as command
 from probe_effect.model import ProbeEffectError, UsageError
 from probe_effect.tracers.bpftrace import Bpftrace
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from helpers.builders import MACHINE, changed, machine_document, machine_values, many_blocks, write_submission
 from helpers.identities import become
-from probe_effect.cli.predict import predict
+from probe_effect.cli.advise import predict
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.site.assemble import script_data

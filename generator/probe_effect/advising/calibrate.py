@@ -20,8 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from probe_effect.advising.loop import CalibrationLoop, Traced
-from probe_effect.advising.moved import PLAIN_CALL, AskedProbe, MovedScript, Operation, moved
+from probe_effect.advising.loop import PLAIN_CALL, AskedProbe, CalibrationLoop, MovedScript, Operation, Traced, moved
 from probe_effect.answer.prediction import WORDS
 from probe_effect.costs.instructions import mechanism
 from probe_effect.costs.map_memory import TracerMemory
@@ -264,7 +263,6 @@ class PlacedProbe:
     why: str | None = None
 
     def counted_name(self, at: Place | None) -> str:
-        """What one of its places is called while it is counted."""
         return f"{self.index} {self.probe.attach}" + (f" {at.name} {at.path or ''} {at.offset}" if at else "")
 
 
@@ -315,7 +313,6 @@ def asked(probes: Iterable[PlacedProbe], architecture: str, kernel_release: str)
 
 
 def by_mechanism(found: Iterable[Place], architecture: str, kernel_release: str) -> dict[str | None, list[Place]]:
-    """The places of a probe by how it fires there; of none, one way that is not known."""
     return grouped_by(found, lambda place: mechanism_at(place, architecture, kernel_release)) or {None: []}
 
 

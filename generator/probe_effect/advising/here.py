@@ -28,8 +28,8 @@ import capstone
 import numpy as np
 
 from probe_effect.advising.calibrate import CalibrationTask, PlacedProbe, by_mechanism, calibrated, mechanism_at
-from probe_effect.advising.moved import AskedProbe
-from probe_effect.answer.question import Question
+from probe_effect.advising.loop import AskedProbe
+from probe_effect.answer.question import ANY_THREAD, Question
 from probe_effect.answer.spread import spread_of
 from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.instructions import mechanism
@@ -85,7 +85,6 @@ class PredictedHere(NamedTuple):
     slowdown: Estimate
 
     def as_json(self) -> dict[str, Any]:
-        """The case with its cost and its slowdown as JSON values, each with its interval."""
         return {
             "case": self.case,
             **interval_json(self.cost, "cost", "ns"),
@@ -210,9 +209,6 @@ MOST_NAMED, LONGEST_NAME = 10, 200
 MOST_READ = 200
 """Functions of one attach point whose code is read for a place where counting costs less; each takes 1 to 2 ms."""
 
-ANY = 0
-"""The id of a thread that stands for any: no thread has it."""
-
 
 def countables(probes: Sequence[PlacedProbe], here: Facts) -> list[Countable]:
     """What is to be counted: each place once, and all system calls where the script has probes on some."""
@@ -296,7 +292,7 @@ def _groups(
         threads: dict[int, float] | None = None
         rate_hz = given_hz
         if given_hz is not None:
-            threads = {ANY: given_hz}
+            threads = {ANY_THREAD: given_hz}
         elif seen:
             rate_hz, threads = sum(rate.hz for rate in seen), {}
             for tid, hz in (item for rate in seen for item in rate.thread_hz.items()):
@@ -317,7 +313,6 @@ def _groups(
 
 
 def events_by_cpu(rates: Iterable[ProbeRate]) -> dict[int, int]:
-    """How often probes fired on each CPU, those of most events first."""
     events: Counter[int] = Counter()
     for one in rates:
         events.update(one.by_cpu)

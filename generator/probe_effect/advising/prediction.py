@@ -6,8 +6,7 @@ from functools import partial
 from typing import Any
 
 from probe_effect.answer import sentences
-from probe_effect.answer.alternatives import Way, ways
-from probe_effect.answer.answers import Answer, Forecast, Neighbour, answer, tried
+from probe_effect.answer.answers import Answer, Forecast, Neighbour, Way, answer, tried, ways
 from probe_effect.answer.question import Question
 from probe_effect.costs.evidence import Evidence, evidence
 from probe_effect.costs.row import SAMPLED, CostRow
@@ -129,7 +128,6 @@ def _limited_json(value: Estimate, name: str, unit: str, *, is_clear: bool) -> d
 
 
 def _distinguishable(one: Forecast) -> bool | None:
-    """Whether there is a slowdown at all; null without an interval that tells."""
     return None if one.cost.low is None else one.is_clear
 
 

@@ -87,7 +87,6 @@ class TrialResult:
         return [value for run in runs if run.script == script and (value := getattr(run, name)) is not None]
 
     def warnings(self) -> Iterator[str]:
-        """What looks wrong, and what to do about it."""
         yield from self.disturbed
         for label in (None, *self.labels):
             times = self.known(label, "cpu_ns")
@@ -105,7 +104,6 @@ class TrialResult:
             yield f"{failed} of {len(self.timed)} runs failed, and count as the others."
 
     def sentences(self) -> Iterator[str]:
-        """What each script does to the command, and which of two costs less."""
         for script in self.settings.scripts:
             label = script.label
             yield f"{label} is {script.name.strip()}"
@@ -164,7 +162,6 @@ def runs_json(result: TrialResult) -> list[dict[str, Any]]:
 
 
 def trial_csv(result: TrialResult) -> str:
-    """The timed runs, a line each, below the names of the columns."""
     text = io.StringIO()
     table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     table.writeheader()

@@ -70,7 +70,6 @@ class TrialScript:
 
     @property
     def _tool(self) -> str | None:
-        """The tool of a command line; None for a script."""
         return None if command_line(self.text) is None else shlex.split(self.text)[0]
 
 
@@ -87,7 +86,6 @@ class CommandLineSession(ToolSession):
         return shlex.split(self.script.read_text(encoding="utf-8"))
 
     def is_live(self) -> bool:
-        """Whether the tool holds as many programs and events as at the look before."""
         pid, found, before = self.child.pid if self.child else 0, holders(), self._held
         owners = [*found.of_program.values(), *([one] * number for one, number in found.perf_events.items())]
         traced = (one for tracer, some in found.traced.items() if tracer.pid == pid for one in some)
@@ -95,7 +93,6 @@ class CommandLineSession(ToolSession):
         return 0 < before == self._held
 
     def count(self) -> tuple[int | None, int | None]:
-        """No counts: nothing is known of the events of a command line."""
         return None, None
 
 
@@ -135,7 +132,6 @@ class CommandTree:
 
     @property
     def way(self) -> str:
-        """How all processes are found, in words."""
         return "a cgroup" if self._folder else "waiting for each process"
 
     def begin(self, pid: int) -> None:
@@ -159,7 +155,6 @@ class CommandTree:
         return self._used_ns + (self._cgroup_ns() if self._folder else ended.user_ns + ended.sys_ns)
 
     def close(self) -> None:
-        """End what is left, and remove the cgroup."""
         if self._folder and self._cleaner and self._cleaner.stdin:
             _move(os.getpid(), self._folder.parent)
             self._cleaner.stdin.close()

@@ -12,7 +12,7 @@ from probe_effect.advising.calibrate import Calibrate, CalibrationTask, FindPlac
 from probe_effect.advising.here import CALLS
 from probe_effect.answer.advice import Advice, Thread, advise
 from probe_effect.answer.prediction import Starting, starting
-from probe_effect.answer.question import tool_script, tracer_of, what_is_known
+from probe_effect.answer.question import ANY_THREAD, tool_script, tracer_of, what_is_known
 from probe_effect.costs.evidence import evidence, machines_for
 from probe_effect.costs.instructions import writes_red_zone
 from probe_effect.costs.map_memory import TracerMemory, by_law
@@ -217,7 +217,6 @@ def _check_compiles(script: Script, probes: Sequence[PlacedProbe], system: Runni
 def _counted(
     question: ScriptQuestion, probes: Sequence[PlacedProbe], system: RunningSystem
 ) -> tuple[CountResult | None, str | None]:
-    """What was counted, or why nothing could be; neither where the rates are given."""
     if question.rates_hz:
         return None, None
     wanted = here.countables(probes, system.facts)
@@ -248,7 +247,6 @@ START_NOTE = "A user probe makes each start of a program take longer, though no 
 
 
 def _file_of_all(probes: Sequence[PlacedProbe]) -> Path | None:
-    """A file with user probes that every program maps; None without one."""
     return here.mapped_by_all(place.path for one in probes if one.probe.kind in IN_FILES for place in one.places)
 
 
@@ -268,7 +266,6 @@ def _start_added(probes: Sequence[PlacedProbe], started: ProbeGroup, system: Run
 def _calibrated(
     script: Script, probes: Sequence[PlacedProbe], tracer: str, counted: CountResult | None, system: RunningSystem
 ) -> tuple[HereCosts | None, str | None]:
-    """What was measured here, or why nothing could be; neither where nothing is to be."""
     if system.calibrate is None:
         return None, None
     tool = known_tracer(script.tracer if tracer.startswith(script.tracer) else tracer)
@@ -299,7 +296,7 @@ def _memory(question: ScriptQuestion, tracer: str, system: RunningSystem) -> Tra
 def _threads(counted: CountResult | None, given_hz: Mapping[str, float]) -> list[Thread]:
     """The threads that were watched; where rates are given, one that is busy all the time stands for any."""
     if given_hz:
-        return [Thread(tid=here.ANY, pid=here.ANY, name="a busy thread", busy_ratio=1.0)]
+        return [Thread(tid=ANY_THREAD, pid=ANY_THREAD, name="a busy thread", busy_ratio=1.0)]
     if counted is None:
         return []
     return [
@@ -313,4 +310,4 @@ def _whole(target: Target, counted: CountResult | None) -> Thread | None:
     """All threads of a command together; None of another target, and where no clock tells their CPU time."""
     if not target.command or counted is None or not counted.busy_ratio:
         return None
-    return Thread(tid=here.ANY, pid=here.ANY, name="the command, with its children,", busy_ratio=counted.busy_ratio)
+    return Thread(tid=ANY_THREAD, pid=ANY_THREAD, name="the command, with its children,", busy_ratio=counted.busy_ratio)

@@ -81,12 +81,10 @@ def _missing(advice: Advice) -> list[str]:
 
 
 def _end(sentence: str) -> str:
-    """A sentence as the end of another one."""
     return sentence[0].lower() + sentence[1:].rstrip(".")
 
 
 def whom(one: Slowed) -> str:
-    """The thread by name and id; of the one that stands for any, only that."""
     thread = one.thread
     if not thread.tid:
         return thread.name
@@ -95,12 +93,10 @@ def whom(one: Slowed) -> str:
 
 
 def slowdown(one: Slowed) -> str:
-    """By how much a thread is slowed, of the time that it runs."""
     return sentences.written(one.forecast.prediction.slowdown, units.SHARE, one.forecast.machines)
 
 
 def probe_row(one: Advised) -> tuple[str, ...]:
-    """A probe in a table: what it is, what it does, how often it fires, what that costs."""
     group, part = one.group, one.part
     return (
         group.attach if group.matched in {None, 1} else f"{group.attach} ({units.count(group.matched)})",
@@ -180,7 +176,6 @@ def threshold_row(one: Advised) -> tuple[str, ...]:
 
 
 def starting(answer: ScriptAnswer) -> Iterator[tuple[str, str]]:
-    """How long it takes to attach, and to stop."""
     if answer.starting is None:
         return
     asked = f"{units.count(answer.probes)} {'probe' if answer.probes == 1 else 'probes'}"
@@ -199,7 +194,6 @@ def memory(answer: ScriptAnswer) -> str:
 
 
 def counting(answer: ScriptAnswer) -> str:
-    """What counting took, and how long it went on."""
     counted = answer.counted
     if counted is None:
         return answer.not_counted or "nothing was counted: the rates were given"
@@ -209,7 +203,6 @@ def counting(answer: ScriptAnswer) -> str:
 
 
 def assumptions(answer: ScriptAnswer) -> list[str]:
-    """What the answer takes for granted, one sentence or more each."""
     advice = answer.advice
     parts = [one.part for one in advice.probes if one.part is not None]
     unknown = [

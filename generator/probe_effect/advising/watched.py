@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from probe_effect.advising.calibrate import Calibrate, CalibrationTask, mechanism_at
-from probe_effect.advising.moved import AskedProbe
+from probe_effect.advising.loop import AskedProbe
 from probe_effect.answer.spread import spreads
 from probe_effect.costs.evidence import Evidence, Scope, evidence, whose
 from probe_effect.costs.row import CostRow, RowKey
@@ -50,14 +50,12 @@ class TracingCost:
 
     @property
     def probe_s_per_s(self) -> Estimate | None:
-        """What the probe takes beside its program, in CPU seconds per second."""
         if self.probe is None or self.active.events_hz is None:
             return None
         return self.probe.times(self.active.events_hz / NS_PER_SECOND)
 
     @property
     def cpu_s_per_s(self) -> Estimate | None:
-        """CPU seconds per second of the program and of its probes; None where neither is known."""
         program_s = self.active.program_s_per_s
         return total([None if program_s is None else Estimate(program_s, program_s, program_s), self.probe_s_per_s])
 
@@ -78,12 +76,10 @@ class Watched:
 
     @property
     def probe_s_per_s(self) -> Estimate | None:
-        """What the probes take beside their programs, in CPU seconds per second."""
         return total(one.probe_s_per_s for one in self.costs)
 
     @property
     def cpu_s_per_s(self) -> Estimate | None:
-        """CPU seconds per second of everything that traced."""
         return total(one.cpu_s_per_s for one in self.costs)
 
 
@@ -103,7 +99,6 @@ class ProbeCosts:
         self._parts: dict[tuple[Sort, str, str | None], CostRow | None] = {}
 
     def of(self, active: Active) -> TracingCost:
-        """The CPU time that one thing takes; without a cost of its probes, the reason."""
         loaded = active.loaded
         if loaded.sort == "bpf" and loaded.kind not in OF_PROBES:
             return TracingCost(active, why="not run by a probe")
@@ -208,7 +203,6 @@ def _order(one: TracingCost) -> tuple[float, float, str]:
 
 
 def watch_json(watched: Watched, machines: Sequence[str], own: OwnCost) -> dict[str, Any]:
-    """One look as JSON values, whose keys `json_keys.toml` describes."""
     return {
         "seconds": watched.seconds,
         "machines": machines,

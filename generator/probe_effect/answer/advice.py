@@ -53,14 +53,12 @@ class Advised:
 
     @property
     def cpu_s_per_s(self) -> Estimate | None:
-        """CPU seconds that its events take per second, over all threads."""
         if self.part is None or self.group.rate_hz is None:
             return None
         taken = self.group.at_its_rate(self.part.cost).times(self.group.rate_hz / NS_PER_SECOND)
         return bounded(taken.mapped(lambda used: min(used, self.cpus)), [self.group])
 
     def threshold(self, percent: int) -> Estimate | None:
-        """The rate at which it alone slows a busy thread by so many per cent, events/s."""
         return None if self.part is None else threshold(self.part.cost, percent, stops=self.part.stops)
 
 
@@ -101,7 +99,6 @@ class Advice:
 
     @property
     def busiest(self) -> Slowed | None:
-        """The thread from which the probes take most time."""
         return next(iter(self.threads), None)
 
     @property
@@ -111,7 +108,6 @@ class Advice:
 
     @property
     def slowdown(self) -> Estimate | None:
-        """The slowdown of the headline's thread, as a ratio; 0 where everything was counted and nothing fired."""
         return self.slowdown_of(self.headline)
 
     def slowdown_of(self, thread: Slowed | None) -> Estimate | None:
@@ -218,7 +214,9 @@ def advise(
     is_priced = each_once and len(each_once) == len(events)
     at_1_hz = _forecast(found, each_once, facts, tracer, 1.0).prediction.slowdown if is_priced else None
     taken = [one.cpu_s_per_s for one in advised if one.cpu_s_per_s is not None]
-    spreads = dict.fromkeys(_spread(found, tracer, one.group) for one in advised if one.part is not None)
+    spreads = dict.fromkeys(
+        spread_of(found, tracer, one.group.kind, one.group.actions) for one in advised if one.part is not None
+    )
     return Advice(
         tracer=tracer,
         probes=tuple(sorted(advised, key=lambda one: -(one.cpu_s_per_s.value if one.cpu_s_per_s else -math.inf))),
@@ -235,10 +233,10 @@ def advise(
 def _forecast(
     found: Evidence, firing: Sequence[tuple[ProbeGroup, CostRow]], facts: Facts, tracer: str, busy_ratio: float
 ) -> Forecast:
-    """What probes do to a thread, with how far real programs are from the prediction of each."""
     groups, parts = zip(*firing, strict=True)
     question = Question(busy_ratio=min(1.0, busy_ratio))
-    made = forecast(parts, facts, tracer, question, [_spread(found, tracer, group) for group in groups])
+    apart = [spread_of(found, tracer, group.kind, group.actions) for group in groups]
+    made = forecast(parts, facts, tracer, question, apart)
     told = made.prediction
     within = replace(
         told,
@@ -258,14 +256,9 @@ def _together(taken: Sequence[Estimate]) -> Estimate:
     return whole if all(one.high is not None for one in taken) else whole._replace(high=None)
 
 
-def _spread(found: Evidence, tracer: str, group: ProbeGroup) -> Spread | None:
-    return spread_of(found, tracer, group.kind, group.actions)
-
-
 def _at_rates(
     advised: Sequence[Advised], rates_hz: Sequence[float], calls_hz: float | None
 ) -> list[tuple[ProbeGroup, CostRow]]:
-    """The probes that fire and have a cost, with that cost at these rates of theirs."""
     firing = [
         (one.group, replace(one.part, rate_hz=rate_hz, cost=one.group.at_its_rate(one.part.cost)))
         for one, rate_hz in zip(advised, rates_hz, strict=True)

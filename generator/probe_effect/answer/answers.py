@@ -4,20 +4,23 @@ by these, with each machine beside it.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from probe_effect.answer.prediction import Prediction, ProbeLoad, ThreadLoad, expected_loss, predict, together
 from probe_effect.answer.question import ProbeQuestion, Question
 from probe_effect.answer.spread import Spread, spread_of
+from probe_effect.compare.comparison import Comparison, compare
 from probe_effect.costs.actions import Agreement, CompositionKind, agreement, checked, may_pay_at_switches
-from probe_effect.costs.evidence import Evidence, PublishedCost, Scope, whose
+from probe_effect.costs.evidence import CostKey, Evidence, PublishedCost, Scope, whose
 from probe_effect.costs.from_counts import Account, counted_as, models
 from probe_effect.costs.instructions import is_in_red_zone
 from probe_effect.costs.machine import machine_costs
 from probe_effect.costs.row import PLAIN_ACTION, CostRow, RatePoint, line
 from probe_effect.costs.table import CostTable, ProbeGroup, cost_table, event, of_machine, with_calls
 from probe_effect.model import Estimate, ProbeEffectError
-from probe_effect.numbers.estimates import is_above_0, multiplied
-from probe_effect.numbers.index import once
+from probe_effect.numbers import names
+from probe_effect.numbers.estimates import is_above_0, is_below, multiplied
+from probe_effect.numbers.index import grouped_by, once
 from probe_effect.numbers.shown import Facts, Likeness, by_likeness, facts_of_submission, likeness
 from probe_effect.numbers.submission import Number
 
@@ -88,10 +91,8 @@ def _refusal(found: Evidence, question: Question, tracer: str) -> str:
 
 
 def _by_tracer(known: Iterable[tuple[str, str]]) -> str:
-    machines: dict[str, list[str]] = {}
-    for tracer, machine in known:
-        machines.setdefault(tracer, []).append(machine)
-    return "; ".join(f"{tracer} on {', '.join(its)}" for tracer, its in machines.items())
+    machines = grouped_by(known, itemgetter(0))
+    return "; ".join(f"{tracer} on {', '.join(one for _, one in its)}" for tracer, its in machines.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,12 +113,10 @@ class Forecast:
 
     @property
     def printed(self) -> PublishedCost | None:
-        """What others printed, where the cost is theirs."""
         return self.parts[0].printed
 
     @property
     def machines(self) -> tuple[str, ...]:
-        """The machines from which its costs are."""
         return tuple(dict.fromkeys(machine for part in self.parts for machine in part.machines))
 
     @property
@@ -126,7 +125,6 @@ class Forecast:
 
     @property
     def is_clear(self) -> bool:
-        """Whether its slowdown is distinguishable from 0."""
         return is_above_0(self.cost) and any(part.is_clear for part in self.parts)
 
     @property
@@ -157,7 +155,6 @@ class Forecast:
         return max(known) if known and len(known) == len(part.sources) else None
 
     def event_hz(self, part: CostRow) -> float:
-        """Events per second of one part that happen while traced, over all threads."""
         whole_hz = self.prediction.event_hz.value
         return whole_hz * part.rate_hz / self.load.rate_hz if self.load.rate_hz else 0.0
 
@@ -246,7 +243,6 @@ def _facts(found: Evidence) -> dict[str, Facts]:
 
 
 def _printed_facts(rows: Sequence[CostRow]) -> Facts:
-    """The machine of others, where only they know."""
     return next(row.printed.facts for row in rows if row.printed is not None)
 
 
@@ -332,3 +328,81 @@ def _is_timed(found: Evidence, question: Question, machine: str, tracer: str) ->
     if wanted is not None and not machine_costs(found, machine, tracer).is_timed(wanted.probe):
         return False
     return all((machine, tracer, one.case) in found.costs for one in question.probes)
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A measured cost that is lower than the one asked about.
+
+    `comparison`: it against the one asked about. `but`: what it needs or does not tell; None for the same probe and
+    action with another tracer.
+    """
+
+    measured: Number
+    comparison: Comparison
+    but: str | None
+
+    @property
+    def key(self) -> CostKey:
+        return self.measured.submission.machine, self.measured.tracer, self.measured.case
+
+
+Way = tuple[Alternative, Forecast]
+"""An alternative, and what it does under the load that was asked about."""
+
+
+def alternatives(found: Evidence, key: CostKey) -> list[Alternative]:
+    """What costs less than the cost at `key` on its machine: with the same tool first, then by cost."""
+    asked = found.costs.get(key)
+    if asked is None or not asked.is_clear or not asked.leads:
+        return []
+    pairs = ((one, but, compare(asked, one)) for one, but in _candidates(found, key))
+    lower = [Alternative(one, made, but) for one, but, made in pairs if made.outcome == "lower"]
+    tool = names.tool_of(key[1])
+    return sorted(lower, key=lambda one: (names.tool_of(one.key[1]) != tool, one.measured.known_cost.value))
+
+
+def ways(found: Evidence, one: Forecast) -> list[Way]:
+    """The alternatives to a forecast of one measured probe, under its load; empty for several probes.
+
+    With several threads costs change by contention, so there only those whose slowdown stays apart.
+    """
+    (first, *more) = one.parts
+    if more or first.basis != "measured":
+        return []
+    # Of several machines what each of them finds lower, whichever machine the asker's is most like.
+    keys = [(machine, one.tracer, first.name) for machine in one.machines]
+    lower = [{other.key[1:] for other in alternatives(found, key)} for key in keys if key in found.costs]
+    made = []
+    for other in alternatives(found, (one.facts.machine, one.tracer, first.name)):
+        machine, tracer, case = other.key
+        if all((tracer, case) in some for some in lower):
+            asked = (ProbeQuestion(case, one.load.rate_hz),)
+            question = Question(probes=asked, threads=one.load.threads, busy_ratio=one.load.busy_ratio)
+            rows = rows_of(of_machine(found, machine, tracer), question)
+            under_load = forecast(rows, one.facts, tracer, question, spreads_of(found, tracer, question, rows))
+            made.append((other, under_load))
+    return [way for way in made if one.load.threads == 1 or is_below(way[1].cost, one.cost)]
+
+
+def _candidates(found: Evidence, key: CostKey) -> Iterator[tuple[Number, str | None]]:
+    """What answers the same question on the same machine, with what is to be said of it.
+
+    Of the same case each tool with the lowest cost of its versions. Of each other case one: with the tracer asked
+    about, or else another version of that tool, or else the tracer that costs least.
+    """
+    machine, tracer, case_id = key
+
+    def distance(one: Number) -> tuple[bool, bool, float]:
+        return one.tracer != tracer, names.tool_of(one.tracer) != names.tool_of(tracer), one.known_cost.value
+
+    same = [one for used, one in found.with_tracers(machine, case_id).items() if used != tracer and one.leads]
+    for tool in dict.fromkeys(names.tool_of(one.tracer) for one in same):
+        of_tool = (one for one in same if names.tool_of(one.tracer) == tool)
+        yield min(of_tool, key=lambda one: one.known_cost.value), None
+    for other in found.case_of[case_id].instead:
+        with_tracers = found.with_tracers(machine, other.case)
+        fitting = (one for used, one in with_tracers.items() if other.tracer in (None, names.tool_of(used)))
+        measured = [one for one in fitting if one.leads]
+        if measured:
+            yield min(measured, key=distance), other.but

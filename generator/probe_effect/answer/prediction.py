@@ -237,7 +237,6 @@ def _on_line(first: Estimate | None, last: Estimate | None, share: float) -> Est
 
 
 def _probes(one: Number) -> int:
-    """How many the tracer says it attached; else how many were asked for."""
     return one.event.probes if one.event.probes is not None else int(one.level or 0)
 
 

@@ -64,7 +64,6 @@ class ProgramPair:
 
     @property
     def is_near(self) -> bool:
-        """Whether the measured slowdown is near the predicted one."""
         return self.ratio is not None and abs(self.ratio - 1) <= NEAR_RATIO
 
     @property
@@ -154,7 +153,6 @@ def verdict(some: Sequence[ProgramPair]) -> Agreed:
 
 
 def share(answers: Iterable[bool]) -> float | None:
-    """The share of yes among some answers; None without any."""
     known = list(answers)
     return sum(known) / len(known) if known else None
 
@@ -218,7 +216,6 @@ def script_of(found: Evidence, suite: Suite, measured: Number) -> Script | None:
 
 
 def _parts(found: Evidence, machine: str, script: Script, case: Case, measured: Number) -> list[CostRow]:
-    """The script's probes with a machine's costs, at the rate of one event that it counts; none if one is not known."""
     probes, share = event_probes(script, case)
     is_timed = any(one.timing for one in probes)
     table, mechanism = of_machine(found, machine, measured.tracer), mechanism_of(case, measured)
@@ -233,7 +230,6 @@ def _parts(found: Evidence, machine: str, script: Script, case: Case, measured: 
 
 
 def _of_one_event(parts: Sequence[CostRow]) -> Estimate:
-    """What the script costs for each event that it counts, ns."""
     return estimates.total([one.cost.times(one.rate_hz) for one in parts])
 
 
@@ -270,7 +266,6 @@ def times_of_others(found: Evidence) -> Estimate | None:
 
 
 def _times(found: Evidence, pair: ProgramPair) -> Iterator[float]:
-    """The slowdown by the cost timed beside a program over those by the costs of each other machine."""
     measured, own = pair.measured, pair.measured.submission.machine
     suite, case = found.of[measured.case]
     script = script_of(found, suite, measured)

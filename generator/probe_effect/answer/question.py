@@ -112,7 +112,7 @@ QUESTIONS: dict[str, dict[str, str]] = beside(__file__, "asking")
 """By group, in the order in which they are offered: what somebody wants to see, to its script; the first is preset."""
 
 ANY_THREAD = 0
-"""The id of a thread that stands for any."""
+"""The id of a thread that stands for any: no thread has it."""
 
 
 def groups(script: Script) -> list[ProbeGroup]:
@@ -207,7 +207,6 @@ def _script(tool: StandardTool, tracer: str) -> Script:
             has_filter=one.filter,
             timing=one.timing,
             unknown=one.unknown,
-            line=1,
         )
         for one in tool.probes
     )
@@ -215,7 +214,6 @@ def _script(tool: StandardTool, tracer: str) -> Script:
 
 
 def tool_costs(found: Evidence, machine: str, package: ToolPackage) -> list[ToolCost]:
-    """Every tool of a package on a machine, in the package's order."""
     return [_tool_cost(found, machine, package, tool) for tool in package.tools]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from probe_effect import units
 from probe_effect.answer import prediction
-from probe_effect.answer.answers import Answer, Forecast, Tried
+from probe_effect.answer.answers import Alternative, Answer, Forecast, Tried, Way
 from probe_effect.answer.prediction import WORDS
 from probe_effect.answer.spread import Spread
 from probe_effect.costs.actions import Agreement, CompositionKind
@@ -82,7 +82,6 @@ def recommendation(found: Forecast) -> str | None:
 
 
 def where(found: Forecast) -> str:
-    """The machine's short name, or how many they are; of others' machine its hardware and the source, with a dagger."""
     if len(found.machines) > 1:
         return over(found.machines, found.facts.kind)
     if found.printed:
@@ -91,22 +90,18 @@ def where(found: Forecast) -> str:
 
 
 def over(machines: Sequence[str], kind: str) -> str:
-    """Several machines of one kind, as one range."""
     return WORDS["on-machines"].format(count=len(machines), kind=kind)
 
 
 def slowdown(found: Forecast) -> str:
-    """The slowdown alone, for a list of machines."""
     return _figure(found, found.prediction.slowdown, units.SHARE)
 
 
 def cost(found: Forecast) -> str:
-    """What an event costs, with contention in it."""
     return _figure(found, found.cost, units.DURATION)
 
 
 def cpu(found: Forecast) -> str:
-    """CPU time that the probes use, over all threads."""
     return _figure(found, found.prediction.cpu_s_per_s, units.CPUS)
 
 
@@ -117,7 +112,6 @@ def _figure(found: Forecast, figure: Estimate, scale: units.Scale) -> str:
 
 
 def delay(found: Forecast) -> str:
-    """How much longer the work of a thread that waits takes."""
     late = found.prediction.delay
     if max(late.value, late.high or 0.0) <= 0:
         return WORDS["no-delay"]
@@ -145,7 +139,6 @@ def at_rate(rate_hz: Estimate | None, machines: Sequence[str] = ()) -> str:
 
 
 def loss(found: Forecast) -> str:
-    """The share of events that the tracer will not report."""
     if found.loss_ratio is None:
         is_counted = found.is_measured and all(source.event.loss_ratio is not None for source in found.sources)
         return WORDS["unknown-loss" if is_counted else "uncounted-loss"]
@@ -161,7 +154,6 @@ def grade(found: Forecast) -> str:
 
 
 def dates(found: Forecast) -> str:
-    """The days of the runs, or of what was printed."""
     if found.printed is not None:
         return names.date_words(found.printed.source.document.date)
     return ", ".join(names.date_words(day) for day in sorted({source.submission.date for source in found.sources}))
@@ -212,7 +204,6 @@ def calls(called: str, path: EntryPath) -> str:
 
 
 def programs(apart: Spread) -> str:
-    """How far real programs are from the prediction, for one kind of script."""
     median, low, high = (units.significant(end or 0.0, 2) for end in apart.ratio)
     return WORDS["programs"].format(
         what=WORDS[f"programs-{apart.kind if apart.is_own else 'all'}"],
@@ -226,7 +217,6 @@ def programs(apart: Spread) -> str:
 
 
 def _contending(found: Forecast, part: CostRow) -> str:
-    """What is assumed of threads that fire the probe of a part at once."""
     threads = found.load.threads
     if threads == 1:
         return WORDS["single"]
@@ -272,7 +262,6 @@ def published(called: str, found: PublishedCost) -> str:
 
 
 def _estimated(part: CostRow, found: Account) -> str:
-    """How the cost of a part came from its instructions, and how well that does for what was measured."""
     number, model = found.counted.number, found.model
     exceptions = WORDS["exceptions"].format(
         breakpoints=units.quantity(model.breakpoint_ns, units.DURATION),
@@ -299,7 +288,6 @@ def _estimated(part: CostRow, found: Account) -> str:
 
 
 def _put_together(found: Forecast, kind: CompositionKind, agreement: Agreement | None) -> str:
-    """How costs were put together, and how well that agreed where it was checked."""
     how = WORDS["add"]
     if kind != "several probes":
         part = next(one for one in found.parts if one.basis == "composed")
@@ -315,3 +303,17 @@ def _put_together(found: Forecast, kind: CompositionKind, agreement: Agreement |
         count=agreement.count,
     )
     return f"{how} {checked}"
+
+
+def way(found: Way) -> tuple[str, str, str]:
+    """An alternative by name, its slowdown and cost, and what it needs or does not tell."""
+    other, one = found
+    name = WORDS["way"].format(what=one.parts[0].called, tool=one.tracer)
+    figures = WORDS["way-figures"].format(slowdown=slowdown(one), cost=cost(one))
+    losing = [WORDS["way-loss"].format(loss=loss(one))] if one.loss_ratio else []
+    return name, figures, " ".join([remarks(other), *losing])
+
+
+def remarks(found: Alternative) -> str:
+    apart = [] if found.comparison.is_paired else [WORDS["way-run"]]
+    return " ".join([found.but or WORDS["way-tracer"], *apart])

@@ -76,7 +76,6 @@ class Coverage(NamedTuple):
 
 
 def kind_of(tracer: str, probe: str, actions: Iterable[str]) -> ScriptKind:
-    """The kind of a probe with its actions."""
     tool, done = known_tool(tracer), list(actions)
     if probe == SAMPLED:
         return "sample"
@@ -89,7 +88,6 @@ def kind_of(tracer: str, probe: str, actions: Iterable[str]) -> ScriptKind:
 
 @once
 def program_runs(found: Evidence) -> Sequence[tuple[ScriptKind, proof.ProgramPair | LeftOut]]:
-    """Everything that was measured of a program under a probe, with its kind."""
     return [
         (_kind(found, suite, case, one), _run(found, suite, case, one))
         for suite, case in found.cases
@@ -120,14 +118,12 @@ def _run(found: Evidence, suite: Suite, case: Case, measured: Number) -> proof.P
 
 
 def program_pairs(found: Evidence, *kinds: ScriptKind) -> list[proof.ProgramPair]:
-    """The pairs with a prediction, of some kinds or else of all."""
     return [
         one for kind, one in program_runs(found) if isinstance(one, proof.ProgramPair) and (not kinds or kind in kinds)
     ]
 
 
 def left_out(found: Evidence) -> list[LeftOut]:
-    """The programs that are in no row, each with the reason."""
     return [one for _, one in program_runs(found) if isinstance(one, LeftOut)]
 
 

@@ -12,7 +12,6 @@ from probe_effect.numbers.submission import THRESHOLDS
 
 
 def show(answer: ScriptAnswer) -> None:
-    """Print the answer on stdout."""
     advice = answer.advice
     show_text(script_report.headline(answer) + "\n")
     if recommendation := script_report.recommendation(advice) or script_report.limits(advice):

@@ -2,8 +2,8 @@
 
 from probe_effect import units
 from probe_effect.advising.prediction import answer_json, predicted, this_machine
-from probe_effect.answer import alternatives, prediction, sentences
-from probe_effect.answer.answers import Answer, tried
+from probe_effect.answer import prediction, sentences
+from probe_effect.answer.answers import Answer, tried, ways
 from probe_effect.answer.prediction import WORDS
 from probe_effect.answer.question import Question
 from probe_effect.cli import output
@@ -57,8 +57,8 @@ def _print(costs: Evidence, said: Answer, *, is_named: bool) -> None:
     show_section("What it does", rows)
     together = "" if is_one else ", all probes together"
     show_section(f"When it begins to matter{together}", sentences.thresholds(forecast))
-    ways = map(alternatives.way, alternatives.ways(costs, forecast))
-    less = [(name, f"{figures} {remarks}") for name, figures, remarks in ways]
+    told = map(sentences.way, ways(costs, forecast))
+    less = [(name, f"{figures} {remarks}") for name, figures, remarks in told]
     show_section("What would cost less", less or [(WORDS["no-way"],)])
     names = ["" if is_one else f"{part.name} " for part in forecast.parts]
     own = (name + units.interval(part.cost, units.DURATION) for name, part in zip(names, forecast.parts, strict=True))

@@ -88,7 +88,6 @@ def serve(data_path: Path | None, repository: str, port: int) -> None:
     watched = places.out.with_name("watched")
 
     def refresh() -> None:
-        """Assemble the pages and bring the folder that Hugo watches up to date with them."""
         _tell(site.assemble_work(places, options))
         for part in FOLDERS:
             mirror(places.work / part, watched / part)
@@ -138,7 +137,6 @@ def release(version: str, data_path: Path | None) -> None:
 
 
 def program_notes(changelog: str) -> dict[str, str]:
-    """The part of each version of the program in a change log, by the version."""
     _, *parts = re.split(r"^## (\d\S*), .*\n", changelog, flags=re.MULTILINE)
     return dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
 

@@ -11,11 +11,10 @@ import click
 from probe_effect.cli import output
 from probe_effect.cli.data_options import PATH, data_folder, data_option, given_folders
 from probe_effect.model import BadData, UsageError
-from probe_effect.store.places import DataFolder, SubmissionFolder
+from probe_effect.store.places import SubmissionFolder
 
 if TYPE_CHECKING:
     from probe_effect.model import Problem
-    from probe_effect.numbers.names import Citation
 
 
 def _percent(text: str) -> float:
@@ -139,16 +138,8 @@ def cite(what: str, data_path: Path | None, base_url: str, output_format: str) -
       probe-effect cite 06-uprobe
       probe-effect cite 'gregg-2011-pid-provider#cost_count' --format json
     """  # noqa: D301 (click reads the \b)
-    wanted = what.strip("/")
-    citation = _citation(wanted, data_folder(data_path, only_asks=True), base_url)
-    if output_format == "json":
-        output.product_json({"id": wanted} | asdict(citation))
-    else:
-        output.product(f"{citation.text}\n\n{citation.bibtex}")
+    wanted, data = what.strip("/"), data_folder(data_path, only_asks=True)
 
-
-def _citation(wanted: str, data: DataFolder, base_url: str) -> "Citation":
-    """How that id is cited. Raises: UsageError, with the nearest ids, where nothing has it."""
     from probe_effect.numbers.catalogue import read_catalogue, read_numbers
     from probe_effect.numbers.names import Edition
     from probe_effect.site.pages import citing
@@ -161,7 +152,12 @@ def _citation(wanted: str, data: DataFolder, base_url: str) -> "Citation":
     if wanted not in things:
         things = citing.citable(read_catalogue(data, base_url))
     if wanted in things:
-        return things[wanted]()
+        citation = things[wanted]()
+        if output_format == "json":
+            output.product_json({"id": wanted} | asdict(citation))
+        else:
+            output.product(f"{citation.text}\n\n{citation.bibtex}")
+        return
     near = difflib.get_close_matches(wanted, things, 3, 0.5)
     hint = f"Nearest: {', '.join(near)}." if near else "`probe-effect cite --help` says what an id looks like."
     msg = f"{wanted[:200]!r}: nothing here has this id. Expected an id as the site's addresses have it. {hint}"

@@ -76,7 +76,6 @@ def _comparison_json(found: Comparison) -> dict[str, Any]:
 
 
 def show(found: Compared, *, paths: bool = False) -> None:
-    """A table, what it comes to, what differs besides, and what has no counterpart; with `paths` the functions too."""
     has_levels = any(one.first.level is not None for one in found.comparisons)
     labels = ["case", *(["level"] if has_levels else []), *(["tracer"] if found.of is None else [])]
     rows = []
@@ -132,7 +131,6 @@ def show_verdict(found: Compared) -> bool:
 
 
 def subject(key: Key) -> str:
-    """A case in a sentence."""
     level = "" if key.level is None else f" at level {key.level}"
     return f"{key.case}{level} with {key.tracer}"
 

@@ -92,7 +92,6 @@ def kept() -> Kept:
 
 
 def given_folders(paths: tuple[Path, ...]) -> list[Path]:
-    """The folders named on the command line. Raises: UsageError for one that is not there."""
     for path in paths:
         if not path.is_dir():
             expected = "a folder of data, such as data/results/<machine>/<date>-<suite>"
@@ -101,7 +100,6 @@ def given_folders(paths: tuple[Path, ...]) -> list[Path]:
 
 
 def credited(name: str | None, url: str | None) -> "Submitter":
-    """Who gets the credit for a submission. Raises: click.UsageError."""
     from probe_effect.store.machine_file import Submitter
 
     try:
@@ -112,7 +110,6 @@ def credited(name: str | None, url: str | None) -> "Submitter":
 
 
 def script_text(path: Path) -> str:
-    """The text of a script's file. Raises: UsageError."""
     try:
         text = path.read_bytes()
         if b"\0" in text:

@@ -45,7 +45,6 @@ from probe_effect.tracers.tool import known_tracers
 
 
 def run(data: DataFolder, output_format: str) -> bool:
-    """Print what was found; whether anything can be measured."""
     found = diagnose(choose_suites(data, []), known_tracers())
     if output_format == "json":
         values = TypeAdapter(Any).dump_python(found)
@@ -73,7 +72,6 @@ def mount() -> None:
 
 
 def facts(found: Diagnosis) -> Iterator[tuple[str, str]]:
-    """What the machine is, in rows."""
     machine, system = found.machine, found.system
     core = f" ({machine.microarchitecture})" if machine.microarchitecture else ""
     yield "CPU", f"{names.cpu(machine)}{core}, {machine.threads} CPUs"
@@ -117,7 +115,6 @@ def _any_kernel() -> str:
 
 
 def _answer(answer: Availability) -> str:
-    """What was found, a compiler without its flags."""
     return f"no: {_gist(answer.reason or '')}" if answer.found is None else answer.found.partition(" -")[0]
 
 
@@ -143,7 +140,6 @@ def _gist(complaint: str) -> str:
 
 
 def noise(found: Diagnosis) -> Iterator[tuple[str, str]]:
-    """What makes its times vary, in rows, each with what to do."""
     for warning in found.warnings:
         yield warning.id, f"{warning.found[0].upper()}{warning.found[1:]}. {warning.why}\nTo do: {warning.advice}."
 
@@ -175,7 +171,6 @@ def tracers_here() -> dict[str, Tracer]:
 
 
 def works_here(data: DataFolder) -> list[Work]:
-    """The suites that build no project, with what can be measured of each."""
     ready = {name: one for name, one in tracers_here().items() if one.available() is None}
     suites = choose_suites(data, [])
     return [resolve(folder, suite, ready, []) for folder, suite in suites if suite.workload.project is None]
@@ -219,7 +214,6 @@ MINUTE_S = 60
 
 
 def show_turns(title: str, turns: Iterable[SuiteTurn], *, aside: bool = False) -> None:
-    """Each suite with how long it takes, and what is new in it."""
     rows = []
     for one in turns:
         how = f"{one.blocks} blocks{', quick' if one.is_quick else ''}"
@@ -234,7 +228,6 @@ SIP = "boot into Recovery, run `csrutil enable --without dtrace`, and start agai
 
 
 def show_look(data: DataFolder, *, aside: bool) -> None:
-    """What was found, and what the owner may do about it."""
     found = diagnose(choose_suites(data, []), tracers_here())
     brief = [row for row in facts(found) if row[0] in {"CPU", "virtual", "system", "user"}]
     brief += [("tracers", ", ".join(one.tracer for one in found.tracers if one.unavailable is None) or "none")]
@@ -305,7 +298,6 @@ def try_mechanisms(words: str, architecture: str, output_format: str) -> None:
 
 
 def mechanism_trial(line: str) -> tuple[str, MechanismTrial]:
-    """The id of a mechanism and what became of it, from a line of `TRIALS`."""
     name, outcome, code, says = line.split("\t", 3)
     error = None if code == "0" or outcome == "ended" else ERRORS.get(int(code), f"E{code}")
     return name, MechanismTrial.model_validate({"outcome": outcome, "error": error, "says": says.strip() or None})

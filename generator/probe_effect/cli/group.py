@@ -48,7 +48,6 @@ NEAR = "probe-effect-nearest"
 
 
 def _nearest(error: UnicodeError) -> tuple[str, int]:
-    """What is printed where an encoding lacks a sign."""
     assert isinstance(error, UnicodeEncodeError)
     signs = error.object[error.start : error.end]
     plain = (NEAREST.get(one) or unicodedata.normalize("NFKD", one).encode("ascii", "ignore").decode() for one in signs)
@@ -138,15 +137,12 @@ class Unread(click.Command):
         self.module, self.of_site = module or name, of_site
 
     def missing(self) -> str | None:
-        """The first library that the command needs and that is not installed."""
         return next((part for part in SITE_PART if self.of_site and find_spec(part) is None), None)
 
     def get_short_help_str(self, limit: int = 45) -> str:
-        """What it does, or that it is not here."""
         return NOT_HERE if self.missing() else super().get_short_help_str(limit)
 
     def read(self) -> click.Command:
-        """The command itself, or the one that refuses."""
         if missing := self.missing():
             return _refusing(str(self.name), missing)
         values = vars(import_module(f"{__package__}.{self.module}")).values()
@@ -161,12 +157,10 @@ class LazyGroup(click.Group):
         self.groups = groups
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command itself."""
         command = super().get_command(ctx, cmd_name)
         return command.read() if isinstance(command, Unread) else command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write each group with the whole sentences of its commands."""
         del ctx
         width = max(map(len, self.commands))
         for title, group in self.groups.items():

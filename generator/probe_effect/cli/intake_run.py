@@ -91,7 +91,6 @@ def _show(report: ReviewReport) -> None:
 
 
 def comment(file: Path, commit: str | None, run: str | None) -> None:
-    """Print a comment made of a review as JSON. Raises: BadData where the file is none, UsageError."""
     if run is not None and not re.fullmatch(r"https://[\w.-]+(:\d+)?/[\w.-]+/[\w.-]+/actions/runs/\d+", run):
         msg = f"{printable(run)}: is no address of a run. Expected one such as https://github.com/o/r/actions/runs/1."
         raise UsageError(msg)
@@ -104,7 +103,6 @@ def comment(file: Path, commit: str | None, run: str | None) -> None:
 
 
 def _report(base: State, head: State) -> tuple[ReviewReport, Sequence[Problem]]:
-    """The review, and all problems that it tells in groups."""
     files = difference(base.data, head.data)
     if too_many := broken([change_size], files, names_in(head.data.root, head.data)):
         return report_of(files, too_many, base.name, head.name), too_many
@@ -170,7 +168,6 @@ def _table(numbers: Iterable[Number], other: Nearest | None) -> Iterator[tuple[s
 
 
 def _brief(one: Number) -> str:
-    """The cost without its interval, which the page has."""
     assert one.cost is not None
     if not one.is_time:
         return units.quantity(one.cost.value, units.INSTRUCTIONS)
@@ -180,7 +177,6 @@ def _brief(one: Number) -> str:
 
 
 def _against(other: Nearest | None) -> Iterator[tuple[str, str]]:
-    """The machine that it is compared with and why, and a summary of the comparisons."""
     if other is None:
         yield "there", "no published machine has such numbers"
         return
@@ -315,7 +311,6 @@ def run_submit(folders: Sequence[Path], data: DataFolder, options: SubmitOptions
 
 
 def _with_credits(bundles: list[SubmissionBundle], options: SubmitOptions, *, asks: bool) -> list[SubmissionBundle]:
-    """The bundles with the name that is given, on the command line or at the terminal."""
     if options["name"] is not None or options["nameless"]:
         return [one.credited(options["name"]) for one in bundles]
     if asks and not any(item.credit for one in bundles for item in one.items):
@@ -326,7 +321,6 @@ def _with_credits(bundles: list[SubmissionBundle], options: SubmitOptions, *, as
 
 
 def _bundles(folders: Sequence[Path], data: DataFolder, checkout: Path | None) -> list[SubmissionBundle]:
-    """What is to be submitted, checked. Raises: BadData, UsageError."""
     chosen = _named(folders) if folders else _unpublished(data, checkout)
     problems = []
     for one in chosen:
@@ -340,7 +334,6 @@ def _bundles(folders: Sequence[Path], data: DataFolder, checkout: Path | None) -
 
 
 def _named(folders: Sequence[Path]) -> list[SubmissionFolder]:
-    """The submissions at or below the folders that were named."""
     submissions = [
         SubmissionFolder(path.parent)
         for folder in folders

@@ -83,7 +83,6 @@ def _turns(data: DataFolder, results: Path, begun: Sequence[str]) -> list[SuiteT
 
 
 def _chosen(turns: Sequence[SuiteTurn], begun: Sequence[str], minutes: int) -> list[SuiteTurn]:
-    """What will be measured. Raises: HostNotReady where nothing fits and nothing was begun."""
     chosen = fitted(turns, minutes * doctor_run.MINUTE_S)
     if chosen or begun:
         return chosen
@@ -117,7 +116,6 @@ def _measure(
 
 
 def _try(words: Sequence[str], places: Sequence[str]) -> bool:
-    """Measure suites; False, with the reason printed, if they could not be. Raises: Interrupted."""
     try:
         measure.main(list(words), standalone_mode=False)
     except Interrupted as stop:
@@ -134,7 +132,6 @@ def _complete(results: Path) -> list[str]:
 
 
 def _propose(words: Sequence[str], *, asks: bool) -> None:
-    """Check, show what it tells of the machine, and say how to send it, or send it. Raises: BadData."""
     try:
         submit.main([*words, "--dry-run"], standalone_mode=False)
     except HostNotReady as error:  # root's git may not know a name, which who submits has

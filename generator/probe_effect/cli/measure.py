@@ -127,7 +127,6 @@ def measure(*, out: Path | None, data_path: Path | None, **options: Unpack[Measu
 
 
 def _check_fleet_name(name: str | None, author: str) -> None:
-    """Raise click.UsageError unless it is a name that `machine.json` takes, of a machine of the project."""
     if name is None:
         return
     if author != "project":

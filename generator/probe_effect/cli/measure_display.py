@@ -29,7 +29,6 @@ CLOCK_JUMP_S = 1.0
 
 
 def show_skipped(work: Work) -> None:
-    """What of a suite is not measured here, one line for each reason."""
     each = grouped_by(work.skipped, lambda subject: (subject.tracer, work.skipped[subject]))
     for (tracer, reason), own in each.items():
         names = dict.fromkeys(one.case for one in own)  # once for all its levels
@@ -37,7 +36,6 @@ def show_skipped(work: Work) -> None:
 
 
 def show_leftovers() -> None:
-    """Name and remove what killed runs left behind."""
     for leftover in leftovers():
         try:
             leftover.remove()
@@ -80,7 +78,6 @@ def display(console: Console) -> Iterator[Callable[[Progress], None]]:
 
 
 def _status(progress: Progress, line: str) -> str:
-    """The changing line: where, time left, what runs, and the cost of the case that ran last."""
     filled = round(BAR_WIDTH * progress.done / max(progress.total, 1))
     subject, finished = progress.planned.subject, progress.finished
     counting = ", counting" if progress.planned.arm == "check" else ""
@@ -105,7 +102,6 @@ def time_left(left_s: float | None) -> str:
 
 
 def _notice(progress: Progress) -> str | None:
-    """What stays on the screen: a run that went wrong, and why; at the end, a clock that did."""
     if abs(progress.clock_jumped_s) >= CLOCK_JUMP_S:
         way = "forward" if progress.clock_jumped_s > 0 else "back"
         return (

@@ -10,25 +10,11 @@ from textwrap import wrap
 
 from probe_effect import units
 from probe_effect.advising.calibrate import recorded
+from probe_effect.cli import measure_settings as asked
 from probe_effect.cli import output
 from probe_effect.cli.data_options import credited, data_words
 from probe_effect.cli.measure_display import display, show_leftovers, show_plan, show_skipped
-from probe_effect.cli.measure_settings import (
-    CACHE,
-    Laboratory,
-    MeasurementTarget,
-    MeasureOptions,
-    blocks_of,
-    command_words,
-    counts,
-    emulable,
-    lengths,
-    machine_words,
-    target,
-    tree_named,
-    with_tree,
-    without_builds,
-)
+from probe_effect.cli.measure_settings import CACHE, Laboratory, MeasurementTarget, MeasureOptions
 from probe_effect.cli.tables import progress, show_section, tell
 from probe_effect.compare.kernels import SERIES
 from probe_effect.guests.debian import ARCHITECTURES, locked
@@ -76,9 +62,9 @@ def run(data: DataFolder, results: Path, options: MeasureOptions) -> None:
 def _run(data: DataFolder, results: Path, options: MeasureOptions) -> None:
     suites = choose_suites(data, options["suites"])
     if not options["suites"] and not options["resume"]:
-        suites = without_builds(suites)
+        suites = asked.without_builds(suites)
     if options["vm"]:
-        suites = emulable(suites, are_named=bool(options["suites"]), are_counted=counts(options))
+        suites = asked.emulable(suites, are_named=bool(options["suites"]), are_counted=asked.counts(options))
     # Check that each named case belongs to a suite and to the architecture, which is known before a machine is.
     cases = {case.id: case for _, suite in suites for case in suite.cases}
     unknown(options["cases"], cases, "case")
@@ -89,7 +75,7 @@ def _run(data: DataFolder, results: Path, options: MeasureOptions) -> None:
             raise UsageError(msg)
     if not options["dry_run"]:
         show_leftovers()
-    with interruptible() if options["vm"] else nullcontext(), target(suites, results, options) as on:
+    with interruptible() if options["vm"] else nullcontext(), asked.target(suites, results, options) as on:
         submissions = _resumed(on, results, options) if options["resume"] else _measured(on, data, results, options)
         failed = []
         for submission in submissions:
@@ -107,7 +93,7 @@ def _measured(
 ) -> Iterator[SubmissionFolder]:
     for earlier in cut_short(results):
         tell(f"cut short earlier: {earlier.folder}\n  to go on with it: {command_to_go_on(earlier)}")
-    named = tree_named(options["source"], on.suites)
+    named = asked.tree_named(options["source"], on.suites)
     ready = choose_tracers(on.known, on.names, as_root=True if options["vm"] else None)
     submitter = credited(options["name"], options["url"])
     architecture = on.testbed.machine().architecture
@@ -122,7 +108,7 @@ def _measured(
         if options["dry_run"]:
             show_plan(work, settings)
             continue
-        built = with_tree(work, named)
+        built = asked.with_tree(work, named)
         show_skipped(work)
         with display(progress) as show, interruptible():
             submission = measure_suite(built, settings, on.testbed, show)
@@ -134,7 +120,6 @@ def _measured(
 
 
 def _failed(submission: SubmissionFolder) -> list[str]:
-    """The folder, with the first reason, if no traced run of a submission ended well."""
     rows = [row for row in read_samples(submission.samples, str(submission.samples))[0] if row.arm != "baseline"]
     if any(row.status == "ok" for row in rows):
         return []
@@ -146,13 +131,13 @@ def _settings(work: Work, data: DataFolder, results: Path, options: MeasureOptio
     # The words that continue a run from whatever folder, after the program's name.
     words, vm = ["measure", work.suite.id, "--resume"], options["vm"]
     if vm:
-        words += machine_words(str(Path(vm).resolve()) if Path(vm).is_file() else vm, options)
+        words += asked.machine_words(str(Path(vm).resolve()) if Path(vm).is_file() else vm, options)
     return Settings(
         results=results,
-        blocks=blocks_of(options),
+        blocks=asked.blocks_of(options),
         seed=seed,
-        command=command_words(work.suite.id, options, seed),
-        lengths=lengths(quick=options["quick"], counted=counts(options)),
+        command=asked.command_words(work.suite.id, options, seed),
+        lengths=asked.lengths(quick=options["quick"], counted=asked.counts(options)),
         submitter=submitter,
         author=options["author"],
         fleet_name=options["fleet_name"],
@@ -163,21 +148,20 @@ def _settings(work: Work, data: DataFolder, results: Path, options: MeasureOptio
 
 
 def _resumed(on: MeasurementTarget, results: Path, options: MeasureOptions) -> Iterator[SubmissionFolder]:
-    """Continue what was cut short, with the settings that it was begun with."""
-    named = tree_named(options["source"], on.suites)
+    named = asked.tree_named(options["source"], on.suites)
     for one in unfinished(results, options["suites"], on.testbed):
         work, run = work_of(one, on.suites, on.known, on.testbed), one.document.run
         tree = named
         if tree is None and one.plan.tree is not None:
             demand([Path(one.plan.tree)], f"--source {one.plan.tree} says that you mean it")
             tree = named_tree(Path(one.plan.tree))
-        opened = reopen(one, work := with_tree(work, tree))
+        opened = reopen(one, work := asked.with_tree(work, tree))
         settings = Settings(
             results=results,
             blocks=run.blocks,
             seed=run.seed,
             command=run.command,
-            lengths=lengths(quick=one.plan.is_quick, counted=run.metric == "instructions"),
+            lengths=asked.lengths(quick=one.plan.is_quick, counted=run.metric == "instructions"),
             calibrate=None if {"--vm", "--no-calibrate"} & {*run.command} else recorded,
             anyway=options["anyway"] or "--anyway" in run.command,
         )
@@ -238,9 +222,8 @@ def _offers(architectures: Sequence[str]) -> tuple[list[Offer], list[str]]:
 
 
 def _show(jobs: Sequence[Job], runs: Sequence[MachineFile], options: MeasureOptions) -> None:
-    """What will be counted with what, and how long that takes."""
     machine = {name: one.machine for name, one in ARCHITECTURES.items()}
-    times = {job: duration_s(job, runs, machine[job.offer.architecture], blocks_of(options)) for job in jobs}
+    times = {job: duration_s(job, runs, machine[job.offer.architecture], asked.blocks_of(options)) for job in jobs}
     aside = not options["dry_run"]
     for one, its in groupby(jobs, lambda job: job.offer):
         title = f"{one.kernel}, {one.release}: {'counted before' if counted(one.kernel, runs) else 'new'}"
@@ -266,7 +249,6 @@ COLUMNS = 88
 
 
 def run_lab(data: DataFolder, laboratory: Laboratory, blocks: int, seed: int | None, out: Path | None) -> None:
-    """Measure and tell. Raises: HostNotReady where a tool or root is missing, UsageError, BadData."""
     mount_for_our_time()
     ((folder, suite),) = choose_suites(data, [laboratory.suite])
     ready = choose_tracers(known_tracers(), laboratory.tracers)

@@ -85,18 +85,15 @@ class MeasureOptions(TypedDict):
 
 
 def counts(options: MeasureOptions) -> bool:
-    """Whether instructions are to be counted."""
     return options["vm"] is not None and options["accelerator"] == "tcg"
 
 
 def blocks_of(options: MeasureOptions) -> int:
-    """How many rounds; where nobody says, by what is measured."""
     usual = (VM_BLOCKS, VM_QUICK_BLOCKS) if counts(options) else (BLOCKS, QUICK_BLOCKS)
     return options["blocks"] or usual[options["quick"]]
 
 
 def lengths(*, quick: bool, counted: bool) -> Lengths:
-    """How long runs are."""
     return ((THOROUGH, QUICK), (COUNTED, COUNTED_QUICK))[counted][quick]
 
 
@@ -144,7 +141,6 @@ class MeasurementTarget:
 
 @contextmanager
 def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: MeasureOptions) -> Iterator[MeasurementTarget]:
-    """The target that was asked for, put together and taken apart. Raises: UsageError, HostNotReady."""
     kernel_words, tracer_words, accelerator = options["vm"], options["tracers"], options["accelerator"]
     if kernel_words is None:
         yield MeasurementTarget(Testbed(), suites, *with_paths(known_tracers(), tracer_words))

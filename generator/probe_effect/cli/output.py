@@ -21,7 +21,6 @@ format_option = format_of("text", "json", to="For people or programs.")
 
 
 def product(text: str) -> None:
-    """Print what the command was asked for."""
     click.echo(plain(text))
 
 
@@ -44,7 +43,6 @@ def _rounded(value: object) -> object:
 
 
 def say(text: str) -> None:
-    """Print what is not the product: progress, a remark, a complaint."""
     click.echo(plain(text), err=True)
 
 
@@ -54,7 +52,6 @@ def plain(text: str) -> str:
 
 
 def end(status: int) -> NoReturn:
-    """End the command with an exit status."""
     click.get_current_context().exit(status)
 
 

@@ -43,14 +43,12 @@ def console() -> Console:
 
 
 def show_text(text: str) -> None:
-    """A paragraph on stdout, folded to the terminal."""
     console().print(Text(plain(text)), soft_wrap=not console().is_terminal)
 
 
 def show_table(
     labels: Sequence[str], values: Sequence[str], rows: Iterable[Sequence[str]], remarks: Sequence[str] = ()
 ) -> None:
-    """A table on stdout; arguments as for `table_of`."""
     console().print(table_of(labels, values, rows, remarks))
 
 

@@ -7,13 +7,13 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from probe_effect.cli import output
 from probe_effect.host import ROOT, collect, run_program
@@ -60,21 +60,31 @@ class CommandOutput:
 
 
 def unmet(transcript: transcripts.Transcript) -> list[str]:
-    """The needs of the command that this machine does not meet."""
-    return [need for need in transcript.needs if not _is_met(need)]
-
-
-def _is_met(need: str) -> bool:
-    if need == transcripts.ROOT_NEED:  # that may trace: root of a container is root of little
-        return os.geteuid() == 0 and may_trace(ROOT) and tracefs_missing(ROOT) is None
-    if need == transcripts.TRACEFS_NEED:
-        return tracefs_missing(ROOT) is None
-    return need == OWN or shutil.which(need) is not None
+    has_tracefs = tracefs_missing(ROOT) is None
+    special = {
+        OWN: True,
+        transcripts.TRACEFS_NEED: has_tracefs,
+        # that may trace: root of a container is root of little
+        transcripts.ROOT_NEED: has_tracefs and os.geteuid() == 0 and may_trace(ROOT),
+    }
+    return [need for need in transcript.needs if not special.get(need, shutil.which(need))]
 
 
 def run(transcript: transcripts.Transcript) -> CommandOutput:
     """Run it in a folder of its own, with what it wants beside it; all that was started is ended."""
-    with _folder() as folder, _beside(transcript, folder) as pid, (folder / "output").open("w+b") as file:
+    with TemporaryDirectory(prefix=WORK_PREFIX) as name, ExitStack() as ends:
+        folder = Path(name)
+        own = folder / "bin" / OWN  # on the path is the program that is running
+        own.parent.mkdir()
+        own.write_text(OWN_PROGRAM.format(python=sys.executable), encoding="utf-8")
+        own.chmod(0o755)
+        (folder / "work").mkdir()
+        pid = None
+        if transcript.beside is not None:
+            meanwhile = _start(transcript.beside, folder, None, subprocess.DEVNULL)
+            ends.callback(meanwhile.end)
+            pid = meanwhile.pid
+        file = ends.enter_context((folder / "output").open("w+b"))
         child = _start(transcript.run, folder, pid, file.fileno())
         try:
             ended = child.wait(LIMIT_S)
@@ -121,32 +131,6 @@ def faults(transcript: transcripts.Transcript, printed: CommandOutput) -> list[s
     return [*not_shown, *(fault for fault, is_broken in by_rule.items() if is_broken)]
 
 
-@contextmanager
-def _folder() -> Iterator[Path]:
-    """An empty folder, and on the path the program that is running."""
-    with tempfile.TemporaryDirectory(prefix=WORK_PREFIX) as name:
-        folder = Path(name)
-        own = folder / "bin" / OWN
-        own.parent.mkdir()
-        own.write_text(OWN_PROGRAM.format(python=sys.executable), encoding="utf-8")
-        own.chmod(0o755)
-        (folder / "work").mkdir()
-        yield folder
-
-
-@contextmanager
-def _beside(transcript: transcripts.Transcript, folder: Path) -> Iterator[int | None]:
-    """The process id of what runs meanwhile; None where nothing does."""
-    if transcript.beside is None:
-        yield None
-        return
-    child = _start(transcript.beside, folder, None, subprocess.DEVNULL)
-    try:
-        yield child.pid
-    finally:
-        child.end()
-
-
 def _start(command: str, folder: Path, pid: int | None, output: int) -> Child:
     environment = {
         "COLUMNS": COLUMNS,
@@ -187,7 +171,6 @@ def renewed(data: DataFolder, scripts: Path | None, version: str | None) -> Iter
 
 
 def with_scripts(package: transcripts.ToolPackage, folder: Path, version: str) -> transcripts.ToolPackage:
-    """The document with the probes of the scripts in `folder`. Raises: UsageError."""
     scripts = {path.name for path in folder.glob("*.bt")}
     if unlike := sorted(scripts ^ {tool.name for tool in package.tools}):
         raise UsageError(
@@ -200,7 +183,6 @@ def with_scripts(package: transcripts.ToolPackage, folder: Path, version: str) -
 
 
 def _probes(text: str) -> tuple[transcripts.ToolProbes, ...]:
-    """The probes of a script, in groups that do the same, in its order. Raises: ScriptError."""
     fired = (probe for probe in read_script(text).probes if probe.kind not in ONCE)
     groups = grouped_by(fired, attrgetter("kind", "actions", "has_filter", "timing", "unknown"))
     return tuple(
@@ -217,7 +199,6 @@ def _probes(text: str) -> tuple[transcripts.ToolProbes, ...]:
 
 
 def installed_version(package: transcripts.ToolPackage) -> str:
-    """The version of Debian's package here. Raises: HostNotReady where it is not installed."""
     with suppress(FileNotFoundError):
         done = run_program(["dpkg-query", "--show", "--showformat", "${Version}", package.package], None)
         if done.returncode == 0 and done.stdout:
@@ -226,7 +207,6 @@ def installed_version(package: transcripts.ToolPackage) -> str:
 
 
 def run_all(data: DataFolder, ids: Sequence[str], *, write: bool) -> int:
-    """Run some, or all: 0 where each could be shown, else 1. Raises: BadData, UsageError, HostNotReady."""
     mount_for_our_time()
     folder = data.root / "transcripts"  # of commands of a shell
     demand([folder, *walk(folder)] if folder.is_dir() else (), MAKE_OURS, data.root)

@@ -4,11 +4,10 @@ The JSON of `wanted` has `machines`: `machine`, `cases`, `first` and `suite` of 
 `kernels`, `uncounted`, and `here`: each suite that this machine can measure, the most wanted first.
 """
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -16,9 +15,6 @@ from probe_effect.cli import output
 from probe_effect.cli.data_options import AUTHORS, PATH, credited, data_folder, data_option, results_folder
 from probe_effect.cli.tables import show_section, show_table
 from probe_effect.guests.debian import ARCHITECTURES, DEFAULT
-
-if TYPE_CHECKING:
-    from probe_effect.store.suite_file import Suite
 
 
 @click.command()
@@ -58,13 +54,25 @@ def suites(data_path: Path | None, output_format: str) -> None:
     data = data_folder(data_path, may_be_new=True)
 
     from probe_effect.host.kernel import mount_for_our_time
+    from probe_effect.host.system import architecture
     from probe_effect.measure.request import choose_suites
+    from probe_effect.numbers import names
+    from probe_effect.store.suite_file import script_paths
     from probe_effect.tracers.tool import known_tracers
 
     mount_for_our_time()
     # Many start their tool to find out, and are asked once, not once for each suite.
     absent = {tracer.id: tracer.available() for tracer in known_tracers().values()}
-    rows = [row for folder, suite in choose_suites(data, []) for row in _rows(folder, suite, absent)]
+    rows: list[dict[str, Any]] = []  # one for each case and each tracer for which the suite has a script
+    for folder, suite, case in ((*one, case) for one in choose_suites(data, []) for case in one[1].cases):
+        its = " and ".join(map(names.architecture, case.architectures))
+        elsewhere = None if case.is_of(architecture()) else f"only {its} has it"
+        for tracer in known_tracers().values():
+            if scripts := script_paths(folder, suite, case.id, tracer.tool):
+                why_not = (elsewhere, absent[tracer.id], *(tracer.missing(need) for need in case.needs))
+                missing = next(filter(None, why_not), None)
+                named = {"suite": suite.id, "case": case.id, "tracer": tracer.id}
+                rows.append({**named, "levels": tuple(chain.from_iterable(scripts.values())), "missing": missing})
     if output_format == "json":
         output.product_json({"cases": rows})
         return
@@ -74,26 +82,6 @@ def suites(data_path: Path | None, output_format: str) -> None:
     cells = ([row["suite"], row["case"], row["tracer"], marks[row["missing"]]] for row in rows)
     show_table(["suite", "case", "tracer", "can run here"], [], cells)
     show_section("\nWhy not", ([f"[{number}]", reason] for number, reason in enumerate(reasons, 1)))
-
-
-def _rows(folder: Path, suite: "Suite", absent: Mapping[str, str | None]) -> list[dict[str, Any]]:
-    """One row per case and tracer that the suite has a script for; `absent`: tracer to why it cannot run here."""
-    from probe_effect.host.system import architecture
-    from probe_effect.numbers import names
-    from probe_effect.store.suite_file import script_paths
-    from probe_effect.tracers.tool import known_tracers
-
-    rows: list[dict[str, Any]] = []
-    for case in suite.cases:
-        its = " and ".join(map(names.architecture, case.architectures))
-        elsewhere = None if case.is_of(architecture()) else f"only {its} has it"
-        for tracer in known_tracers().values():
-            if scripts := script_paths(folder, suite, case.id, tracer.tool):
-                reasons = (elsewhere, absent[tracer.id], *(tracer.missing(need) for need in case.needs))
-                missing = next(filter(None, reasons), None)
-                named = {"suite": suite.id, "case": case.id, "tracer": tracer.id}
-                rows.append({**named, "levels": tuple(chain.from_iterable(scripts.values())), "missing": missing})
-    return rows
 
 
 @click.command()

@@ -56,7 +56,6 @@ class BehindDashes(click.Command):
     """A command whose words behind `--` are another's, and are not read."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the words behind the first `--` for the callback."""
         at = args.index("--") if "--" in args else len(args)
         ctx.meta[COMMAND] = tuple(args[at + 1 :])
         return super().parse_args(ctx, args[:at])

@@ -186,7 +186,6 @@ def _make(runs: Iterable[TrialRun], result: TrialResult, journal: Path) -> None:
 
 
 def _journal(settings: TrialSettings) -> Path:
-    """A new file, which begins with what is tried and then has a line for each run."""
     try:
         parent, prefix = own_cache("try"), ""
     except HostNotReady:

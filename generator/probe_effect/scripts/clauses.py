@@ -110,7 +110,6 @@ def _behind_semicolon(text: str, at: int) -> int:
 
 
 def _function(text: str, at: int) -> tuple[str, Tokens, int]:
-    """The name of a macro or function, its block, and where the text behind it starts."""
     named = token_at(text, at + len(_word_at(text, at)))
     name, at = (named.text, named.end) if named else ("", at)
     while (token := token_at(text, at)) and token.text != "{":
@@ -196,7 +195,6 @@ def kind_of(attach: str, language: Language) -> str:
 
 
 def tracepoint_kind(name: str) -> str:
-    """The kind of a tracepoint, by its subsystem and name."""
     return next((kind for pattern, kind in form.TRACEPOINTS if re.search(pattern, name)), "tracepoint")
 
 
@@ -212,7 +210,6 @@ def timer_hz(attach: str) -> float | None:
 
 
 def matches_many(attach: str) -> bool:
-    """Whether an attach point may match any number of functions."""
     return re.search(form.MANY, attach) is not None
 
 
@@ -274,7 +271,6 @@ def uses_arguments(clause: Clause) -> bool:
 
 
 def _count_for_lines(clause: Clause) -> Edit | None:
-    """A count per content of the lines of a block, if the block only prints."""
     block = clause.block
     if len(block) <= 2 or all(kind_of(resolved(one.text), "bpftrace") in _TIMED for one in clause.attach_points):
         return None

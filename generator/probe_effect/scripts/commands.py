@@ -41,11 +41,9 @@ class ToolCommand:
         return next(iter(self.all("p", "pid", "attach")), None)
 
     def all(self, *names: str) -> list[str]:
-        """Every value of some options, in their order."""
         return [value for name, value in self.options if name in names and value is not None]
 
     def has(self, *names: str) -> bool:
-        """Whether one of some options is given."""
         return any(name in names for name, _ in self.options)
 
 
@@ -219,27 +217,8 @@ def _written(name: str, value: str | None) -> str:
     return f"{dashes}{name}" + ("" if value is None else f" {value}")
 
 
-def _probe(
-    attach: str,
-    kind: str,
-    action: str,
-    *,
-    has_filter: bool = False,
-    unknown: Sequence[str] = (),
-    hz: float | None = None,
-    every: int = 1,
-) -> ScriptProbe:
-    return ScriptProbe(
-        attach=attach,
-        kind=kind,
-        actions=(action,),
-        has_filter=has_filter,
-        timing=None,
-        unknown=tuple(map(shortened, unknown)),
-        line=1,
-        hz=hz,
-        every=every,
-    )
+def _unknown(options: Iterable[tuple[str, str | None]]) -> tuple[str, ...]:
+    return tuple(shortened(_written(*one)) for one in options)
 
 
 def _listed(values: Iterable[str]) -> Iterator[str]:
@@ -269,7 +248,8 @@ def _perf_events(subcommand: str, command: ToolCommand) -> Iterator[ScriptProbe]
         kind = _perf_kind(event, is_sampled=is_sampled)
         hz = _sampled_hz(command, "F", "freq") if kind == "profile" else None
         every = 1 if event.partition(":")[0] in form.CLOCKS else period
-        yield _probe(event, kind, action, has_filter=command.has("filter"), hz=hz, every=every)
+        has_filter = command.has("filter")
+        yield ScriptProbe(attach=event, kind=kind, actions=(action,), has_filter=has_filter, hz=hz, every=every)
 
 
 def _sampled_hz(command: ToolCommand, *names: str) -> float | None:
@@ -304,10 +284,10 @@ def _perf_kind(event: str, *, is_sampled: bool) -> str:
 
 def _perf_trace(command: ToolCommand) -> Iterator[ScriptProbe]:
     action = form.BY_NAME if command.has("s", "summary") else form.PRINT
-    unknown = [_written("F", value) for value in command.all("F", "pf")]
+    unknown, has_filter = _unknown(("F", value) for value in command.all("F", "pf")), command.has("filter")
     for event in list(_listed(command.all("e", "event", "expr"))) or ["all"]:
         kind = tracepoint_kind(event) if ":" in event else "system-call"
-        yield _probe(event, kind, action, has_filter=command.has("filter"), unknown=unknown)
+        yield ScriptProbe(attach=event, kind=kind, actions=(action,), has_filter=has_filter, unknown=unknown)
 
 
 def _perf_probe(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
@@ -321,7 +301,8 @@ def _perf_probe(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     for one in wanted:
         first = one.split(" ", 1)[0]
         name = first.partition("=")[2] or first
-        yield _probe(name, f"{where}{'ret' if name.endswith('%return') else ''}probe", form.NOTHING)
+        kind = f"{where}{'ret' if name.endswith('%return') else ''}probe"
+        yield ScriptProbe(attach=name, kind=kind, actions=(form.NOTHING,))
 
 
 def _py_spy(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
@@ -334,7 +315,7 @@ def _py_spy(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
         raise failed(text, 0, *form.FAULTS["py-spy"])
     how = "-native" if command.has("n", "native") else "-running" if is_running else "-once" if is_dump else ""
     hz = 1.0 if is_dump else _sampled_hz(command, "r", "rate")
-    yield _probe("sample", "profile", f"record-stack{how}", hz=hz)
+    yield ScriptProbe(attach="sample", kind="profile", actions=(f"record-stack{how}",), hz=hz)
 
 
 def _strace(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
@@ -346,14 +327,15 @@ def _strace(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     named = [found[1] for found in expressions if found][-1:]  # the last one counts
     if not command.words and command.pid is None:
         raise failed(text, 0, *form.FAULTS["strace"])
-    unknown = [
-        _written(name, value)
+    unknown = _unknown(
+        (name, value)
         for name, value in command.options
         if name in {"k", "stack-trace", "inject", "fault"} or (name == "e" and re.match("(inject|fault)=", value or ""))
-    ]
+    )
+    has_filter = command.has("P", "trace-path")
     action = form.BY_NAME if command.has("c", "summary-only") and not command.has("C", "summary") else form.PRINT
     for name in list(_listed(named)) or ["all"]:
-        yield _probe(name, "system-call", action, has_filter=command.has("P", "trace-path"), unknown=unknown)
+        yield ScriptProbe(attach=name, kind="system-call", actions=(action,), has_filter=has_filter, unknown=unknown)
 
 
 def _trace_cmd(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
@@ -364,11 +346,12 @@ def _trace_cmd(text: str, command: ToolCommand) -> Iterator[ScriptProbe]:
     events = command.all("e")
     for event in events:
         attach = event.replace("/", ":") if ":" in event or "/" in event else f"{'*' if event == 'all' else event}:*"
-        yield _probe(attach, tracepoint_kind(attach), action, has_filter=command.has("f"))
+        yield ScriptProbe(attach=attach, kind=tracepoint_kind(attach), actions=(action,), has_filter=command.has("f"))
     plugins = command.all("p")
     for plugin in plugins:
         for function in command.all("l", "g") or ["*"]:
             kind = form.PLUGINS.get(plugin, "unknown")
-            yield _probe(function, kind, action, unknown=[] if plugin in form.PLUGINS else [_written("p", plugin)])
+            unknown = () if plugin in form.PLUGINS else _unknown([("p", plugin)])
+            yield ScriptProbe(attach=function, kind=kind, actions=(action,), unknown=unknown)
     if not events and not plugins:
         raise failed(text, 0, *form.FAULTS["trace-cmd"])

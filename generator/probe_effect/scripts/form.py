@@ -51,10 +51,10 @@ class ScriptProbe:
     attach: str
     kind: str
     actions: tuple[str, ...]
-    has_filter: bool
-    timing: Timing | None
-    unknown: tuple[str, ...]
-    line: int
+    has_filter: bool = False
+    timing: Timing | None = None
+    unknown: tuple[str, ...] = ()
+    line: int = 1
     hz: float | None = None
     every: int = 1
 
@@ -195,13 +195,11 @@ class Token(NamedTuple):
 
 
 def failed(text: str, at: int, found: str, expected: str) -> ScriptError:
-    """The ScriptError for a place of a text."""
     before = text[:at]
     return ScriptError(before.count("\n") + 1, at - (before.rfind("\n") + 1) + 1, found, expected)
 
 
 def found_at(text: str, at: int) -> str:
-    """The text at a place, shortened for a message."""
     rest = text[at : at + 200].split()
     return f"“{shortened(rest[0])}”" if rest else "the end of the script"
 
@@ -252,19 +250,15 @@ class Tokens:
         return len(self.tokens)
 
     def word(self, at: int) -> str:
-        """The text of a token; empty if there is no such token."""
         return self.tokens[at].text if 0 <= at < len(self.tokens) else ""
 
     def sort(self, at: int) -> str:
-        """The sort of a token; empty if there is no such token."""
         return self.tokens[at].sort if 0 <= at < len(self.tokens) else ""
 
     def source(self, first: int, last: int) -> str:
-        """The script's own text from one token to another, both included."""
         return self.text[self.tokens[first].start : self.tokens[last].end]
 
     def behind_key(self, at: int) -> int:
-        """The place behind a map, or an array, and its key."""
         return self.partner[at + 1] + 1 if self.word(at + 1) == "[" else at + 1
 
     def until(self, first: int, end: int, stops: str) -> int:
@@ -277,7 +271,6 @@ class Tokens:
         return min(at, end)
 
     def parts(self, first: int, end: int) -> Iterator[tuple[int, int]]:
-        """The parts that commas divide, outside of brackets."""
         while first < end:
             comma = self.until(first, end, ",")
             yield first, comma

@@ -8,17 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from probe_effect.scripts import form
 from probe_effect.scripts.clauses import Clause, ScriptProgram, kind_of, program, provider_of, resolved, timer_hz
 from probe_effect.scripts.commands import command_line, command_name, read_command
-from probe_effect.scripts.form import (
-    Language,
-    Script,
-    ScriptError,
-    ScriptProbe,
-    Timing,
-    Tokens,
-    failed,
-    found_at,
-    shortened,
-)
+from probe_effect.scripts.form import Language, Script, ScriptError, ScriptProbe, Timing, Tokens
 
 _STORES = {"map", "thread-local"}
 _TRAITS = {*form.KEYED, "name", "time"}
@@ -38,7 +28,6 @@ class _Doing:
         self.inside: set[str] = set()
 
     def read(self, clause: Clause) -> None:
-        """Read a clause, and forget the previous one, but not what maps hold."""
         self.actions: list[str] = []
         self.unknown: list[str] = []
         self.stores_time = self.takes_difference = False
@@ -94,7 +83,6 @@ class _Walk:
         return at
 
     def _map(self, at: int) -> int:
-        """The place behind a map or array with its key, which is read, written or aggregated into."""
         tokens, name = self.tokens, self.tokens.word(at)
         behind = tokens.behind_key(at)
         keys = (at + 2, behind - 1) if behind > at + 1 else (at, at)
@@ -160,7 +148,7 @@ class _Walk:
         if effect in form.ACTS and (is_call or effect != "print") and not (key and effect in form.KEYED):
             doing.actions.append(form.ACTS[effect])
         elif effect == "loop":
-            doing.unknown.append(shortened(tokens.source(at, tokens.partner.get(at + 1, at))))
+            doing.unknown.append(form.shortened(tokens.source(at, tokens.partner.get(at + 1, at))))
         elif effect == "time":
             doing.seen_time = True
         elif effect is None and not self._is_field(at):
@@ -188,7 +176,6 @@ class _Walk:
         return at
 
     def _bracketed(self, at: int) -> int:
-        """The place behind the brackets, whose content is read, if there are brackets."""
         end = self.tokens.partner.get(at, at)
         self.through(at + 1, end)
         return end + 1 if end > at else at
@@ -200,7 +187,7 @@ class _Walk:
                 doing.calls += 1
                 if doing.calls > form.MAX_CALLS:  # as of macros that call each other twice
                     start = tokens.tokens[at].start
-                    raise failed(tokens.text, start, found_at(tokens.text, start), form.EXPECTED["calls"])
+                    raise form.failed(tokens.text, start, form.found_at(tokens.text, start), form.EXPECTED["calls"])
                 doing.inside.add(name)
                 body = doing.functions[name]
                 _Walk(doing, body).through(0, len(body))
@@ -209,14 +196,13 @@ class _Walk:
             if "time" not in doing.held.get(tokens.word(at + 2), set()):  # timing pairs delete theirs
                 doing.actions.append(form.BY_NUMBER)
         elif is_call:
-            doing.unknown.append(shortened(tokens.source(at, tokens.partner[at + 1])))
+            doing.unknown.append(form.shortened(tokens.source(at, tokens.partner[at + 1])))
 
     def _right_side(self, first: int) -> set[str]:
         """The traits of an assigned value; a chain of assignments, or a block, has them in its own parts."""
         return self._traits(first, self.tokens.until(first, len(self.tokens), "; = {"))
 
     def _traits(self, first: int, end: int) -> set[str]:
-        """The traits of a part of the script: names, strings, stacks, times, the difference of two times."""
         found: set[str] = set()
         for at in range(first, end):
             is_minus = self.tokens.word(at) == "-" and "time" in found
@@ -292,7 +278,7 @@ def read_script(text: str) -> Script:
     if command is None:
         name = command_name(text)
         if _PLAIN_NAME.match(name) and name not in form.DEFINES and "{" not in text:
-            raise failed(text, max(0, text.find(name)), f"“{shortened(name)}”", form.EXPECTED["tool"])
+            raise form.failed(text, max(0, text.find(name)), f"“{form.shortened(name)}”", form.EXPECTED["tool"])
         return _read_program(text, None, None)
     if command.program is not None:
         return _read_program(command.program, command.language, command.pid)
@@ -341,7 +327,6 @@ def _probes(doing: _Doing, clause: Clause, language: Language, lines: Sequence[i
 
 
 def _pid_of_all(whole: ScriptProgram, probes: Sequence[ScriptProbe]) -> str | None:
-    """The process that the predicates of all events name, if all name the same one; else None."""
     kinds = iter(probes)
     named: set[str | None] = set()
     for clause in whole.clauses:

@@ -12,7 +12,7 @@ from typing import Any
 from probe_effect import units
 from probe_effect.answer import question, sentences
 from probe_effect.answer.advice import Advice, Advised, Thread, advise
-from probe_effect.answer.alternatives import Alternative, alternatives
+from probe_effect.answer.answers import Alternative, alternatives
 from probe_effect.answer.prediction import BANDS, MAX_RATE_HZ, MIN_RATE_HZ, WORDS, ThreadLoad, limits, note_of, predict
 from probe_effect.answer.proof import event_probes, in_programs, script_of, times_of_others
 from probe_effect.answer.spread import STOPPING, Spread, spread_of, spreads

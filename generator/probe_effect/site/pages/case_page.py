@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from probe_effect import units
 from probe_effect.answer import prediction, sentences
-from probe_effect.answer.alternatives import alternatives, remarks
+from probe_effect.answer.answers import alternatives
+from probe_effect.answer.sentences import remarks
 from probe_effect.compare.agreement import of_case
 from probe_effect.costs.actions import checked
 from probe_effect.costs.evidence import Evidence, evidence
