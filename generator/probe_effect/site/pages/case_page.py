@@ -30,7 +30,7 @@ from probe_effect.site.pages.case_answer import EstimateRow
 from probe_effect.site.pages.parts import Fold, Heading, Items, Link, Part, Pieces, Table, columns, fold, section
 from probe_effect.site.pages.results import view_of
 from probe_effect.site.pages.results.cost import Tested, tested
-from probe_effect.site.pages.results.view import COST, CaseResults, NumberColumn, ResultSection
+from probe_effect.site.pages.results.view import COST, CaseResults, NumberColumn, of_machines
 from probe_effect.site.pages.text import link, listed, safe, say, together
 from probe_effect.store.places import linux_form
 from probe_effect.store.suite_file import Case, Suite
@@ -119,6 +119,8 @@ def _what(case: Case, suite: Suite, *, has_untraced: bool) -> Markup:
 
 
 def _estimates(estimated: Sequence[EstimateRow], titles: Mapping[str, str]) -> list[Part]:
+    if not estimated:
+        return []
     cases = dict.fromkeys(case for one in estimated for case in one.part.cases)
     known = (
         "Instructions were counted, and [what they take there](/costs/#estimates) is known from other cases: no "
@@ -126,7 +128,7 @@ def _estimates(estimated: Sequence[EstimateRow], titles: Mapping[str, str]) -> l
     )
     columns = (NumberColumn("tracer", attrgetter("tracer")), NumberColumn("estimated-cost", attrgetter("cost")))
     note = f"From {instructions.listed(names.quoted(titles.get(one, one)) for one in cases)}." if cases else ""
-    return ResultSection(columns, estimated, [say(known)], note).of_machines()
+    return [say(known), *of_machines(columns, estimated, note)]
 
 
 def _how_to_run(suite: Suite, case: Case, measured: Sequence[Number]) -> Markup:
@@ -215,8 +217,8 @@ def _single_operations(measured: Sequence[Number], drawn: Sequence[Chart]) -> li
         "of all blocks.\nCompare a tracer with the untraced line of its own machine: nobody's operations are free of a "
         "tail."
     )
-    above = [say(timed), *(parts.chart(one.name) for one in drawn)]
-    return ResultSection(columns, tails(measured), above, say(meaning)).of_machines()
+    table = of_machines(columns, tails(measured), say(meaning))
+    return [say(timed), *(parts.chart(one.name) for one in drawn), *table] if table else []
 
 
 def _less(of: CaseResults) -> Iterator[Part]:

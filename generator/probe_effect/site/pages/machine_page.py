@@ -27,7 +27,6 @@ from probe_effect.site.charts.theme import LAYOUTS, Chart
 from probe_effect.site.pages import addresses, citing, comparison, instructions, links, parts, submission_page
 from probe_effect.site.pages.parts import Heading, Items, Part, Table, columns, markdown, section
 from probe_effect.site.pages.results import view_of
-from probe_effect.site.pages.results.counts import COUNTS
 from probe_effect.site.pages.submission_page import with_numbers
 from probe_effect.site.pages.text import listed, say, together
 from probe_effect.store.machine_file import MachineFile, is_hosted
@@ -217,8 +216,8 @@ def _parts(submissions: Sequence[Submission], catalogue: Catalogue) -> Iterator[
         why = say(", because {}", "; ".join(shown.grade_reasons)) if shown.grade_reasons else ""
         said = "Of its newest runs the least disturbed one, {}, has grade **{}**{}."
         yield say(said, links.run(shown), shown.grade, why)
-        chart = next((chart.name for chart in submission_page.charts(catalogue, shown)), None)
-        yield from view.table(cases, suite.factor if suite else None, chart, brief=True).of_cases()
+        yield from (parts.chart(one.name) for one in submission_page.charts(catalogue, shown))
+        yield from view.table(cases, suite.factor if suite else None, brief=True)
     yield Heading("All its runs")
     heads = columns("run", "suite", "blocks", "baseline", "noise-floor", "grade")
     yield Table(heads, [(*_of_run(one), units.duration(one.noise_floor_ns, 2), one.grade) for one in submissions])
@@ -265,7 +264,7 @@ def _emulated_parts(submissions: Sequence[Submission]) -> Iterator[Part]:
         baseline = instructions.count(shown.baseline)
         said = say("By {}: one untraced operation takes {} instructions.", links.run(shown), baseline)
         yield said if shown.baseline else None
-        yield from COUNTS.table(cases, None).of_cases()
+        yield from view_of(None, "instructions").table(cases, None)
         blocks, is_flagged = shown.document.run.blocks, any(one.faults for one in cases)
         yield together(
             f"The median of {blocks} blocks, with the least and the greatest of them in brackets where they differ at "

@@ -76,9 +76,9 @@ def _parts(submission: Submission, runs: Sequence[Submission], catalogue: Catalo
     without_tracer = untraced(submission) if view.has_untraced else ()
     yield together(links.grade(submission) if is_time else COUNTED, *without_tracer)
     if known:
-        chart = next((chart.name for chart in charts(catalogue, submission)), None)
         yield Heading(view.heading)
-        yield from view.table(known, suite.factor if suite else None, chart).of_cases()
+        yield from (parts.chart(one.name) for one in charts(catalogue, submission))
+        yield from view.table(known, suite.factor if suite else None)
         yield f"Each {'number' if is_time else 'count'} leads to the rows that it is made of."
         yield Items([remark for one in known for remark in _remarks(one, view.main.id)])
     if view.has_costs and (changes := since(submission, runs, catalogue.numbers.spread)):

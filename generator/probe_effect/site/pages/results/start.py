@@ -17,18 +17,12 @@ from probe_effect.site.charts.curves import Axes, TimePoint, times_chart
 from probe_effect.site.charts.theme import Chart
 from probe_effect.site.pages import addresses, instructions, parts
 from probe_effect.site.pages.parts import Heading, Part, Table, column, fold, of_data
-from probe_effect.site.pages.results import cost, counts, view
-from probe_effect.site.pages.results.view import CaseResults, Growth, NumberColumn, ResultSection, ResultView
+from probe_effect.site.pages.results import cost, view
+from probe_effect.site.pages.results.view import CaseResults, Growth, NumberColumn, ResultView
 from probe_effect.site.pages.text import say
 from probe_effect.store.suite_file import Case, Suite
 
 Verb = Literal["start", "stop"]
-
-SENTENCES: dict[Verb, str] = {
-    "start": "Time from starting the tracer until its probes are live, by how many a script asks for.",
-    "stop": "Time from asking the tracer to stop until it has exited, by how many probes a script asks for.",
-}
-"""The sentence of each of the charts."""
 
 ATTACHED = NumberColumn("probes", lambda one: units.count(one.event.probes))
 LEVEL_AND_PROBES = view.of_levels(view.LEVEL, view.PROBES)
@@ -63,7 +57,7 @@ def slopes(measured: Iterable[Number]) -> list[Growth]:
 def said(number: Number) -> str:
     """`it takes 80 ms until the probes are live, and 10 ms to stop`; as of a cost where it has no start."""
     if number.event.attach is None:
-        return cost.said(number) if number.is_time else counts.said(number)
+        return cost.said(number)
     unit = "" if number.is_time else " instructions"
     return f"it takes {parts.start(number)}{unit} until the probes are live, and {parts.stop(number)}{unit} to stop"
 
@@ -73,8 +67,7 @@ def sections(of: CaseResults) -> list[Part]:
     attached = " “Probes” are those that the tracer says it attached, those of its own among them."
     note = "Hodges-Lehmann estimates over the runs, with exact 95 % intervals."
     table = of.table((view.TOOL, *CELLS), note + attached if of.suite.factor else note)
-    more = ResultSection(SLOPES, slopes(of.measured)).of_machines()
-    return [*table, *fold("What one more adds", *more)]
+    return [*table, *fold("What one more adds", *view.of_machines(SLOPES, slopes(of.measured)))]
 
 
 def counted(suite: Suite, case: Case, catalogue: Catalogue) -> list[Part]:
@@ -119,7 +112,11 @@ def points(measured: Iterable[Number], labels: Mapping[tuple[str, str], str], ve
 def charts(of: CaseResults) -> list[Chart]:
     """Start and stop by the number of probes, where they were measured at levels."""
     found, case = [], of.case
-    for verb, what in SENTENCES.items():
+    sentences: dict[Verb, str] = {
+        "start": "Time from starting the tracer until its probes are live, by how many a script asks for.",
+        "stop": "Time from asking the tracer to stop until it has exited, by how many probes a script asks for.",
+    }
+    for verb, what in sentences.items():
         if growing := points(of.measured, of.labels, verb):
             times = parts.from_to([one.time.value for one in growing])
             title = f"{case.title}: {times} to {verb}, by number of probes, on {' and '.join(of.machines.values())}"
@@ -146,7 +143,7 @@ VIEW = ResultView(
         "memory": view.MEMORY,
         "grade": view.GRADE,
     },
-    quantities=view.with_first((view.START, view.STOP), cost.QUANTITIES),
+    quantities=view.with_first((view.START, view.STOP), view.QUANTITIES),
     rows=cost.ROWS,
     said=said,
     cited=cost.VIEW.cited,
@@ -159,7 +156,7 @@ VIEW = ResultView(
 )
 
 COUNTED = replace(
-    counts.COUNTS,
+    cost.COUNTED,
     heading="Instructions to start and stop",
     main=view.COUNTED_START,
     columns=(view.COUNTED_TRACER, *LEVEL_AND_PROBES, view.COUNTED_START, view.COUNTED_STOP, view.BLOCKS),
@@ -167,9 +164,9 @@ COUNTED = replace(
         "instructions to start (range)": view.COUNTED_START,
         "to stop (range)": view.COUNTED_STOP,
         "probes": ATTACHED,
-        "blocks": NumberColumn("blocks", lambda one: str(one.blocks)),
+        "blocks": view.BLOCKS,
     },
-    quantities=view.with_first(view.COUNTS_OF_RUN[:2], counts.COUNTS.quantities),
+    quantities=view.with_first((view.COUNTED_START, view.COUNTED_STOP), cost.COUNTED.quantities),
     said=said,
     cited="Instructions to start and stop",
     value=lambda one: f"start {parts.start(one)}, stop {parts.stop(one)} instructions",

@@ -14,7 +14,7 @@ from probe_effect.site.pages import addresses, parts
 from probe_effect.site.pages.parts import Part, fold
 from probe_effect.site.pages.results import view
 from probe_effect.site.pages.results.cost import with_interval
-from probe_effect.site.pages.results.view import CaseResults, Growth, NumberColumn, ResultSection, ResultView
+from probe_effect.site.pages.results.view import CaseResults, Growth, NumberColumn, ResultView
 from probe_effect.site.pages.text import say
 
 NOTE = "Intervals are 95 % intervals; the start and the end of a tool are in what it takes."
@@ -87,9 +87,8 @@ def sections(of: CaseResults) -> list[Part]:
         "how many more there are.",
         say(" ({})", of.suite.factor.unit) if of.suite.factor else "",
     )
-    more = ResultSection(SLOPES, slopes(of.measured), note=note).of_machines()
     table = of.table((view.TOOL, view.LEVELS, view.CPU, view.MEMORY, view.CALLS, view.GRADE), NOTE)
-    return [*table, *fold("What one more adds", *more)]
+    return [*table, *fold("What one more adds", *view.of_machines(SLOPES, slopes(of.measured), note))]
 
 
 VIEW = ResultView(

@@ -5,7 +5,7 @@ A row of a column is a number, or one of the blocks of a number.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from operator import attrgetter, itemgetter
@@ -125,27 +125,32 @@ AT_5 = AT[5]._replace(note=parts.THRESHOLD_COLUMN, at_levels=False)
 """The one threshold of a table, where no factor makes the rate another at each level."""
 RATE_5 = AT[5]._replace(text=lambda one: units.value(one.threshold(5), units.RATE))
 """The same beside the cost with its interval, which has that of the rate too."""
-BASELINE = NumberColumn("baseline", lambda one: units.duration(one.baseline.value if one.baseline else None))
-NOISE_FLOOR = NumberColumn("noise-floor", lambda one: units.duration(one.time.noise_floor_ns, 2))
-TRACED_RATE = NumberColumn("traced-rate", lambda one: units.rate(one.time.rate_hz))
-UNTRACED_RATE = NumberColumn("untraced-rate", lambda one: units.rate(units.NS_PER_SECOND / one.baseline.value))
 START, STOP = linked("start", parts.start), linked("stop", parts.stop)
 CPU = linked("tracer-cpu", parts.tracer_cpu)
 MEMORY = linked("tracer-memory", lambda one: units.interval(one.own_use.memory or one.time.memory, units.SIZE))
-WRITTEN = linked("event-bytes", lambda one: one.time.event_bytes and units.size(round(one.time.event_bytes)))
 CALLS = linked("tracer-calls", lambda one: units.count(one.own_use.calls))
 
-OF_RUN = (START, STOP, CPU, MEMORY, WRITTEN, PROBES, BLOCKS)
-"""The columns of a timed run, whatever its suite measures."""
+QUANTITIES = (
+    COST,
+    SLOWDOWN,
+    FASTEST,
+    NumberColumn("baseline", lambda one: units.duration(one.baseline.value if one.baseline else None)),
+    NumberColumn("noise-floor", lambda one: units.duration(one.time.noise_floor_ns, 2)),
+    NumberColumn("traced-rate", lambda one: units.rate(one.time.rate_hz)),
+    LOSS,
+    START,
+    STOP,
+    CPU,
+    MEMORY,
+    linked("event-bytes", lambda one: one.time.event_bytes and units.size(round(one.time.event_bytes))),
+    PROBES,
+    BLOCKS,
+)
+"""The lines of the page of a time, unless its type puts others first."""
 
-INSTRUCTIONS = linked("instructions", instructions.added)
-SHARE = NumberColumn("untraced-share", instructions.share)
-MECHANISM = NumberColumn("mechanism", lambda one: one.count.mechanism or "")
-COUNTED_BASELINE = NumberColumn("baseline", lambda one: instructions.count(one.baseline))
-COUNTED_START = linked("start-instructions", parts.start)
-COUNTED_STOP = linked("stop-instructions", parts.stop)
+COUNTED_START, COUNTED_STOP = linked("start-instructions", parts.start), linked("stop-instructions", parts.stop)
 COUNTS_OF_RUN = (COUNTED_START, COUNTED_STOP, PROBES, BLOCKS)
-"""The columns of a run in which instructions were counted, whatever its suite measures."""
+"""The lines of a count, whatever its suite measures."""
 
 BLOCK = BlockColumn("block", lambda block, _: block.number)
 SEEN = BlockColumn("seen", lambda block, _: _counted(block.seen))
@@ -190,46 +195,38 @@ def _counted(value: int | None) -> str:
     return "" if value is None else units.count(value)
 
 
-MOST_ROWS, OTHERS = 20, "On other machines"
-"""Rows of the table of a case, which a reader sees before those of other machines are asked for; and their title."""
+MOST_ROWS = 20
+"""Rows of the table of a case, which a reader sees before those of other machines are asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResultSection:
-    """A table, what is above it, and a note below; it has no parts without rows.
+def of_cases(columns: Sequence[NumberColumn], numbers: Iterable[Number]) -> list[Part]:
+    """A table whose rows are cases, with the level beside the case where no column has it; nothing without numbers."""
+    has_levels, rows = any(one.id == "level" for one in columns), []
+    for number in numbers:
+        case = links.case(number.case, number.title, None if has_levels else number.level)
+        rows.append([case, *(one.cell(number) for one in columns)])
+    heads = [column("case"), *(one.head for one in columns)]
+    return [Table(heads, rows), listed((one.note for one in columns), "")] if rows else []
 
-    The rows are numbers, or have a `submission` as these have.
+
+def of_machines(
+    columns: Sequence[NumberColumn], found: Iterable[Any], note: object = "", *, has_places: bool = False
+) -> list[Part]:
+    """A table where each machine is named once above its rows, with a note below; nothing without rows.
+
+    What is `found` are numbers, or has a `submission` as these have; each row may have an address of its own.
     """
-
-    columns: Sequence[NumberColumn]
-    rows: Sequence[Any]
-    above: Sequence[Part] = ()
-    note: object = ""
-
-    def of_cases(self) -> list[Part]:
-        """Its parts, where rows are cases; with the level beside the case where no column has it."""
-        has_levels = any(one.id == "level" for one in self.columns)
-        rows = []
-        for row in self.rows:
-            case = links.case(row.case, row.title, None if has_levels else row.level)
-            rows.append([case, *(one.cell(row) for one in self.columns)])
-        return self._around(Table([column("case"), *(one.head for one in self.columns)], rows))
-
-    def of_machines(self, *, has_places: bool = False) -> list[Part]:
-        """Its parts, where each machine is named once above its rows; each row may have an address of its own."""
-        first, *others = self.columns
-        rows: list[Sequence[object] | Group] = []
-        for machine, own in grouped_by(self.rows, lambda one: one.submission.machine).items():
-            rows.append(Group(links.machine(own[0].submission)))
-            for row in own:
-                text = first.text(row)
-                if has_places:
-                    text = Link(text, "#=" + "-".join(filter(None, (names.short_id(machine), row.tracer, row.level))))
-                rows.append([text, *(one.cell(row) for one in others)])
-        return self._around(Table([one.head for one in self.columns], rows))
-
-    def _around(self, table: Table) -> list[Part]:
-        return [*self.above, table, listed([self.note, *(one.note for one in self.columns)], "")] if self.rows else []
+    first, *others = columns
+    rows: list[Sequence[object] | Group] = []
+    for machine, own in grouped_by(found, lambda one: one.submission.machine).items():
+        rows.append(Group(links.machine(own[0].submission)))
+        for row in own:
+            text = first.text(row)
+            if has_places:
+                text = Link(text, "#=" + "-".join(filter(None, (names.short_id(machine), row.tracer, row.level))))
+            rows.append([text, *(one.cell(row) for one in others)])
+    heads = [one.head for one in columns]
+    return [Table(heads, rows), listed([note, *(one.note for one in columns)], "")] if rows else []
 
 
 def level_number(one: Number) -> int:
@@ -284,11 +281,11 @@ class CaseResults:
     def table(self, columns: Sequence[NumberColumn], note: object = "") -> list[Part]:
         """All known numbers, with the columns that the suite has; those of more machines than have room are folded."""
         rows = [one for one in self.measured if one.is_known]
-        every = ResultSection(for_factor(columns, self.suite.factor), rows, note=note)
+        known = for_factor(columns, self.suite.factor)
         ends = accumulate(len(own) for own in grouped_by(rows, lambda one: one.submission.machine).values())
         end = max((end for end in ends if end <= MOST_ROWS), default=MOST_ROWS)
-        shown, others = (replace(every, rows=some).of_machines(has_places=True) for some in (rows[:end], rows[end:]))
-        return [*shown, *fold(OTHERS, *others)]
+        shown, others = (of_machines(known, some, note, has_places=True) for some in (rows[:end], rows[end:]))
+        return [*shown, *fold("On other machines", *others)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -347,12 +344,9 @@ class ResultView:
         """Whether its numbers are costs of an event, which runs and pages compare."""
         return any(one.id == COST.id for one in self.columns)
 
-    def table(
-        self, numbers: Sequence[Number], factor: Factor | None, chart: str | None = None, *, brief: bool = False
-    ) -> ResultSection:
-        """The numbers of a submission, with the `chart` of its costs; `brief`: for the page of a machine."""
-        columns = for_factor((brief and self.brief) or self.columns, factor)
-        return ResultSection(columns, numbers, [parts.chart(chart)] if chart and self.main is COST else [])
+    def table(self, numbers: Sequence[Number], factor: Factor | None, *, brief: bool = False) -> list[Part]:
+        """The numbers of a submission; `brief`: for the page of a machine."""
+        return of_cases(for_factor((brief and self.brief) or self.columns, factor), numbers)
 
     def range_of(self, case: Case, numbers: Numbers) -> Pieces | str:
         """The least and the greatest of the current numbers of a case, and how many they are; in words why it has none.
