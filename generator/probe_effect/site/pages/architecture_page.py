@@ -147,7 +147,6 @@ Recordings = Mapping[str, Sequence[tuple[Number, AddedPath]]]
 
 
 def write(catalogue: Catalogue) -> str | None:
-    """The page of what one event executes; None where no path was recorded."""
     found = matrices(catalogue)
     each = [(one, own) for one in found if (own := _recorded(one))]
     front = {
@@ -221,7 +220,6 @@ NOT_SEEN = {"architecture": "not here", "event": "not seen", "ended": "did not e
 
 
 def write_mechanisms(catalogue: Catalogue) -> str | None:
-    """The page of which mechanisms work on which kernel; None where nothing was tried."""
     front = {
         "title": "Which mechanisms work",
         "description": f"{len(MECHANISMS)} mechanisms of tracing, each tried on every kernel here: whether it works, "

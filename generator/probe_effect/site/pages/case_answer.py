@@ -25,11 +25,9 @@ from probe_effect.site.pages.parts import Part, Pieces, Table, columns
 from probe_effect.site.pages.results.view import CaseResults, ResultView
 from probe_effect.site.pages.text import escape, link, listed, say, together
 
-MARK = "≈"
-"""The sign before every estimated cost, as the dagger is the sign behind every published one."""
+MARK = "≈"  # the sign before every estimated cost, as the dagger is the sign behind every published one
 
-MOST_LINES = 12
-"""Estimates of one case on its page."""
+MOST_LINES = 12  # estimates of one case on its page
 
 
 class EstimateRow(NamedTuple):
@@ -45,7 +43,6 @@ class EstimateRow(NamedTuple):
 
     @property
     def cost(self) -> Pieces:
-        """The cost with its interval, marked."""
         return Pieces([f"{MARK} ", units.interval(self.part.cost, units.DURATION)])
 
 

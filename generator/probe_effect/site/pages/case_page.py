@@ -54,7 +54,6 @@ MEET = {True: "meet", False: "do not meet"}  # whether two intervals have a valu
 
 
 def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case) -> str:
-    """The page of `case`; `found` is what the catalogue offers to guidance."""
     suite = folder.suite
     front = {
         "title": catalogue.titles[case.id],
@@ -62,7 +61,7 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         "kicker": suite.title,
         "description": case.what,
         "weight": catalogue.suites.index(folder) * MOST_CASES + suite.cases.index(case) + 1,
-        **citing.front(citing.cite_case(case, catalogue)),
+        **citing.front(citing.cite_case(case, suite, catalogue)),
     }
     of = CaseResults(found, suite, case, _home_first(catalogue, case.id))
     return parts.page(front, _parts(catalogue, of, folder))
@@ -179,11 +178,9 @@ class TailRow(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the line beside others of its submission."""
         return self.number.tracer if self.number else UNTRACED
 
     def cells(self) -> list[str]:
-        """The percentiles with their intervals, and the longest time."""
         percentiles = [units.interval(one, units.DURATION) for one in self.tail.percentiles_ns]
         return [*percentiles, units.duration(self.tail.longest_ns)]
 
@@ -247,7 +244,6 @@ def _less(of: CaseResults) -> Iterator[Part]:
 
 
 def _put_together(of: CaseResults, titles: Mapping[str, str]) -> list[Part]:
-    """What the parts of a combination predict, on each machine, for a case that is one."""
     case, made = of.case, of.case.composed
     of_which = case.parts or ((made.probe, made.action, made.plain) if made else ())
     rows = []

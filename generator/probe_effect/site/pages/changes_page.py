@@ -47,7 +47,6 @@ PAGE, FEED = "/data/changes/", "/data/changes.xml"
 
 
 def heading(entry: Entry) -> str:
-    """What changed, in a few words without links."""
     if entry.submission is not None:
         one, submitter = entry.submission, entry.submission.document.submitter
         done = "measured" if one.metric == "time" else "counted"
@@ -74,7 +73,6 @@ def withdrawn(submission_id: str, catalogue: Catalogue) -> dict[str, str]:
 
 
 def address(what: str) -> str:
-    """The page of what an entry names."""
     source, _, figure = what.partition("#")
     if figure:
         return addresses.figure(source, figure)
@@ -132,7 +130,6 @@ def _parts(release: Release) -> Iterator[Part]:
 
 
 def fragment(catalogue: Catalogue) -> str:
-    """All releases, newest first."""
     rows = []
     for one in reversed(catalogue.releases):
         day, version = names.date_words(one.document.date), one.document.data_version
@@ -144,7 +141,6 @@ def fragment(catalogue: Catalogue) -> str:
 
 
 def current(catalogue: Catalogue) -> str:
-    """Which release is the newest, in a sentence."""
     if not catalogue.releases:
         return parts.fragment(["There is no release yet."])
     newest = catalogue.releases[-1]
@@ -183,5 +179,4 @@ def notes(release: Release, catalogue: Catalogue) -> str:
 
 
 def held(release: Release) -> tuple[str, str]:
-    """How many submissions and sources a release holds."""
     return units.count(len(released(release, "results", 2))), units.count(len(released(release, "published", 1)))

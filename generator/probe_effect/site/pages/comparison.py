@@ -22,8 +22,7 @@ from probe_effect.site.pages.parts import Pieces
 from probe_effect.store.beside_files import Figure
 from probe_effect.toml import beside
 
-WORDS: dict[str, Any] = beside(__file__, "outcomes")["time"]
-"""The parts of these sentences, by name."""
+WORDS: dict[str, Any] = beside(__file__, "outcomes")["time"]  # the parts of these sentences, by name
 
 
 def between_submissions(found: Comparison, called: Callable[[Submission], str] = attrgetter("id")) -> str:
@@ -45,7 +44,6 @@ def sentence(found: Comparison, subject: str, place: str, first: str, second: st
 
 
 def cells(found: Comparison) -> tuple[str, str, str]:
-    """Difference, ratio and outcome of a row; second less first, and second over first."""
     ratio = units.interval(found.ratio, units.TIMES)
     return units.interval(found.difference, units.DURATION), ratio, found.outcome
 
@@ -69,7 +67,6 @@ def summary(comparisons: Sequence[Comparison], second: str, others: str = "") ->
 
 
 def chance(comparisons: Sequence[Comparison]) -> str:
-    """How many of so many would come out different by chance alone."""
     able = _number(len(comparisons) - outcomes(comparisons)["not comparable"], "able")
     expected = units.significant(expected_by_chance(comparisons), 2)
     text: str = WORDS["chance"].format(count=able, expected=expected)
@@ -77,7 +74,6 @@ def chance(comparisons: Sequence[Comparison]) -> str:
 
 
 def words_of_outcomes() -> dict[str, object]:
-    """The parts of these sentences, for the page that compares what its reader chooses."""
     return WORDS | {"by_chance_ratio": comparison.BY_CHANCE_RATIO, "too_few": comparison.TOO_FEW_COMMON}
 
 
@@ -106,7 +102,6 @@ def places(measurements: Iterable[Number]) -> dict[str, str]:
 
 
 def place_of(one: Number) -> str:
-    """The machine, and the level where the suite has any, in a sentence."""
     return f"{machine_name(one.submission)}{at_level(one.level)}"
 
 
@@ -155,7 +150,6 @@ def rank_correlation(order: Order | CountedOrder) -> str:
 
 
 def tau(found: Correlation) -> str:
-    """Kendall's tau to two decimals, with its interval where it has one."""
     value, low, high = (end if end is None else units.at_place(end, -2) for end in (found.tau, found.low, found.high))
     return f"{value} ({low} to {high})" if low and high else f"{value}"
 

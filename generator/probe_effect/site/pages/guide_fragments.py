@@ -137,8 +137,7 @@ DYNAMIC = {
 }
 """Where probes are, and the cases: at a place that the authors of the code made for them (static), or at any."""
 
-COMPARED = ("05-uprobe-rip-mov", "04-uprobe-push")
-"""Two cases of one suite, whose ratio is the chart's finding."""
+COMPARED = ("05-uprobe-rip-mov", "04-uprobe-push")  # two cases of one suite, whose ratio is the chart's finding
 
 KINDS = {"measured": "measured", "estimated": "estimated from instructions"}
 
@@ -212,7 +211,6 @@ TWINS = ("per-event", "usdt")
 
 
 def write_companion(catalogue: Catalogue) -> dict[str, str]:
-    """Fragment file name to Markdown: `event-rates.md` and `d-and-bpftrace.md`."""
     return {"event-rates.md": fragment(_rates(catalogue)), "d-and-bpftrace.md": fragment(_languages(catalogue))}
 
 

@@ -56,7 +56,6 @@ LIMIT = units.stated(REPEATABILITY_LIMIT_RATIO, units.SHARE)
 
 
 def share(case: Number) -> str:
-    """The share of an untraced operation that an event adds, in per cent, as text."""
     return units.percent(case.added_ratio)
 
 
@@ -68,24 +67,20 @@ def change(found: Comparison) -> str:
 
 
 def counts(found: Comparison) -> tuple[str, str]:
-    """The medians of both sides, in whole instructions."""
     return _whole(found.first.cost), _whole(found.second.cost)
 
 
 def between_kernels(found: Comparison, kernels: Mapping[str, str]) -> str:
-    """The change from one kernel to the next."""
     first, second = (kernels[column_of(one).kernel] for one in (found.first, found.second))
     return f"From {first} to {second}, {subject(found.second)} with {tracer(found.second)} takes {_more(found)}."
 
 
 def between_versions(found: Comparison, kernels: Mapping[str, str]) -> str:
-    """The change from one version of a tool to the next."""
     start = f"From {tracer(found.first)} to {tracer(found.second)}"
     return f"{start}, on {kernels[column_of(found.second).kernel]}, {subject(found.second)} takes {_more(found)}."
 
 
 def words_of_outcomes() -> dict[str, object]:
-    """The words for outcomes of compared counts, for the page that compares what its reader chooses."""
     words: dict[str, Any] = beside(__file__, "outcomes")["instructions"]
     return words | {
         "limit_ratio": REPEATABILITY_LIMIT_RATIO,
@@ -106,7 +101,6 @@ def said_of(suite: Suite, words: str) -> str:
 
 
 def subject(one: Number) -> str:
-    """The case, with its level where it has one."""
     return f"{quoted(one.title)}{at_level(one.level)}"
 
 
@@ -205,7 +199,6 @@ def table(path: AddedPath, submission: Submission) -> Table:
 
 
 def signed(one: Classes) -> str:
-    """The instructions, which may be fewer than none."""
     return str(one.instructions).replace("-", units.MINUS)
 
 

@@ -32,7 +32,6 @@ NOTE = "Counts that are flagged, and those that are not above 0, are not drawn; 
 
 
 def charts(catalogue: Catalogue) -> list[Chart]:
-    """Every chart of the pages of architectures."""
     known = (found for found in matrices(catalogue) if found.architecture in names.ARCHITECTURES)
     return [chart for found in known for chart in charts_of(found)]
 
@@ -104,7 +103,6 @@ def _panels(
 
 
 def short_names(found: Matrix) -> list[str]:
-    """The kernels where it is said that they are Linux."""
     return [name.removeprefix("Linux ") for name in kernel_names(found.kernels).values()]
 
 
@@ -188,7 +186,6 @@ def causes(found: Iterable[Matrix], known: Iterable[Explanation]) -> dict[Explan
 
 
 def cause_text(known: Explanation) -> Markup:
-    """Why a count changed, with where that can be checked and how sure it is."""
     return say(
         "{}{} {}", coded(known.says), listed(map(parts.reference, known.references), ""), CERTAIN[known.certainty]
     )
@@ -199,7 +196,6 @@ def cause_address(known: Explanation) -> str:
 
 
 def write(catalogue: Catalogue) -> str | None:
-    """The page of every change, case by case; None where there is none."""
     front = {
         "title": "Every change",
         "description": "Every count that differs from kernel to kernel, or from version to version of a tracer.",
@@ -284,12 +280,10 @@ SERIES, SERIES_FEED = "/kernels/series/", "/kernels/series.xml"
 
 
 def series_charts(catalogue: Catalogue) -> list[Chart]:
-    """The charts of a few counts over every release of Linux."""
     return [chart for found in series(catalogue) for chart in by_kernel(found, "releases", SERIES)]
 
 
 def write_series(catalogue: Catalogue) -> str | None:
-    """The page of a few counts over every release of Linux; None before any of its cells was counted."""
     front = {
         "title": "Over releases",
         "description": "A few probes counted on many releases of Linux, and what changed from one to the next.",

@@ -50,7 +50,6 @@ class PrintedTime:
 
     @property
     def ns_per_instruction(self) -> float:
-        """The printed time over the counted instructions."""
         return self.time_ns / self.count.known_cost.value
 
 

@@ -185,7 +185,6 @@ HOSTS = say(
 
 
 def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
-    """The page of the machine of `submissions`, which are newest first."""
     name, machine = names.machine_name(submissions[0]), submissions[0].machine
     front = {
         "subtitle": names.machine_facts(submissions[0].document),

@@ -32,8 +32,7 @@ from probe_effect.toml import beside
 
 NOT_STATED = "not stated"
 
-UNCLEAR = "not distinguishable from 0 (below ", ")"
-"""The words around what a cost that is no difference is at most."""
+UNCLEAR = "not distinguishable from 0 (below ", ")"  # the words around what a cost that is no difference is at most
 
 THRESHOLD_COLUMN = (
     "“5\u00a0% at” is the rate of events at which one busy thread slows by 5\u00a0%; it slows by 1\u00a0% at a fifth "
@@ -71,17 +70,14 @@ def most_slowdown(case: Number) -> float | None:
 
 
 def threshold(case: Number, percent: int) -> str:
-    """The rate at which slowdown reaches so many per cent."""
     return units.interval(case.threshold(percent), units.RATE)
 
 
 def start(case: Number) -> str:
-    """The time, or the instructions, until the tracer has its probes live."""
     return _time_or_count(case, case.event.attach)
 
 
 def stop(case: Number) -> str:
-    """The time, or the instructions, until the tracer has exited when asked."""
     return _time_or_count(case, case.event.detach)
 
 
@@ -122,7 +118,6 @@ class TableColumn:
 
     @property
     def rule(self) -> str:
-        """Its alignment as the line below a Markdown header has it."""
         return {"left": ":--", "right": "--:", "center": ":-:"}[self.align]
 
 
@@ -284,7 +279,6 @@ class Items:
 
     @property
     def lines(self) -> Iterator[tuple[str, Markup]]:
-        """The mark of each line and its text."""
         for number, item in enumerate(self.items, start=1):
             text, below = item if isinstance(item, tuple) else (item, ())
             yield f"{number}." if self.is_numbered else "-", escape(text)
@@ -309,8 +303,7 @@ class Code:
     kind = "code"
 
 
-Part = str | Heading | Items | Table | Fold | Code | None
-"""None, like an empty text, prints nothing."""
+Part = str | Heading | Items | Table | Fold | Code | None  # None, like an empty text, prints nothing
 
 
 def command(words: Sequence[str]) -> Part:
@@ -324,10 +317,8 @@ def shortcode(name: str, argument: str, flag: str = "") -> Markup:
     return safe(f'{{{{< {name} "{argument}"{flag and " " + flag} >}}}}')
 
 
-chart = partial(shortcode, "chart")
-"""A chart with its title, its sentence and its files."""
-icicle = partial(shortcode, "icicle")
-"""The drawing of that name in the page's front matter."""
+chart = partial(shortcode, "chart")  # a chart with its title, its sentence and its files
+icicle = partial(shortcode, "icicle")  # the drawing of that name in the page's front matter
 script = partial(shortcode, "script")
 """A script of a suite, `<suite>/<file>`; with the flag `line` a link with its first line alone."""
 reference = partial(shortcode, "reference")

@@ -205,7 +205,6 @@ def _came_to(found: Sequence[ProgramPair], what: str, alone: Sequence[ProgramPai
 
 
 def _shares(one: Agreed) -> tuple[str, str, str, str]:
-    """How many are near, what near is, the median over the prediction, and how many intervals overlap."""
     near, meet = units.percent(one.near_ratio), units.percent(one.meet_ratio)
     return near, units.percent(NEAR_RATIO), _times(one.middle_ratio), meet
 

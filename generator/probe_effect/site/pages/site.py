@@ -73,6 +73,8 @@ def fragment_files(catalogue: Catalogue) -> dict[str, str]:
         **tracer_page.write_all(catalogue),
         **guide_fragments.write_all(catalogue),
         **guide_fragments.write_companion(catalogue),
+        **kernels_page.write_all(catalogue),
+        **ladder_page.write(catalogue),
         **ladder_page.write_all(catalogue),
         **proof.write(catalogue),
         **tracer_page.write(catalogue),

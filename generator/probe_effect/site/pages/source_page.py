@@ -41,7 +41,6 @@ class FigureGroup(NamedTuple):
 
 
 def write(source: PublishedSource, catalogue: Catalogue) -> str:
-    """The page of `source`, with what was measured of the same."""
     front = {
         "title": source.document.title,
         "kind": "source",
@@ -102,7 +101,6 @@ def _parts(source: PublishedSource, catalogue: Catalogue) -> Iterator[Part]:
 
 
 def source_files(source: PublishedSource) -> Markup:
-    """The files of a source as links."""
     return listed(link(name, f"/data/published/{source.id}/{name}") for name in ("figures.csv", "source.toml"))
 
 
@@ -172,7 +170,6 @@ def _measured(pairings: Sequence[Pairing], source: PublishedSource) -> Iterator[
 
 
 def groups(figures: Sequence[Figure]) -> list[FigureGroup]:
-    """Figures by heading, in the order given."""
     by_heading = grouped_by(figures, lambda figure: figure.group)
     return [FigureGroup(heading, own, _platforms(own)) for heading, own in by_heading.items()]
 
@@ -202,7 +199,6 @@ def shown(figure: Figure) -> str:
 
 
 def _verdict(recomputed: Recomputed | None) -> str:
-    """How a recomputation came out, in words; empty where there is nothing to recompute from."""
     if recomputed is None:
         return ""
     if recomputed.figure.printed is None:

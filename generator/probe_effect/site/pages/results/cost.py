@@ -42,7 +42,6 @@ def said(number: Number) -> str:
 
 
 def value(number: Number) -> str:
-    """The cost, and what its brackets contain."""
     return f"{parts.cost(number)}{'' if number.distinguishable is False else with_interval(number.cost)}"
 
 
@@ -98,7 +97,6 @@ def dots(found: Sequence[Tested], labels: Mapping[tuple[str, str], str]) -> list
 
 
 def charts(of: CaseResults) -> list[Chart]:
-    """Slowdown over the rate of events, with what was measured at other rates as dots."""
     labels, machines, case = of.labels, of.machines, of.case
     lines = [
         CostLine(labels[one.submission.machine, one.tracer], one.known_cost, one.tracer)
@@ -164,7 +162,6 @@ def _residuals(law: SampleLaw) -> str:
 
 
 def counted(suite: Suite, case: Case, catalogue: Catalogue) -> Iterator[Part]:
-    """The counts of a case, a table for each architecture, and folded why they changed."""
     each, address = matrices_of_case(catalogue, suite, case.id), kernel_changes.cause_address
     known = kernel_changes.causes(each, catalogue.explanations)
     marks = [(numbers, Link(place, address(cause))) for place, (cause, numbers) in enumerate(known.items(), start=1)]

@@ -85,14 +85,12 @@ COLUMNS = (
 
 
 def of_suite(suite: Suite, catalogue: Catalogue) -> list[Part]:
-    """All its cases on the machine that ran it last."""
     found = measured(suite, catalogue)
     words = sentence(found, catalogue.titles)
     return [words, *VIEW.table(found, suite.factor)] if words else []
 
 
 def sections(of: CaseResults) -> list[Part]:
-    """The table of slowdowns; without any, those of costs, which say why."""
     return of.table(COLUMNS) if any(one.cost for one in of.measured) else cost.sections(of)
 
 

@@ -63,7 +63,6 @@ def said(number: Number) -> str:
 
 
 def sections(of: CaseResults) -> list[Part]:
-    """The times of a case, and what each further probe adds to them, folded."""
     attached = " “Probes” are those that the tracer says it attached, those of its own among them."
     note = "Hodges-Lehmann estimates over the runs, with exact 95 % intervals."
     table = of.table((view.TOOL, *CELLS), note + attached if of.suite.factor else note)
@@ -71,7 +70,6 @@ def sections(of: CaseResults) -> list[Part]:
 
 
 def counted(suite: Suite, case: Case, catalogue: Catalogue) -> list[Part]:
-    """The counted instructions of a case kernel by kernel, folded."""
     each, levels = matrices_of_case(catalogue, suite, case.id), [suite.factor.title] if suite.factor else []
     tables: list[Part] = []
     for found in each:
@@ -110,7 +108,6 @@ def points(measured: Iterable[Number], labels: Mapping[tuple[str, str], str], ve
 
 
 def charts(of: CaseResults) -> list[Chart]:
-    """Start and stop by the number of probes, where they were measured at levels."""
     found, case = [], of.case
     sentences: dict[Verb, str] = {
         "start": "Time from starting the tracer until its probes are live, by how many a script asks for.",

@@ -50,7 +50,6 @@ def slopes(measured: Iterable[Number]) -> list[Growth]:
 
 
 def charts(of: CaseResults) -> list[Chart]:
-    """CPU time over levels, where it was measured."""
     labels, suite, case = of.labels, of.suite, of.case
     points = []
     for one in of.measured:
@@ -81,7 +80,6 @@ def said(number: Number) -> str:
 
 
 def sections(of: CaseResults) -> list[Part]:
-    """By level, and what each further one of what a level counts adds."""
     note = say(
         "What each further one adds to an operation{}: the difference between the highest level and the lowest, over "
         "how many more there are.",

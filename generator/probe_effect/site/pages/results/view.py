@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from probe_effect.store.suite_file import Case, Factor, Suite
 
 
-DIGITS = 7
-"""The digits of a run over its operations: enough to compute the same estimate by hand."""
+DIGITS = 7  # the digits of a run over its operations: enough to compute the same estimate by hand
 
 
 class NumberColumn(NamedTuple):
@@ -57,16 +56,13 @@ class NumberColumn(NamedTuple):
 
     @property
     def head(self) -> TableColumn:
-        """Its header as the dictionary has it, or under its own label."""
         return column(self.id, self.label)
 
     def cell(self, number: Any) -> object:  # noqa: ANN401 (a number, or what has the attributes of one)
-        """Its cell in a table, which may lead to the number's own page."""
         text = self.text(number)
         return links.number(number, self.id, text) if self.is_linked else text
 
     def words(self, number: Number) -> str:
-        """The text of its cell for a number; `units.MISSING` where that is not known."""
         said = self.text(number)
         return units.MISSING if said is None else str(said)
 
@@ -87,12 +83,10 @@ class BlockRows(NamedTuple):
 
 
 def linked(name: str, text: Callable[[Number], object]) -> NumberColumn:
-    """A column whose cells lead to the page of their number."""
     return NumberColumn(name, text, is_linked=True)
 
 
 def of_levels(*columns: NumberColumn) -> list[NumberColumn]:
-    """Copies of some columns for suites with a factor alone."""
     return [one._replace(at_levels=True) for one in columns]
 
 
@@ -149,8 +143,7 @@ QUANTITIES = (
 """The lines of the page of a time, unless its type puts others first."""
 
 COUNTED_START, COUNTED_STOP = linked("start-instructions", parts.start), linked("stop-instructions", parts.stop)
-COUNTS_OF_RUN = (COUNTED_START, COUNTED_STOP, PROBES, BLOCKS)
-"""The lines of a count, whatever its suite measures."""
+COUNTS_OF_RUN = (COUNTED_START, COUNTED_STOP, PROBES, BLOCKS)  # the lines of a count, whatever its suite measures
 
 BLOCK = BlockColumn("block", lambda block, _: block.number)
 SEEN = BlockColumn("seen", lambda block, _: _counted(block.seen))
@@ -195,8 +188,7 @@ def _counted(value: int | None) -> str:
     return "" if value is None else units.count(value)
 
 
-MOST_ROWS = 20
-"""Rows of the table of a case, which a reader sees before those of other machines are asked for."""
+MOST_ROWS = 20  # rows of the table of a case, which a reader sees before those of other machines are asked for
 
 
 def of_cases(columns: Sequence[NumberColumn], numbers: Iterable[Number]) -> list[Part]:
@@ -246,7 +238,6 @@ class Growth(NamedTuple):
 
 
 def growths(numbers: Iterable[Number]) -> list[Growth]:
-    """The growth of each tracer on each machine that has numbers at several levels."""
     groups = grouped_by(numbers, lambda one: (one.submission.machine, one.tracer)).values()
     ordered = (sorted(own, key=lambda one: level_order(one.level)) for own in groups)
     return [Growth(own[0], own[-1]) for own in ordered if len(own) > 1]
@@ -273,13 +264,11 @@ class CaseResults:
 
     @property
     def labels(self) -> dict[tuple[str, str], str]:
-        """Machine and tracer to the name of their line in a chart."""
         machines, keys = self.machines, [(one.submission.machine, one.tracer) for one in self.measured]
         is_alone = len(machines) == 1
         return {(machine, tracer): tracer if is_alone else f"{tracer}, {machines[machine]}" for machine, tracer in keys}
 
     def table(self, columns: Sequence[NumberColumn], note: object = "") -> list[Part]:
-        """All known numbers, with the columns that the suite has; those of more machines than have room are folded."""
         rows = [one for one in self.measured if one.is_known]
         known = for_factor(columns, self.suite.factor)
         ends = accumulate(len(own) for own in grouped_by(rows, lambda one: one.submission.machine).values())
@@ -292,44 +281,29 @@ class CaseResults:
 class ResultView:
     """How pages and the terminal show one type of result."""
 
-    heading: str
-    """The heading of its numbers on the page of a submission."""
-    heading_of_machine: str = ""
-    """The heading on the page of a machine, where that is another."""
+    heading: str  # the heading of its numbers on the page of a submission
+    heading_of_machine: str = ""  # the heading on the page of a machine, where that is another
     main: NumberColumn
     """The quantity that stands for all where there is room for one, and to whose line a note on a number leads."""
-    columns: Sequence[NumberColumn]
-    """The columns of a submission's table, whose rows are its cases."""
-    brief: Sequence[NumberColumn] = ()
-    """The columns on the page of a machine, where that has fewer."""
-    guide: Sequence[NumberColumn] = ()
-    """The columns that chapters of the guide show."""
-    summary: Mapping[str, NumberColumn]
-    """The columns that the terminal shows, by their headers."""
-    quantities: Sequence[NumberColumn]
-    """The lines of the page of a number, as far as they are known."""
-    rows: BlockRows
-    """The rows behind a number."""
-    said: Callable[[Number], str]
-    """The end of a sentence that says a number."""
-    cited: str
-    """The words for what was measured, in the title of a citation."""
-    value: Callable[[Number], str]
-    """The value of a number, as its citation has it."""
-    answered: str
-    """The sentence that the page of a case begins with, `{}` for the range over all machines."""
+    columns: Sequence[NumberColumn]  # the columns of a submission's table, whose rows are its cases
+    brief: Sequence[NumberColumn] = ()  # the columns on the page of a machine, where that has fewer
+    guide: Sequence[NumberColumn] = ()  # the columns that chapters of the guide show
+    summary: Mapping[str, NumberColumn]  # the columns that the terminal shows, by their headers
+    quantities: Sequence[NumberColumn]  # the lines of the page of a number, as far as they are known
+    rows: BlockRows  # the rows behind a number
+    said: Callable[[Number], str]  # the end of a sentence that says a number
+    cited: str  # the words for what was measured, in the title of a citation
+    value: Callable[[Number], str]  # the value of a number, as its citation has it
+    answered: str  # the sentence that the page of a case begins with, `{}` for the range over all machines
     estimate: Callable[[Number], Estimate | None] = lambda _: None
     """The quantity of a number that a range shows; None for a number that is left out."""
-    most: Callable[[Number], float | None] = lambda _: None
-    """What that quantity is at most, where it is no difference."""
-    scale: units.Scale = units.DURATION
-    """The units of that quantity; a share below 0 is a result too, and not noise."""
+    most: Callable[[Number], float | None] = lambda _: None  # what that quantity is at most, where it is no difference
+    scale: units.Scale = units.DURATION  # the units of that quantity; a share below 0 is a result too, and not noise
     sections: Callable[[CaseResults], list[Part]] = lambda _: []
     """Its parts of the page of a case; what is folded comes after all answers."""
     drawn: DotQuantity | None = None
     """How a chart of machines by tracers shows that quantity, in the first of its units; None where it has none."""
-    charts: Callable[[CaseResults], list[Chart]] = lambda _: []
-    """The charts of a few machines on the page of a case."""
+    charts: Callable[[CaseResults], list[Chart]] = lambda _: []  # the charts of a few machines on the page of a case
     of_suite: Callable[[Suite, Catalogue], list[Part]] = lambda _suite, _catalogue: []
     """Its parts of the page of a suite; none where the pages of its cases have the results."""
     counted: Callable[[Suite, Case, Catalogue], Iterable[Part]] = lambda _suite, _case, _catalogue: ()
@@ -341,12 +315,16 @@ class ResultView:
 
     @property
     def has_costs(self) -> bool:
-        """Whether its numbers are costs of an event, which runs and pages compare."""
+        """Whether its numbers are costs of an event, or slowdowns by them, which runs and pages compare."""
         return any(one.id == COST.id for one in self.columns)
 
     def table(self, numbers: Sequence[Number], factor: Factor | None, *, brief: bool = False) -> list[Part]:
-        """The numbers of a submission; `brief`: for the page of a machine."""
         return of_cases(for_factor((brief and self.brief) or self.columns, factor), numbers)
+
+    @property
+    def range_head(self) -> TableColumn:
+        """The header above ranges, which names what is no cost."""
+        return column("range-measured", None if self.main is COST else f"{self.main.head.label}, on all machines")
 
     def range_of(self, case: Case, numbers: Numbers) -> Pieces | str:
         """The least and the greatest of the current numbers of a case, and how many they are; in words why it has none.
