@@ -121,13 +121,13 @@ def _estimates(estimated: Sequence[EstimateRow], titles: Mapping[str, str]) -> l
     if not estimated:
         return []
     cases = dict.fromkeys(case for one in estimated for case in one.part.cases)
-    known = (
+    known = say(
         "Instructions were counted, and [what they take there](/costs/#estimates) is known from other cases: no "
         "measurement, and ranked with none."
     )
-    columns = (NumberColumn("tracer", attrgetter("tracer")), NumberColumn("estimated-cost", attrgetter("cost")))
+    columns = [NumberColumn(name, attrgetter(key)) for name, key in (("tracer", "tracer"), ("estimated-cost", "cost"))]
     note = f"From {instructions.listed(names.quoted(titles.get(one, one)) for one in cases)}." if cases else ""
-    return [say(known), *of_machines(columns, estimated, note)]
+    return [known, *of_machines(columns, estimated, note)]
 
 
 def _how_to_run(suite: Suite, case: Case, measured: Sequence[Number]) -> Markup:
@@ -166,9 +166,6 @@ def _system_calls(of: CaseResults) -> list[Part]:
     return [Items(said), say(why)] if said else []
 
 
-UNTRACED = "untraced"
-
-
 class TailRow(NamedTuple):
     """The number of a tracer, or None for the untraced runs of its submission, and how long single operations took."""
 
@@ -178,7 +175,7 @@ class TailRow(NamedTuple):
 
     @property
     def name(self) -> str:
-        return self.number.tracer if self.number else UNTRACED
+        return self.number.tracer if self.number else "untraced"
 
     def cells(self) -> list[str]:
         percentiles = [units.interval(one, units.DURATION) for one in self.tail.percentiles_ns]
@@ -198,24 +195,22 @@ def tails(measured: Sequence[Number]) -> list[TailRow]:
 
 
 def _single_operations(measured: Sequence[Number], drawn: Sequence[Chart]) -> list[Part]:
+    times = {"p50": 0, "p99": 2, "p99-9": 3, "longest": 4}
     columns = [
-        NumberColumn("tracer", lambda row: names.tool_with_version(row.number) if row.number else UNTRACED),
-        NumberColumn("p50", lambda row: row.cells()[0]),
-        NumberColumn("p99", lambda row: row.cells()[2]),
-        NumberColumn("p99-9", lambda row: row.cells()[3]),
-        NumberColumn("longest", lambda row: row.cells()[4]),
+        NumberColumn("tracer", lambda row: names.tool_with_version(row.number) if row.number else row.name),
+        *(NumberColumn(name, lambda row, at=place: row.cells()[at]) for name, place in times.items()),
     ]
-    timed = (
+    timed = say(
         "Each operation was timed by itself, with the clock read before and after it: each time has about one read of "
         "the clock in it."
     )
-    meaning = (
+    meaning = say(
         "A percentile is the Hodges-Lehmann estimate over the blocks with its 95 % interval; the longest time is that "
         "of all blocks.\nCompare a tracer with the untraced line of its own machine: nobody's operations are free of a "
         "tail."
     )
-    table = of_machines(columns, tails(measured), say(meaning))
-    return [say(timed), *(parts.chart(one.name) for one in drawn), *table] if table else []
+    table = of_machines(columns, tails(measured), meaning)
+    return [timed, *(parts.chart(one.name) for one in drawn), *table] if table else []
 
 
 def _less(of: CaseResults) -> Iterator[Part]:
@@ -275,22 +270,24 @@ def _at_rates(found: Sequence[Tested]) -> Iterator[Part]:
 
 def _by_threads(found: Sequence[Tested]) -> list[Part]:
     rows = []
-    for one in found:
+    for one, factor in ((of, factor) for of in found for factor in of.factors):
+        times = Pieces([units.interval(factor.factor, units.TIMES), " what it costs with one"])
         on = links.machine(one.cost.submission), names.tool_with_version(one.cost)
-        for factor in one.factors:
-            times = Pieces([units.interval(factor.factor, units.TIMES), " what it costs with one"])
-            rows.append((*on, factor.threads, times))
+        rows.append((*on, factor.threads, times))
     return [Table(columns("machine", "tracer", "threads", "thread-factor"), rows)] if rows else []
 
 
 def not_measured(measured: Sequence[Number]) -> list[str]:
     """A sentence for each reason why there is no number, with the tracers and the machines where it is so."""
-    reasons = grouped_by((one for one in measured if not one.is_known), lambda one: f"{one.status}: {one.note}")
-    return [
-        f"{instructions.listed(dict.fromkeys(names.machine_name(one.submission) for one in own))}, with "
-        f"{instructions.listed(dict.fromkeys(one.tracer for one in own))}: {reason.rstrip('.')}."
-        for reason, own in reasons.items()
-    ]
+    reasons, said = (
+        grouped_by((one for one in measured if not one.is_known), lambda one: f"{one.status}: {one.note}"),
+        [],
+    )
+    for reason, own in reasons.items():
+        machines = instructions.listed(dict.fromkeys(names.machine_name(one.submission) for one in own))
+        tracers = instructions.listed(dict.fromkeys(one.tracer for one in own))
+        said.append(f"{machines}, with {tracers}: {reason.rstrip('.')}.")
+    return said
 
 
 def _published(catalogue: Catalogue, of: CaseResults, drawn: Sequence[Chart]) -> Iterator[Part]:

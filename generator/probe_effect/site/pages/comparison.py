@@ -62,15 +62,13 @@ def summary(comparisons: Sequence[Comparison], second: str, others: str = "") ->
             words.append(f"{units.count(times)} {WORDS['outcomes'][outcome][times != 1]}{side}")
             is_said = is_said or has_side
     counted, listed = _number(len(comparisons), "counted") + others, instructions.listed(words) if words else ""
-    text: str = WORDS["summary"].format(count=counted, outcomes=listed)
-    return text
+    return str(WORDS["summary"].format(count=counted, outcomes=listed))
 
 
 def chance(comparisons: Sequence[Comparison]) -> str:
     able = _number(len(comparisons) - outcomes(comparisons)["not comparable"], "able")
     expected = units.significant(expected_by_chance(comparisons), 2)
-    text: str = WORDS["chance"].format(count=able, expected=expected)
-    return text
+    return str(WORDS["chance"].format(count=able, expected=expected))
 
 
 def words_of_outcomes() -> dict[str, object]:
@@ -131,10 +129,9 @@ def ratios(pairings: Iterable[Pairing]) -> dict[tuple[str, str], str]:
 def extent(orders: Sequence[Order]) -> str:
     """How many of the published costs could be measured at all, over the platforms and machines of `orders`."""
     most = max(orders, key=lambda one: len(one.pairings))
-    fewest = min(orders, key=lambda one: len(one.pairings))
-    spread = "" if len(fewest.pairings) == len(most.pairings) else f"{len(fewest.pairings)} to "
-    measured_here = f"{spread}{len(most.pairings)} were measured here"
-    return f"Of the {most.published} costs above 0 that it prints for a platform, {measured_here}."
+    ends = dict.fromkeys((min(len(one.pairings) for one in orders), len(most.pairings)))
+    here = f"{' to '.join(map(str, ends))} were measured here"
+    return f"Of the {most.published} costs above 0 that it prints for a platform, {here}."
 
 
 def rank_correlation(order: Order | CountedOrder) -> str:

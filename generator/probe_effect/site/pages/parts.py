@@ -73,16 +73,9 @@ def threshold(case: Number, percent: int) -> str:
     return units.interval(case.threshold(percent), units.RATE)
 
 
-def start(case: Number) -> str:
-    return _time_or_count(case, case.event.attach)
-
-
-def stop(case: Number) -> str:
-    return _time_or_count(case, case.event.detach)
-
-
-def _time_or_count(case: Number, taken: Estimate | None) -> str:
-    return units.interval(taken, units.DURATION) if case.is_time else units.spread(taken, units.MANY_INSTRUCTIONS)
+def taken(case: Number, found: Estimate | None) -> str:
+    """The time, or the instructions, that starting or stopping the tracer took."""
+    return units.interval(found, units.DURATION) if case.is_time else units.spread(found, units.MANY_INSTRUCTIONS)
 
 
 def tracer_cpu(case: Number) -> str:
@@ -115,10 +108,6 @@ class TableColumn:
     meaning: str
     unit: str = ""
     align: Literal["left", "right", "center"] = "left"
-
-    @property
-    def rule(self) -> str:
-        return {"left": ":--", "right": "--:", "center": ":-:"}[self.align]
 
 
 COLUMNS = {name: TableColumn(name, **fields) for name, fields in beside(__file__, "columns").items()}
@@ -154,8 +143,6 @@ AS_PRINTED = frozenset({"value", "printed"})
 
 WHERE_COUNTED = frozenset({"expected", "seen", "lost"})
 """Columns of the runs that counted events; where all of these runs say the same, it is said once."""
-
-BLOCK, MACHINE = "block", "machine"
 
 
 def column(name: str, label: str | None = None) -> TableColumn:
@@ -212,17 +199,17 @@ class Table:
             for row in self.rows
         ]
         same = [say("{} **{}**", self.heads[at], text) for at, text in enumerate(once) if text]
-        start = "Where they were counted" if self.columns[0].id == BLOCK else "In every row"
+        start = "Where they were counted" if self.columns[0].id == "block" else "In every row"
         sentence = say("{}: {}.", start, listed(same, "; ")) if same else Markup()
         return sentence, type(self)([self.columns[at] for at in left], shown)
 
     def _said_once(self, at: int, cells: Sequence[object], texts: Sequence[Markup]) -> Markup | None:
         """What a column says in all of several rows, if it is not their own name; None where it stays a column."""
         head = self.columns[at]
-        if self.columns[0].id == BLOCK:
+        if self.columns[0].id == "block":
             counted = set(filter(None, texts))
             return next(iter(counted), Markup()) if head.id in WHERE_COUNTED and len(counted) < 2 else None
-        is_name = at == 0 and (head.id != MACHINE or len(cells) < len(self.rows) or len(self.columns) == 1)
+        is_name = at == 0 and (head.id != "machine" or len(cells) < len(self.rows) or len(self.columns) == 1)
         links = [part for cell in cells for part in _parts(cell) if isinstance(part, Link)]
         has_place = any(one.href.startswith("#=") for one in links)
         if not head.id or is_name or has_place or len(cells) <= (2 if head.align == "right" else 1):
@@ -349,9 +336,8 @@ def page(front: Mapping[str, object], parts: Iterable[Part]) -> str:
 
 def page_code() -> str:
     """A digest of what decides, beside the data, what a page of one submission is."""
-    return (
-        f"{code()} {code_version('numbers', 'compare', 'site/charts', 'site/pages')} jinja2 {library_version('jinja2')}"
-    )
+    ours = code_version("numbers", "compare", "site/charts", "site/pages")
+    return f"{code()} {ours} jinja2 {library_version('jinja2')}"
 
 
 @cache

@@ -21,15 +21,9 @@ from probe_effect.site.pages.text import bracketed, link, listed, safe, say
 from probe_effect.store.beside_files import GRADES, Figure
 from probe_effect.toml import beside
 
-_FILE = beside(__file__)
-READ: dict[str, str] = _FILE["read"]
-
+FACTS = beside(__file__)
+READ: dict[str, str] = FACTS["read"]
 MAX_GRID_COLUMNS = 4
-
-FIGURE_NOTE = (
-    "One figure has an address of its own: follow the figure in its table, and cite the address that you come to. "
-    "On the command line, probe-effect cite takes the source and the figure with # between."
-)
 
 
 class FigureGroup(NamedTuple):
@@ -41,6 +35,10 @@ class FigureGroup(NamedTuple):
 
 
 def write(source: PublishedSource, catalogue: Catalogue) -> str:
+    note = (
+        "One figure has an address of its own: follow the figure in its table, and cite the address that you come to. "
+        "On the command line, probe-effect cite takes the source and the figure with # between."
+    )
     front = {
         "title": source.document.title,
         "kind": "source",
@@ -48,7 +46,7 @@ def write(source: PublishedSource, catalogue: Catalogue) -> str:
         "kicker": parts.source_label(source.document),
         "description": source.sentence(source.document.summary),
         **citing.front(citing.cite_source(source, catalogue)),
-        "cite_note": FIGURE_NOTE,
+        "cite_note": note,
     }
     return parts.page(front, _parts(source, catalogue))
 
@@ -61,7 +59,7 @@ def _parts(source: PublishedSource, catalogue: Catalogue) -> Iterator[Part]:
         seen = "These figures were seen; the rest of the page was not. Check the source before citing them."
         yield say("**Known only from an excerpt.** {}", seen)
     known = f"{READ[document.read]} (grade {document.grade}: {GRADES[document.grade]})"
-    facts = {label: getattr(document, name) for label, name in _FILE["facts"].items()}
+    facts = {label: getattr(document, name) for label, name in FACTS["facts"].items()}
     yield from section("What it is", Table.of_facts(facts | {"Known to us": known}))
     findings = [source.sentence(one.sentence) for one in document.findings]
     yield from section("Where it disagrees", Items(findings))
@@ -118,19 +116,17 @@ def grid(group: FigureGroup, titles: Mapping[str, str], cell: Callable[[Figure],
     return Table([of_data("", "left"), *map(of_data, platforms)], rows)
 
 
-def _place(figure: Figure) -> Link:
-    return Link(shown(figure), f"#={figure.figure}")
-
-
-def _in_grid(figure: Figure, source: PublishedSource) -> object:
+def _in_grid(figure: Figure, source: PublishedSource) -> Pieces:
     outcome = _verdict(source.recomputed.get(figure.figure))
-    return Pieces([_place(figure), say(" ({})", outcome)]) if outcome not in {"", "agrees"} else _place(figure)
+    place = Link(shown(figure), f"#={figure.figure}")
+    return Pieces([place, say(" ({})", outcome)] if outcome not in {"", "agrees"} else [place])
 
 
 def _row(figure: Figure, source: PublishedSource, *, has_platform: bool) -> Sequence[object]:
     what = bracketed(figure.what, figure.platform if has_platform else None)
     what = say("{}. {}", what, figure.note) if figure.note else what
-    printed = _place(figure) if figure.printed is not None else Pieces([safe("*"), _place(figure), safe("*")])
+    place, is_printed = Link(shown(figure), f"#={figure.figure}"), figure.printed is not None
+    printed = place if is_printed else Pieces([safe("*"), place, safe("*")])
     return what, printed, _verdict(source.recomputed.get(figure.figure)), figure.grade
 
 

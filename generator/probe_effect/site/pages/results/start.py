@@ -59,7 +59,8 @@ def said(number: Number) -> str:
     if number.event.attach is None:
         return cost.said(number)
     unit = "" if number.is_time else " instructions"
-    return f"it takes {parts.start(number)}{unit} until the probes are live, and {parts.stop(number)}{unit} to stop"
+    start, stop = view.START.words(number), view.STOP.words(number)
+    return f"it takes {start}{unit} until the probes are live, and {stop}{unit} to stop"
 
 
 def sections(of: CaseResults) -> list[Part]:
@@ -166,5 +167,5 @@ COUNTED = replace(
     quantities=view.with_first((view.COUNTED_START, view.COUNTED_STOP), cost.COUNTED.quantities),
     said=said,
     cited="Instructions to start and stop",
-    value=lambda one: f"start {parts.start(one)}, stop {parts.stop(one)} instructions",
+    value=lambda one: f"start {view.START.words(one)}, stop {view.STOP.words(one)} instructions",
 )

@@ -119,7 +119,8 @@ AT_5 = AT[5]._replace(note=parts.THRESHOLD_COLUMN, at_levels=False)
 """The one threshold of a table, where no factor makes the rate another at each level."""
 RATE_5 = AT[5]._replace(text=lambda one: units.value(one.threshold(5), units.RATE))
 """The same beside the cost with its interval, which has that of the rate too."""
-START, STOP = linked("start", parts.start), linked("stop", parts.stop)
+START = linked("start", lambda one: parts.taken(one, one.event.attach))
+STOP = linked("stop", lambda one: parts.taken(one, one.event.detach))
 CPU = linked("tracer-cpu", parts.tracer_cpu)
 MEMORY = linked("tracer-memory", lambda one: units.interval(one.own_use.memory or one.time.memory, units.SIZE))
 CALLS = linked("tracer-calls", lambda one: units.count(one.own_use.calls))
@@ -142,7 +143,7 @@ QUANTITIES = (
 )
 """The lines of the page of a time, unless its type puts others first."""
 
-COUNTED_START, COUNTED_STOP = linked("start-instructions", parts.start), linked("stop-instructions", parts.stop)
+COUNTED_START, COUNTED_STOP = START._replace(id="start-instructions"), STOP._replace(id="stop-instructions")
 COUNTS_OF_RUN = (COUNTED_START, COUNTED_STOP, PROBES, BLOCKS)  # the lines of a count, whatever its suite measures
 
 BLOCK = BlockColumn("block", lambda block, _: block.number)
