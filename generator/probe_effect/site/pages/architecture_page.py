@@ -78,8 +78,13 @@ def _parts(found: Sequence[Matrix], kernels: Mapping[str, str], titles: Mapping[
 
 def _findings(found: Sequence[Matrix], kernels: Mapping[str, str]) -> Iterator[Part]:
     for each in found:
+        plain = {case.id for case in each.suite.cases if case.action in {"nothing", "count"}}
+        lines = (each.line(row, plain_tracer(each)) for row in each.events() if row.case in plain)
+        ends = [(line[0], line[-1]) for line in lines if len(line) > 1]
+        sound = [compare(one, other) for one, other in ends if one and other and one.is_sound and other.is_sound]
+        most = [instructions.between_kernels(one, kernels) for one in largest(sound, MOST_SAID)]
         for words, sentences in (
-            ("which probes changed most, from the oldest kernel here to the newest.", _over_all(each, kernels)),
+            ("which probes changed most, from the oldest kernel here to the newest.", most),
             ("what could not be counted on older kernels here.", _since(each, kernels)),
         ):
             yield instructions.said_of(each.suite, words) if sentences else None
@@ -89,14 +94,6 @@ def _findings(found: Sequence[Matrix], kernels: Mapping[str, str]) -> Iterator[P
             clear = units.count(sum(one.is_clear for one in compared))
             pairs = f"{clear} of {units.count(len(compared))} pairs of counts"
             yield f"{way.title}, {pairs} differ by more than {instructions.LIMIT}."
-
-
-def _over_all(found: Matrix, kernels: Mapping[str, str]) -> list[str]:
-    plain = {case.id for case in found.suite.cases if case.action in {"nothing", "count"}}
-    lines = (found.line(row, plain_tracer(found)) for row in found.events() if row.case in plain)
-    ends = [(line[0], line[-1]) for line in lines if len(line) > 1]
-    sound = [compare(one, other) for one, other in ends if one and other and one.is_sound and other.is_sound]
-    return [instructions.between_kernels(one, kernels) for one in largest(sound, MOST_SAID)]
 
 
 def plain_tracer(found: Matrix) -> str:
@@ -130,8 +127,7 @@ def _on_kernels(some: Iterable[Number], reason: Callable[[Number], str], kernels
 
 ADDRESS = "kernels/anatomy.md"
 
-OPEN_CASES = ("02-kprobe", "04-tracepoint-entry", "06-uprobe")
-"""Those that the page shows at once; the others are folded."""
+OPEN_CASES = ("02-kprobe", "04-tracepoint-entry", "06-uprobe")  # shown at once; the others are folded
 
 Recordings = Mapping[str, Sequence[tuple[Number, AddedPath]]]
 """Case to its counts from kernel to kernel, each with what an event executes more there."""

@@ -140,9 +140,6 @@ def _times(least: float | None, greatest: float | None) -> str:
     return f"{units.quantity(least, units.TIMES)} to {units.quantity(greatest, units.TIMES)}"
 
 
-NO_INTERVAL = "too few blocks for an interval"
-
-
 def answer(view: ResultView, of: CaseResults, estimated: Sequence[EstimateRow]) -> Markup:
     """The first sentences: the range over machines and tracers, or the most, an estimate, or why there is none."""
     calls = calls_of_event(of.found, of.case.id)
@@ -162,9 +159,9 @@ def answer(view: ResultView, of: CaseResults, estimated: Sequence[EstimateRow]) 
         slows = f" A busy thread slows by 5\u00a0% at {_span(rates, units.EVENTS)}." if has_rate else ""
         return say("{}**{}**{}{}{}", before, span, after, f" {_where(numbers)}.", slows)
     if bounded:
-        most, place = max(most for _, most in bounded), _where([one for one, _ in bounded])
-        end = f" {place}: it is not distinguishable from 0."
-        return say("{}**{}**{}{}", before, f"at most {units.quantity(most, view.scale, 2)}", after, end)
+        most = f"at most {units.quantity(max(most for _, most in bounded), view.scale, 2)}"
+        end = f" {_where([one for one, _ in bounded])}: it is not distinguishable from 0."
+        return say("{}**{}**{}{}", before, most, after, end)
     if ends:
         machines = f"{len({one.submission.machine for one in estimated})} machines, none of which has timed it"
         end = f", as estimated from counted instructions for {machines}."
@@ -174,7 +171,8 @@ def answer(view: ResultView, of: CaseResults, estimated: Sequence[EstimateRow]) 
         span = _linked(_span([one.known_cost.value for one in lossy], view.scale), lossy[0], lossy[-1])
         end = f" {_where(lossy)}, with losses: a lost event costs less than one that is kept."
         return say("{}{}{}{}", before, span, after, end)
-    reasons = list(dict.fromkeys(one.note or "; ".join(one.faults) or NO_INTERVAL for one in of.measured))
+    few = "too few blocks for an interval"
+    reasons = dict.fromkeys(one.note or "; ".join(one.faults) or few for one in of.measured)
     return escape(f"There is no answer yet: {'; '.join(reasons)}." if reasons else "")
 
 

@@ -38,9 +38,6 @@ from probe_effect.store.suite_file import Case, Suite
 MOST_CASES = 1000  # more cases than any suite has, so that the pages of a suite stay together
 MOST_DRAWN = (MOST_MACHINES, 2)  # machines of a chart of dots, and of one where each has a line for each of its tracers
 
-PLAIN_SYSTEM = "FreeBSD"
-"""What a script is for that has a form for Linux beside it: the functions that it names are those of FreeBSD."""
-
 COUNTED_BY = {
     "maps": "The script counts its own events.",
     "lines": "Events are the lines that the script prints.",
@@ -144,21 +141,19 @@ def _how_to_run(suite: Suite, case: Case, measured: Sequence[Number]) -> Markup:
 def _scripts(folder: SuiteFolder, case: Case) -> list[list[Part]]:
     scripts: list[list[Part]] = []
     for path in chain.from_iterable(folder.by_case[case.id].values()):
-        for_linux = linux_form(path)
-        for system, form in ((PLAIN_SYSTEM, path), ("Linux", for_linux)) if for_linux else (("", path),):
+        for_linux = linux_form(path)  # beside it, the functions that the script names are those of FreeBSD
+        for system, form in (("FreeBSD", path), ("Linux", for_linux)) if for_linux else (("", path),):
             scripts.append([system and say("On {}:", system), parts.script(f"{folder.suite.id}/{form.name}")])
     return scripts
 
 
 def _system_calls(of: CaseResults) -> list[Part]:
     """A sentence for each machine and tracer: which part of the cost falls on system calls that nobody traces."""
-    said = [
-        f"On {names.machine_name(cost.submission)}, with {names.tool_with_version(cost)}: "
-        + sentences.calls(names.quoted(cost.title), path)
-        for machine, costs in of.costs.items()
-        for tracer, cost in costs.items()
-        if (path := entry_path(of.found, (machine, tracer, of.case.id)))
-    ]
+    said = []
+    for machine, tracer, cost in ((at, tracer, cost) for at, own in of.costs.items() for tracer, cost in own.items()):
+        if path := entry_path(of.found, (machine, tracer, of.case.id)):
+            where = f"On {names.machine_name(cost.submission)}, with {names.tool_with_version(cost)}"
+            said.append(f"{where}: {sentences.calls(names.quoted(cost.title), path)}")
     why = (
         "A probe on one system call sends all of them through a longer way into the kernel. `probe-effect predict "
         "--calls` takes the number that your program makes."
@@ -214,10 +209,7 @@ def _single_operations(measured: Sequence[Number], drawn: Sequence[Chart]) -> li
 
 
 def _less(of: CaseResults) -> Iterator[Part]:
-    """For each machine what costs less than the case with the tracer of most cases; nothing where nothing does.
-
-    The other tracers of the case are in its table, and the calculator answers for each of them.
-    """
+    """For each machine what costs less than the case with the tracer of most cases; the calculator has the others."""
     has_any = False
     for machine, costs in of.costs.items():
         tracer = min(costs, key=of.found.tracers.index)

@@ -48,10 +48,10 @@ def cells(found: Comparison) -> tuple[str, str, str]:
     return units.interval(found.difference, units.DURATION), ratio, found.outcome
 
 
-def summary(comparisons: Sequence[Comparison], second: str, others: str = "") -> str:
+def summary(comparisons: Sequence[Comparison], second: str) -> str:
     """`Of 21 comparisons, 3 have higher overhead on B, 1 has lower overhead and 17 show no difference.`
 
-    `second` says where, `on B`, and `others` what they are with, ` with others`.
+    `second` says where: `on B`.
     """
     words, is_said = [], False
     for outcome, times in outcomes(comparisons).items():
@@ -61,7 +61,7 @@ def summary(comparisons: Sequence[Comparison], second: str, others: str = "") ->
             side = f" {second}" if has_side and not is_said else ""
             words.append(f"{units.count(times)} {WORDS['outcomes'][outcome][times != 1]}{side}")
             is_said = is_said or has_side
-    counted, listed = _number(len(comparisons), "counted") + others, instructions.listed(words) if words else ""
+    counted, listed = _number(len(comparisons), "counted"), instructions.listed(words) if words else ""
     return str(WORDS["summary"].format(count=counted, outcomes=listed))
 
 

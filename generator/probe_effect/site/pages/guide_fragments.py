@@ -37,16 +37,18 @@ MAX_ROWS = 24  # the rows of a suite that a chapter shows; the rest is on the su
 
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
-    """Fragment file name to Markdown: `suites/<suite>.md` and `kernels/<case>.md`, for those with results."""
+    """Fragment file name to Markdown, among them `suites/<suite>.md` and `kernels/<case>.md` for those with results."""
     found = home_numbers(catalogue.numbers).values()
     made = {f"suites/{one.suite.id}.md": _suite(one.suite, found) for one in catalogue.suites}
     for folder in catalogue.suites:
         for case in folder.suite.cases if folder.suite.result_type.guides else ():
             made[f"kernels/{case.id}.md"] = _kernels(folder.suite, case.id, catalogue)
-    return {name: fragment(parts) for name, parts in made.items() if parts} | {"versions.md": _versions(catalogue)}
+    made |= {"versions.md": _versions(catalogue), "event-rates.md": [*_rates(catalogue)]}
+    made["d-and-bpftrace.md"] = [*_languages(catalogue)]
+    return {name: fragment(parts) for name, parts in made.items() if parts}
 
 
-def _versions(catalogue: Catalogue) -> str:
+def _versions(catalogue: Catalogue) -> list[Part]:
     """The cases whose cost differs between the oldest and the newest version of a tool, measured in turns.
 
     From the machine that measured most versions of one tool in one run, and there most cases.
@@ -62,7 +64,7 @@ def _versions(catalogue: Catalogue) -> str:
                 compared.append((numbers, compare(numbers[-1], numbers[0])))
     clear = [numbers for numbers, difference in compared if difference.is_clear]
     if not clear:
-        return fragment(["No two versions of a tool were measured in turns yet."])
+        return ["No two versions of a tool were measured in turns yet."]
     heads = [of_data("Case", "left"), *(of_data(names.tool_with_version(one)) for one in clear[0])]
     rows = []
     for numbers in clear:
@@ -77,7 +79,7 @@ def _versions(catalogue: Catalogue) -> str:
         len(compared),
         units.significant(expected_by_chance(difference for _, difference in compared), 2),
     )
-    return fragment([Table(heads, rows), said])
+    return [Table(heads, rows), said]
 
 
 def _versions_in(submission: Submission) -> list[tuple[str, ...]]:
@@ -199,10 +201,6 @@ EVENTS = {
 TALK = "piotrowski-2023-tracing-overhead"  # the source that printed the same cases for D and for bpftrace
 LANGUAGES = {"dtrace": "D", "bpftrace": "bpftrace"}  # the two tools, to what their scripts are called
 TWINS = ("per-event", "usdt")  # suites whose pairs are shown; `user-probes` asks the same of other instructions
-
-
-def write_companion(catalogue: Catalogue) -> dict[str, str]:
-    return {"event-rates.md": fragment(_rates(catalogue)), "d-and-bpftrace.md": fragment(_languages(catalogue))}
 
 
 def _rates(catalogue: Catalogue) -> Iterator[Part]:

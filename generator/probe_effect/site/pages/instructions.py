@@ -39,10 +39,8 @@ def cell(one: Number | None) -> str:
 
 
 CERTAIN = {"bisected": "Bisected", "read": "Read in the source", "inferred": "Inferred", "unknown": "Cause unknown"}
-"""How sure a cause is."""
-
 MADE = {"trap": "by a trap", "jump": "by a jump in its place", "ftrace": "by a call of ftrace"}
-"""How the kernel makes a kprobe."""
+"""How sure a cause is, and how the kernel makes a kprobe."""
 
 
 def made(one: Number | None) -> str:
@@ -51,8 +49,7 @@ def made(one: Number | None) -> str:
     return f"{cell(one)}, {mechanism}" if mechanism else cell(one)
 
 
-LIMIT = units.stated(REPEATABILITY_LIMIT_RATIO, units.SHARE)
-"""The change from which on two counts differ, in per cent, as text."""
+LIMIT = units.stated(REPEATABILITY_LIMIT_RATIO, units.SHARE)  # the change from which on two counts differ
 
 
 def share(case: Number) -> str:
@@ -61,9 +58,7 @@ def share(case: Number) -> str:
 
 def change(found: Comparison) -> str:
     """`+120 %` or `−31 %`, of the first; missing where the first is not above 0."""
-    ratio = found.change_ratio
-    text = units.percent(ratio)
-    return f"+{text}" if ratio is not None and ratio > 0 else text
+    return f"{'+' if (found.change_ratio or 0) > 0 else ''}{units.percent(found.change_ratio)}"
 
 
 def counts(found: Comparison) -> tuple[str, str]:
@@ -115,8 +110,7 @@ def short(name: str) -> str:
 
 def _more(found: Comparison) -> str:
     word = "more" if found.difference.value > 0 else "fewer"
-    ratio = found.change_ratio
-    share = "" if ratio is None else f"{units.percent(abs(ratio))} "
+    share = "" if found.change_ratio is None else f"{units.percent(abs(found.change_ratio))} "
     return f"{share}{word} instructions ({' to '.join(counts(found))})"
 
 
@@ -214,10 +208,9 @@ def agreement(path: AddedPath) -> list[str]:
 
 
 def boxes(stacks: Mapping[Stack, Classes]) -> dict[str, object]:
-    """The drawing: its boxes, and how deep they go.
+    """The drawing: its boxes, callers above what they call, and how deep they go.
 
-    Callers are above what they call. Those above the first that adds something of its own, or calls two, are left out;
-    what an event executes less is in the table alone.
+    Left out are callers above the first that adds something of its own, or calls two, and what an event executes less.
     """
     tree = _tree(stacks)
     top: Stack = ()

@@ -141,15 +141,12 @@ def _counted(found: Matrix) -> list[Number]:
 
 
 class Comparing(NamedTuple):
-    """One way to set counts against each other: its title, the changes, a sentence on one, what differs, what does not.
-
-    The last two are fields of `KernelColumn`, and columns of tables.
-    """
+    """One way to set counts against each other."""
 
     title: str
     changes: Callable[[Matrix], list[Comparison]]
     sentence: Callable[[Comparison, Mapping[str, str]], str]
-    differs: str
+    differs: str  # a field of `KernelColumn`, and a column of tables, as is that which stays the same
     same: str
 
     def of_all(self, found: Iterable[Matrix]) -> list[Comparison]:

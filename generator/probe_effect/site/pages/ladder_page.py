@@ -29,7 +29,6 @@ SCALES = {
 """The two groups of rungs, to the one unit of each table."""
 
 MOST = 6  # kinds of machine whose pictures a page can hold, on a phone too
-
 CHART, RATES_CHART = "ladder", "events-to-slowdown"
 
 

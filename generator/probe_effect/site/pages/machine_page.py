@@ -29,9 +29,7 @@ from probe_effect.site.pages.submission_page import with_numbers
 from probe_effect.site.pages.text import link, listed, say, together
 from probe_effect.store.machine_file import MachineFile, is_hosted
 
-MOST_RUNS, MOST_ROWS = 4, 24
-"""In a chart: the newest runs, and cases with a tracer, those that changed before those that did not."""
-
+MOST_RUNS, MOST_ROWS = 4, 24  # in a chart: the newest runs, and cases with a tracer, those that changed first
 MOST_SENTENCES = 3  # the largest changes are told one by one; all are on the pages of the runs
 
 

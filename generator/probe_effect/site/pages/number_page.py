@@ -23,17 +23,14 @@ from probe_effect.site.pages.text import is_plain_word, link, safe, say, togethe
 from probe_effect.store.places import linux_form
 from probe_effect.store.suite_file import script_path
 
-WIDTH, ROW_HEIGHT, EDGE = 720, 5, 6
-"""Of the drawing of blocks, of the line of a block, and what is left free around them; px."""
+WIDTH, ROW_HEIGHT, EDGE = 720, 5, 6  # of the drawing of blocks, of the line of a block, and free around them; px
 
 FEWEST = 3  # blocks of a drawing: fewer are read from their table
 
 
 def write_all(submission: Submission, catalogue: Catalogue) -> bytes:
-    """The pages of all numbers of `submission`, as JSON: for each its `path` below `/results/`, `front` and `body`.
-
-    They change only with the submission, its suite and our own code, and are kept.
-    """
+    """The pages of all numbers of `submission`, as JSON: for each its `path` below `/results/`, `front` and `body`."""
+    # They change only with the submission, its suite and our own code, and are kept.
     withdrawn = changes_page.withdrawn(submission.id, catalogue)
     name = names.machine_name(submission)
     made_from = ("number pages", parts.page_code(), catalogue.suites_digest, submission.id, name, json.dumps(withdrawn))

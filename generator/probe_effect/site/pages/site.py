@@ -72,7 +72,6 @@ def fragment_files(catalogue: Catalogue) -> dict[str, str]:
         **fragments.write_all(catalogue),
         **tracer_page.write_all(catalogue),
         **guide_fragments.write_all(catalogue),
-        **guide_fragments.write_companion(catalogue),
         **kernels_page.write_all(catalogue),
         **ladder_page.write(catalogue),
         **proof.write(catalogue),

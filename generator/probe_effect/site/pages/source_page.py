@@ -76,11 +76,11 @@ def _parts(source: PublishedSource, catalogue: Catalogue) -> Iterator[Part]:
     )
     if source.recomputed:
         differing = sum(one.verdict == "differs" for one in source.recomputed.values())
-        how_many = (units.count(differing) if differing else "none", units.count(len(source.recomputed)))
         yield say(
             "Each figure that follows from others is computed again from them: {} of {} came out differently. "
             "“Close” means within the rounding of what was printed.",
-            *how_many,
+            units.count(differing) if differing else "none",
+            units.count(len(source.recomputed)),
         )
     else:
         yield "None of these figures follows from others that the source prints, so nothing could be computed again."
@@ -104,16 +104,15 @@ def source_files(source: PublishedSource) -> Markup:
 
 def grid(group: FigureGroup, titles: Mapping[str, str], cell: Callable[[Figure], object]) -> Table:
     """Figures that were printed for several platforms, or one below the other where they form no grid."""
-    platforms, rows = group.platforms or ("",), []
-    if group.platforms:
-        by_what = grouped_by(zip(_rows(group.figures), group.figures, strict=True), itemgetter(0))
-        of_platforms = [(what, {figure.platform or "": figure for _, figure in own}) for what, own in by_what.items()]
-    else:
-        of_platforms = [(figure.what, {"": figure}) for figure in group.figures]
-    for what, figures in of_platforms:
-        cells = (cell(figures[name]) if name in figures else "" for name in platforms)
+    if not group.platforms:
+        below = [(titles.get(one.what, one.what), cell(one)) for one in group.figures]
+        return Table([of_data("", "left"), of_data("")], below)
+    rows = []
+    for what, own in grouped_by(zip(_rows(group.figures), group.figures, strict=True), itemgetter(0)).items():
+        figures = {figure.platform or "": figure for _, figure in own}
+        cells = (cell(figures[name]) if name in figures else "" for name in group.platforms)
         rows.append((titles.get(what, what), *cells))
-    return Table([of_data("", "left"), *map(of_data, platforms)], rows)
+    return Table([of_data("", "left"), *map(of_data, group.platforms)], rows)
 
 
 def _in_grid(figure: Figure, source: PublishedSource) -> Pieces:

@@ -35,11 +35,7 @@ COUNTED = say(
 
 
 def write(submission: Submission, catalogue: Catalogue) -> str:
-    """The page of a submission.
-
-    It changes only with the submission, with older ones of its machine and suite, with the suite and our own code, and
-    is kept.
-    """
+    # The page changes with the submission, older ones of its machine and suite, the suite, and our code; it is kept.
     runs = catalogue.numbers.machines(submission.metric).get(submission.machine, [])
     withdrawn = changes_page.withdrawn(submission.id, catalogue)
     known = [f"{one.id} {one.digest}" for one in runs if one.suite == submission.suite and one.digest]
@@ -153,8 +149,8 @@ def charts(catalogue: Catalogue, submission: Submission) -> list[Chart]:
     """
     if view_of_submission(submission, catalogue).main is not COST:
         return []
-    clear = ((one, one.cost) for one in submission.numbers if one.cost is not None and one.distinguishable)
-    dots = [Dot(names.with_level(one), one.tracer, cost, one.tracer) for one, cost in clear]
+    clear = (one for one in submission.numbers if one.cost is not None and one.distinguishable)
+    dots = [Dot(names.with_level(one), one.tracer, one.known_cost, one.tracer) for one in clear]
     if not dots:
         return []
     name = f"costs-{submission.id.replace('/', '-')}"
@@ -251,12 +247,11 @@ def beside(suite: Suite, catalogue: Catalogue) -> tuple[PublishedSource, FigureG
 
 
 def _scripts(folder: SuiteFolder, case: Case) -> Markup:
-    scripts = []
-    for tool, paths in folder.by_case[case.id].items():
-        for path, levels in paths.items():
-            name = tool if len(paths) == 1 else f"{tool} {', '.join(levels)}"
-            scripts.append(link(name, f"/scripts/{folder.suite.id}/{path.name}"))
-    return listed(scripts)
+    return listed(
+        link(tool if len(paths) == 1 else f"{tool} {', '.join(levels)}", f"/scripts/{folder.suite.id}/{path.name}")
+        for tool, paths in folder.by_case[case.id].items()
+        for path, levels in paths.items()
+    )
 
 
 def _tracers(submission: Submission) -> str:

@@ -74,9 +74,8 @@ def counted(suite: Suite, case: Case, catalogue: Catalogue) -> list[Part]:
     each, levels = matrices_of_case(catalogue, suite, case.id), [suite.factor.title] if suite.factor else []
     tables: list[Part] = []
     for found in each:
-        place = names.architecture(found.architecture)
-        heads = [column("tracer"), *(column("level", title) for title in levels)]
-        heads += map(of_data, kernel_names(found.kernels).values())
+        place, kernels = names.architecture(found.architecture), kernel_names(found.kernels).values()
+        heads = [column("tracer"), *(column("level", title) for title in levels), *map(of_data, kernels)]
         tables += [Heading(place, 3)] if len(each) > 1 else []
         for words, own in (("To start", view.COUNTED_START), ("To stop", view.COUNTED_STOP)):
             rows: list[list[object]] = []
@@ -118,12 +117,8 @@ def charts(of: CaseResults) -> list[Chart]:
         if growing := points(of.measured, of.labels, verb):
             times = parts.from_to([one.time.value for one in growing])
             title = f"{case.title}: {times} to {verb}, by number of probes, on {' and '.join(of.machines.values())}"
-            axes = Axes(
-                quantity=verb,
-                number="probes that the script asks for",
-                time=f"time to {verb}",
-                columns=("Tracer", "Probes asked for", "Probes attached", verb.capitalize()),
-            )
+            heads = ("Tracer", "Probes asked for", "Probes attached", verb.capitalize())
+            axes = Axes(verb, "probes that the script asks for", f"time to {verb}", heads)
             found.append(times_chart(f"{verb}s-{case.id}", title, what, growing, axes, page=addresses.case(case.id)))
     return found
 

@@ -17,8 +17,6 @@ from probe_effect.site.pages.results.cost import with_interval
 from probe_effect.site.pages.results.view import CaseResults, Growth, NumberColumn, ResultView
 from probe_effect.site.pages.text import say
 
-NOTE = "Intervals are 95 % intervals; the start and the end of a tool are in what it takes."
-
 
 def _cpu_each_more(growth: Growth) -> str:
     cpu, more = [one.own_use.cpu for one in growth], _more(growth)
@@ -50,8 +48,7 @@ def slopes(measured: Iterable[Number]) -> list[Growth]:
 
 
 def charts(of: CaseResults) -> list[Chart]:
-    labels, suite, case = of.labels, of.suite, of.case
-    points = []
+    labels, suite, case, points = of.labels, of.suite, of.case, []
     for one in of.measured:
         cpu, level = one.own_use.cpu, view.level_number(one)
         if cpu is not None and cpu.value > 0 and level:
@@ -61,13 +58,8 @@ def charts(of: CaseResults) -> list[Chart]:
     if not points or suite.factor is None:
         return []
     sentence = f"CPU time that each tool takes itself for {suite.workload.operation}, with 95 % intervals."
-    factor = suite.factor.title
-    axes = Axes(
-        quantity="cpu",
-        number=f"{factor[:1].lower()}{factor[1:]}",
-        time="CPU time of the tool, an operation",
-        columns=("Tool", f"{factor[:1].upper()}{factor[1:]}", "CPU time"),
-    )
+    number, head = (change(suite.factor.title[:1]) + suite.factor.title[1:] for change in (str.lower, str.upper))
+    axes = Axes("cpu", number, "CPU time of the tool, an operation", ("Tool", head, "CPU time"))
     times = parts.from_to([one.time.value for one in points])
     title = f"{case.title}: {times} of the tool's CPU time on {' and '.join(of.machines.values())}"
     page = addresses.case(case.id)
@@ -85,7 +77,8 @@ def sections(of: CaseResults) -> list[Part]:
         "how many more there are.",
         say(" ({})", of.suite.factor.unit) if of.suite.factor else "",
     )
-    table = of.table((view.TOOL, view.LEVELS, view.CPU, view.MEMORY, view.CALLS, view.GRADE), NOTE)
+    all_in = "Intervals are 95 % intervals; the start and the end of a tool are in what it takes."
+    table = of.table((view.TOOL, view.LEVELS, view.CPU, view.MEMORY, view.CALLS, view.GRADE), all_in)
     return [*table, *fold("What one more adds", *view.of_machines(SLOPES, slopes(of.measured), note))]
 
 

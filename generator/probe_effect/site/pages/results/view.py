@@ -37,22 +37,14 @@ DIGITS = 7  # the digits of a run over its operations: enough to compute the sam
 
 
 class NumberColumn(NamedTuple):
-    """A column of a table that has a row for each number, or a line of the page of a number.
+    """A column of a table that has a row for each number, or a line of the page of a number."""
 
-    Attributes:
-        id: that of its entry in the dictionary.
-        is_linked: whether its cells lead to the line of the number's own page.
-        label: another header than the dictionary has.
-        note: a sentence below its table.
-        at_levels: True for a column of suites with a factor alone, False for one of suites without.
-    """
-
-    id: str
+    id: str  # that of its entry in the dictionary
     text: Callable[[Any], object]
-    is_linked: bool = False
-    label: str | None = None
-    note: str = ""
-    at_levels: bool | None = None
+    is_linked: bool = False  # whether its cells lead to the line of the number's own page
+    label: str | None = None  # another header than the dictionary has
+    note: str = ""  # a sentence below its table
+    at_levels: bool | None = None  # True for a column of suites with a factor alone, False for one of suites without
 
     @property
     def head(self) -> TableColumn:
