@@ -159,9 +159,9 @@ def answer(view: ResultView, of: CaseResults, estimated: Sequence[EstimateRow]) 
         slows = f" A busy thread slows by 5\u00a0% at {_span(rates, units.EVENTS)}." if has_rate else ""
         return say("{}**{}**{}{}{}", before, span, after, f" {_where(numbers)}.", slows)
     if bounded:
-        most = f"at most {units.quantity(max(most for _, most in bounded), view.scale, 2)}"
+        at_most = f"at most {units.quantity(max(most for _, most in bounded), view.scale, 2)}"
         end = f" {_where([one for one, _ in bounded])}: it is not distinguishable from 0."
-        return say("{}**{}**{}{}", before, most, after, end)
+        return say("{}**{}**{}{}", before, at_most, after, end)
     if ends:
         machines = f"{len({one.submission.machine for one in estimated})} machines, none of which has timed it"
         end = f", as estimated from counted instructions for {machines}."

@@ -190,10 +190,12 @@ def tails(measured: Sequence[Number]) -> list[TailRow]:
 
 
 def _single_operations(measured: Sequence[Number], drawn: Sequence[Chart]) -> list[Part]:
-    times = {"p50": 0, "p99": 2, "p99-9": 3, "longest": 4}
     columns = [
         NumberColumn("tracer", lambda row: names.tool_with_version(row.number) if row.number else row.name),
-        *(NumberColumn(name, lambda row, at=place: row.cells()[at]) for name, place in times.items()),
+        NumberColumn("p50", lambda row: row.cells()[0]),
+        NumberColumn("p99", lambda row: row.cells()[2]),
+        NumberColumn("p99-9", lambda row: row.cells()[3]),
+        NumberColumn("longest", lambda row: row.cells()[4]),
     ]
     timed = say(
         "Each operation was timed by itself, with the clock read before and after it: each time has about one read of "

@@ -4,6 +4,7 @@ Cells, flags and sentences on changes say more or fewer, never a time.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -224,12 +225,11 @@ def boxes(stacks: Mapping[Stack, Classes]) -> dict[str, object]:
 def _tree(stacks: Mapping[Stack, Classes]) -> dict[Stack, tuple[int, int]]:
     """Each stack with its own instructions and all below it, in the order of the event; the empty one is above all."""
     own = {stack: max(0, one.instructions) for stack, one in stacks.items()}
-    known = dict.fromkeys(stack[:depth] for stack in ((), *own) for depth in range(len(stack) + 1))
-    below = dict.fromkeys(known, 0)
+    below: Counter[Stack] = Counter({(): 0})
     for stack, number in own.items():
         for depth in range(len(stack) + 1):
             below[stack[:depth]] += number
-    return {stack: (own.get(stack, 0), below[stack]) for stack in known if below[stack]} or {(): (0, 0)}
+    return {stack: (own.get(stack, 0), number) for stack, number in below.items() if number or not stack}
 
 
 def _children(tree: Mapping[Stack, tuple[int, int]], top: Stack) -> list[Stack]:

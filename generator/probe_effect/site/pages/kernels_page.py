@@ -1,6 +1,7 @@
 """The pieces of the first page on kernels: what probes take on each architecture, what changed, and what compares."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from operator import attrgetter
 from typing import NamedTuple
@@ -30,7 +31,8 @@ FACTS = toml.beside(__file__)
 SOURCE, CASES, DONE = FACTS["source"], FACTS["cases"], FACTS["done"]
 
 
-class PrintedTime(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PrintedTime:
     """The printed time of an event, exceptions and all, and the count of the same probe."""
 
     time_ns: float

@@ -24,7 +24,7 @@ from probe_effect.site.charts.dots import Dot, DotQuantity, cost_chart, dot_char
 from probe_effect.site.charts.theme import LAYOUTS, Chart
 from probe_effect.site.pages import addresses, citing, comparison, instructions, links, parts, submission_page
 from probe_effect.site.pages.parts import Heading, Items, Part, Table, columns, markdown, section
-from probe_effect.site.pages.results import view_of
+from probe_effect.site.pages.results import suite_of, view_of
 from probe_effect.site.pages.submission_page import with_numbers
 from probe_effect.site.pages.text import link, listed, say, together
 from probe_effect.store.machine_file import MachineFile, is_hosted
@@ -178,14 +178,16 @@ def _page(
 
 def _parts(submissions: Sequence[Submission], catalogue: Catalogue) -> Iterator[Part]:
     shown, newest = representative(submissions), submissions[0].document
-    suite, cases = submission_page.suite_of(shown, catalogue), with_numbers(shown)
+    suite, cases = suite_of(shown, catalogue), with_numbers(shown)
     view, has_hosts = view_of(suite), is_hosted(shown.machine)
     answers = []
     for kind, one in ((kind, reply.number) for kind, reply in asked(shown.machine, catalogue)):
-        cost = markdown(links.number(one, "cost", parts.cost(one)))
+        event, tool = kind.words[0].lower() + kind.words[1:], names.tool_with_version(one)
+        costs = markdown(links.number(one, "cost", parts.cost(one)))
         rate = markdown(links.number(one, "threshold-5", parts.threshold(one, 5)))
-        of_what = kind.words[0].lower() + kind.words[1:], cost, names.tool_with_version(one), rate
-        answers.append(say("An event of {} costs {} with {}: a busy thread slows by 5 % at {}.", *of_what))
+        answers.append(
+            say("An event of {} costs {} with {}: a busy thread slows by 5 % at {}.", event, costs, tool, rate)
+        )
     yield Items(answers)
     yield together(*submission_page.untraced(shown)) if view.has_untraced else None
     if cases:

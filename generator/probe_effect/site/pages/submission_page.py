@@ -20,7 +20,7 @@ from probe_effect.site.charts.dots import Dot, cost_chart
 from probe_effect.site.charts.theme import LAYOUTS, Chart
 from probe_effect.site.pages import addresses, changes_page, citing, comparison, instructions, links, parts
 from probe_effect.site.pages.parts import Heading, Items, Link, Part, Table, columns, page, page_code, section
-from probe_effect.site.pages.results import view_of, view_of_submission
+from probe_effect.site.pages.results import suite_of, view_of, view_of_submission
 from probe_effect.site.pages.results.view import COST
 from probe_effect.site.pages.source_page import FigureGroup, grid, groups, shown
 from probe_effect.site.pages.text import link, listed, say, together
@@ -129,11 +129,6 @@ def _remarks(one: Number, quantity: str) -> Iterator[Markup]:
     if one.note:
         level = f", {one.level}" if one.level else ""
         yield say("{}, {}{}: {}", link(one.title, addresses.number(one, quantity)), one.tracer, level, one.note)
-
-
-def suite_of(submission: Submission, catalogue: Catalogue) -> Suite | None:
-    folder = catalogue.by_suite.get(submission.suite)
-    return folder.suite if folder else None
 
 
 def with_numbers(submission: Submission) -> list[Number]:

@@ -25,7 +25,11 @@ def view_of(suite: Suite | None, metric: Metric = "time") -> ResultView:
     return VIEWS[suite.measures if suite else "cost", metric]
 
 
-def view_of_submission(submission: Submission, catalogue: Catalogue) -> ResultView:
-    """How pages show the numbers of a submission, by its suite as it is today."""
+def suite_of(submission: Submission, catalogue: Catalogue) -> Suite | None:
+    """The suite that was run, as it is today; None where it is gone."""
     folder = catalogue.by_suite.get(submission.suite)
-    return view_of(folder.suite if folder else None, submission.metric)
+    return folder.suite if folder else None
+
+
+def view_of_submission(submission: Submission, catalogue: Catalogue) -> ResultView:
+    return view_of(suite_of(submission, catalogue), submission.metric)

@@ -118,7 +118,8 @@ def charts(of: CaseResults) -> list[Chart]:
             times = parts.from_to([one.time.value for one in growing])
             title = f"{case.title}: {times} to {verb}, by number of probes, on {' and '.join(of.machines.values())}"
             heads = ("Tracer", "Probes asked for", "Probes attached", verb.capitalize())
-            axes = Axes(verb, "probes that the script asks for", f"time to {verb}", heads)
+            asked = "probes that the script asks for"
+            axes = Axes(quantity=verb, number=asked, time=f"time to {verb}", columns=heads)
             found.append(times_chart(f"{verb}s-{case.id}", title, what, growing, axes, page=addresses.case(case.id)))
     return found
 

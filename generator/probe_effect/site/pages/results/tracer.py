@@ -59,7 +59,8 @@ def charts(of: CaseResults) -> list[Chart]:
         return []
     sentence = f"CPU time that each tool takes itself for {suite.workload.operation}, with 95 % intervals."
     number, head = (change(suite.factor.title[:1]) + suite.factor.title[1:] for change in (str.lower, str.upper))
-    axes = Axes("cpu", number, "CPU time of the tool, an operation", ("Tool", head, "CPU time"))
+    heads, time = ("Tool", head, "CPU time"), "CPU time of the tool, an operation"
+    axes = Axes(quantity="cpu", number=number, time=time, columns=heads)
     times = parts.from_to([one.time.value for one in points])
     title = f"{case.title}: {times} of the tool's CPU time on {' and '.join(of.machines.values())}"
     page = addresses.case(case.id)
