@@ -78,7 +78,7 @@ def test_submissions_are_added_by_being_there_and_the_newest_change_comes_first(
 
 
 def test_a_correction_shows_both_values_and_its_text_is_text(data: Path) -> None:
-    page = fragments.write_first(read(log(data, ADDED, CORRECTED)))["data-changes.md"]
+    page = fragments.write_all(read(log(data, ADDED, CORRECTED)))["data-changes.md"]
     assert "Was 1 000 000, is 100 000 &#60;b&#62;&#42;x&#42;" in page
     assert "](/sources/a-talk/#calls)" in page
     assert "<b>" not in page

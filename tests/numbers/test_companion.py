@@ -23,7 +23,7 @@ SCRIPT = re.compile(r'\{\{< script "([^"]+)" line >\}\}')
 
 @pytest.fixture(scope="module")
 def written(catalogue: Catalogue) -> Mapping[str, str]:
-    return guide_fragments.write_companion(catalogue)
+    return guide_fragments.write_all(catalogue)
 
 
 def test_an_event_in_every_two_microseconds_of_the_untraced_program_is_half_a_million_a_second() -> None:
@@ -72,6 +72,6 @@ def test_the_two_costs_of_a_pair_are_of_one_machine(catalogue: Catalogue) -> Non
 
 
 def test_without_data_both_tables_say_so() -> None:
-    made = guide_fragments.write_companion(Catalogue())
+    made = guide_fragments.write_all(Catalogue())
     assert "probe-effect measure programs" in made["event-rates.md"]
     assert "No case has been measured in both languages yet" in made["d-and-bpftrace.md"]

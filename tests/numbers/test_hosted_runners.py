@@ -116,7 +116,7 @@ def test_the_cost_of_any_other_machine_is_that_of_its_current_run(three_hosts: C
 
 def test_the_list_of_machines_has_the_kind_of_runner_once_with_its_runs(three_hosts: Catalogue) -> None:
     rows = [
-        line for line in fragments.write_first(three_hosts)["machines.md"].splitlines() if "/machines/hosted-" in line
+        line for line in fragments.write_all(three_hosts)["machines.md"].splitlines() if "/machines/hosted-" in line
     ]
     assert len(rows) == 1
     assert "| hosted runner, 3 runs |" in rows[0]

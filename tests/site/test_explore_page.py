@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def fragments(data: Path) -> dict[str, str]:
-    return ladder_page.write_all(read_catalogue(DataFolder(data)))
+    return ladder_page.write(read_catalogue(DataFolder(data)))
 
 
 def test_a_number_whose_events_do_not_add_up_is_not_drawn(data: Path) -> None:

@@ -42,7 +42,7 @@ def pages(catalogue: Catalogue, fragment: str) -> list[str]:
     section, _ = LISTS[fragment]
     further = {path: text for path, text in fragments.write_further(catalogue) if path.startswith(f"{section}/page/")}
     assert list(further) == [f"{section}/page/{number}.md" for number in range(2, len(further) + 2)]
-    return [fragments.write_first(catalogue)[fragment], *further.values()]
+    return [fragments.write_all(catalogue)[fragment], *further.values()]
 
 
 @pytest.mark.parametrize("fragment", LISTS)

@@ -18,7 +18,7 @@ from probe_effect.costs.evidence import evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.site.pages import case_page, number_page, submission_page
-from probe_effect.site.pages.parts import fragment, markdown
+from probe_effect.site.pages.parts import Table, fragment, markdown
 from probe_effect.site.pages.results import slowdown as whole_work
 from probe_effect.site.pages.results import view_of
 from probe_effect.store.suite_file import Factor
@@ -125,8 +125,9 @@ def test_without_a_count_of_events_no_cost_of_one_is_said() -> None:
 def test_a_suite_with_levels_has_a_row_for_each_with_the_time_of_the_tracer() -> None:
     levels = Factor(name="depth", title="Frames of the stack", unit="frames", levels=(10, 200))
     found = [replace(one, key=one.key._replace(level="200")) for one in some()]
-    table = view_of(BUILD).table(found, levels)
-    assert [one.id for one in table.columns] == ["level", "tracer", "slowdown", "cost", "tracer-cpu", "grade"]
+    table, _ = view_of(BUILD).table(found, levels)
+    assert isinstance(table, Table)
+    assert [one.id for one in table.columns] == ["case", "level", "tracer", "slowdown", "cost", "tracer-cpu", "grade"]
     assert "3 sets of a case, a tracer and a level" in (whole_work.sentence(found, {}) or "")
 
 

@@ -34,8 +34,8 @@ from probe_effect.site.charts import theme
 from probe_effect.site.charts.dots import INSTRUCTIONS, NANOSECONDS
 from probe_effect.site.pages import addresses, comparison, instructions, ladder_page, parts
 from probe_effect.site.pages.fragments import first_suite_first
+from probe_effect.site.pages.results.cost import COUNTED
 from probe_effect.site.pages.results.cost import VIEW as COST
-from probe_effect.site.pages.results.counts import COUNTS
 from probe_effect.store.kept import NOWHERE, code_version
 from probe_effect.store.machine_file import is_hosted
 from probe_effect.store.suite_file import Case
@@ -224,7 +224,7 @@ _RATIOS = ("slowdown_ratio", "slowdown_low_ratio", "slowdown_high_ratio")
 QUANTITIES = {
     "cost": {"title": COST.cited, "axis": NANOSECONDS.title, "columns": NANOSECONDS.columns},
     "slowdown": {"title": "Slowdown of a busy thread at {rate}", "axis": "slowdown, %", "columns": _RATIOS},
-    "instructions": {"title": COUNTS.cited, "axis": INSTRUCTIONS.title, "columns": INSTRUCTIONS.columns},
+    "instructions": {"title": COUNTED.cited, "axis": INSTRUCTIONS.title, "columns": INSTRUCTIONS.columns},
 }
 
 

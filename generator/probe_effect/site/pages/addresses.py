@@ -5,12 +5,9 @@ from probe_effect.numbers.submission import Number, Submission
 
 case = "/costs/{}/".format
 suite = "/suites/{}/".format
-machine = "/machines/{}/".format
-"""A machine whose times were measured, by its id."""
-kernel = "/kernels/{}/".format
-"""An emulated machine, by its id."""
-submission = "/results/{}/".format
-"""A submission, by `<machine>/<folder>`."""
+machine = "/machines/{}/".format  # a machine whose times were measured, by its id
+kernel = "/kernels/{}/".format  # an emulated machine, by its id
+submission = "/results/{}/".format  # a submission, by `<machine>/<folder>`
 chart = "/charts/{}/".format
 column = "/data/dictionary/#{}".format
 """The entry of the dictionary for a column of the site's tables."""
@@ -27,7 +24,6 @@ def architecture(name: str) -> str:
 
 
 def machine_of(submission: Submission) -> str:
-    """The page of the machine of a submission."""
     return (machine if submission.metric == "time" else kernel)(submission.machine)
 
 
@@ -37,5 +33,4 @@ def number(one: Number, quantity: str | None = None) -> str:
 
 
 def figure(source_id: str, figure_id: str | None = None) -> str:
-    """The page of a source, or the row of one of its figures."""
     return f"/sources/{source_id}/" + (f"#{figure_id}" if figure_id else "")

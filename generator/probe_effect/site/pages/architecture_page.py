@@ -9,17 +9,9 @@ from operator import attrgetter
 from markupsafe import Markup
 
 from probe_effect import units
+from probe_effect.compare import kernels as counted
 from probe_effect.compare.comparison import compare, largest
-from probe_effect.compare.kernels import (
-    Matrix,
-    architecture_order,
-    column_of,
-    kernel_names,
-    matrices,
-    names_of_all,
-    release_order,
-    series,
-)
+from probe_effect.compare.kernels import Matrix, column_of, matrices, release_order
 from probe_effect.compare.paths import OTHER, AddedPath, purposes
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
@@ -30,11 +22,10 @@ from probe_effect.site.pages import addresses, instructions, links, parts
 from probe_effect.site.pages.kernel_changes import WAYS, charts_of, short_names
 from probe_effect.site.pages.parts import Fold, Heading, Items, Part, Pieces, Table, column, of_data, section
 from probe_effect.site.pages.text import say
-from probe_effect.store.transcripts import MECHANISMS, MechanismTrial
+from probe_effect.store.transcripts import MECHANISMS, KernelMechanisms
 from probe_effect.tools import plain_tools
 
 MOST_SAID = 3  # changes of a suite that the page begins with
-PLAIN_ACTIONS = ("nothing", "count")  # the actions of cases that are about their probe
 
 
 def write_all(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
@@ -42,7 +33,7 @@ def write_all(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     each = grouped_by(matrices(catalogue), attrgetter("architecture"))
     for place, (architecture, found) in enumerate(each.items(), start=1):
         if architecture in names.ARCHITECTURES:
-            kernels, word = names_of_all(found), names.architecture(architecture)
+            kernels, word = counted.names_of_all(found), names.architecture(architecture)
             ordered = sorted(kernels, key=release_order)
             first, last = kernels[ordered[0]], kernels[ordered[-1]]
             front = {
@@ -87,8 +78,13 @@ def _parts(found: Sequence[Matrix], kernels: Mapping[str, str], titles: Mapping[
 
 def _findings(found: Sequence[Matrix], kernels: Mapping[str, str]) -> Iterator[Part]:
     for each in found:
+        plain = {case.id for case in each.suite.cases if case.action in {"nothing", "count"}}
+        lines = (each.line(row, plain_tracer(each)) for row in each.events() if row.case in plain)
+        ends = [(line[0], line[-1]) for line in lines if len(line) > 1]
+        sound = [compare(one, other) for one, other in ends if one and other and one.is_sound and other.is_sound]
+        most = [instructions.between_kernels(one, kernels) for one in largest(sound, MOST_SAID)]
         for words, sentences in (
-            ("which probes changed most, from the oldest kernel here to the newest.", _over_all(each, kernels)),
+            ("which probes changed most, from the oldest kernel here to the newest.", most),
             ("what could not be counted on older kernels here.", _since(each, kernels)),
         ):
             yield instructions.said_of(each.suite, words) if sentences else None
@@ -98,14 +94,6 @@ def _findings(found: Sequence[Matrix], kernels: Mapping[str, str]) -> Iterator[P
             clear = units.count(sum(one.is_clear for one in compared))
             pairs = f"{clear} of {units.count(len(compared))} pairs of counts"
             yield f"{way.title}, {pairs} differ by more than {instructions.LIMIT}."
-
-
-def _over_all(found: Matrix, kernels: Mapping[str, str]) -> list[str]:
-    plain = {case.id for case in found.suite.cases if case.action in PLAIN_ACTIONS}
-    lines = (found.line(row, plain_tracer(found)) for row in found.events() if row.case in plain)
-    ends = [(line[0], line[-1]) for line in lines if len(line) > 1]
-    sound = [compare(one, other) for one, other in ends if one and other and one.is_sound and other.is_sound]
-    return [instructions.between_kernels(one, kernels) for one in largest(sound, MOST_SAID)]
 
 
 def plain_tracer(found: Matrix) -> str:
@@ -139,15 +127,13 @@ def _on_kernels(some: Iterable[Number], reason: Callable[[Number], str], kernels
 
 ADDRESS = "kernels/anatomy.md"
 
-OPEN_CASES = ("02-kprobe", "04-tracepoint-entry", "06-uprobe")
-"""Those that the page shows at once; the others are folded."""
+OPEN_CASES = ("02-kprobe", "04-tracepoint-entry", "06-uprobe")  # shown at once; the others are folded
 
 Recordings = Mapping[str, Sequence[tuple[Number, AddedPath]]]
 """Case to its counts from kernel to kernel, each with what an event executes more there."""
 
 
 def write(catalogue: Catalogue) -> str | None:
-    """The page of what one event executes; None where no path was recorded."""
     found = matrices(catalogue)
     each = [(one, own) for one in found if (own := _recorded(one))]
     front = {
@@ -161,7 +147,7 @@ def write(catalogue: Catalogue) -> str | None:
             for case, own in cases.items()
         },
     }
-    return parts.page(front, _anatomy(each, names_of_all(found), catalogue.titles)) if each else None
+    return parts.page(front, _anatomy(each, counted.names_of_all(found), catalogue.titles)) if each else None
 
 
 def _recorded(found: Matrix) -> Recordings:
@@ -216,12 +202,10 @@ def _executed(
 
 MECHANISMS_ADDRESS = "kernels/mechanisms.md"
 
-NOT_SEEN = {"architecture": "not here", "event": "not seen", "ended": "did not end"}
-"""What a cell says of outcomes without an error."""
+NOT_SEEN = {"architecture": "not here", "event": "not seen", "ended": "did not end"}  # of outcomes without an error
 
 
 def write_mechanisms(catalogue: Catalogue) -> str | None:
-    """The page of which mechanisms work on which kernel; None where nothing was tried."""
     front = {
         "title": "Which mechanisms work",
         "description": f"{len(MECHANISMS)} mechanisms of tracing, each tried on every kernel here: whether it works, "
@@ -248,7 +232,7 @@ def _mechanisms_parts(catalogue: Catalogue) -> Iterator[Part]:
         "may be missing because Debian built the kernel without it."
     )
     # The counts of the tracer that does least.
-    both = (*series(catalogue), *(one for one in matrices(catalogue) if one.suite.id == FIRST_SUITE))
+    both = (*counted.series(catalogue), *(one for one in matrices(catalogue) if one.suite.id == FIRST_SUITE))
     counts = {
         (column_of(one).kernel, row.case): one
         for found in both
@@ -256,19 +240,27 @@ def _mechanisms_parts(catalogue: Catalogue) -> Iterator[Part]:
         if row.level is None
         for one in found.along_kernels(row, plain_tracer(found))
     }
-    ordered = sorted(
-        catalogue.mechanisms, key=lambda one: (architecture_order(one.architecture), release_order(one.kernel_release))
-    )
+
+    def order(one: KernelMechanisms) -> tuple[object, ...]:
+        return counted.architecture_order(one.architecture), release_order(one.kernel_release)
+
+    ordered = sorted(catalogue.mechanisms, key=order)
     for name, own in grouped_by(ordered, lambda one: names.architecture(one.architecture)).items():
-        called, rows, printed = kernel_names(one.kernel_release for one in own), [], []
+        called, rows, printed = counted.kernel_names(one.kernel_release for one in own), [], []
         for id_, mechanism in MECHANISMS.items():
-            cells = []
+            cells: list[object] = [mechanism["name"]]
             for one in own:
-                trial = one.trials.get(id_)
-                cells.append(_cell(trial, counts.get((one.kernel_release, mechanism.get("case", "")))))
+                trial, count = one.trials.get(id_), counts.get((one.kernel_release, mechanism.get("case", "")))
+                if trial is None:
+                    cells.append("")
+                elif trial.outcome == "works":
+                    cells.append(Pieces(["works, ", links.count(count)]) if count else "works")
+                else:
+                    refused = say("{}: {}", trial.outcome, trial.error or "refused")
+                    cells.append(NOT_SEEN.get(trial.outcome, refused))
                 if trial and trial.says:
                     printed.append(say("{}, {}: {}", mechanism["name"], called[one.kernel_release], trial.says))
-            rows.append((mechanism["name"], *cells))
+            rows.append(cells)
         yield Heading(name)
         yield Table([column("kernel-mechanism"), *map(of_data, called.values())], rows)
         yield Fold(f"What the kernels said on {name}", [Items(printed)])
@@ -283,11 +275,3 @@ def _mechanisms_parts(catalogue: Catalogue) -> Iterator[Part]:
     yield say("The kernels:")
     kernels = ((one.kernel_release, one.kernel, one.emulator, names.date_words(one.date)) for one in ordered)
     yield Items([say("{}: {}, {}, tried on {}", *one) for one in kernels])
-
-
-def _cell(trial: MechanismTrial | None, count: Number | None) -> object:
-    if trial is None:
-        return ""
-    if trial.outcome == "works":
-        return Pieces(["works, ", links.count(count)]) if count else "works"
-    return NOT_SEEN.get(trial.outcome) or say("{}: {}", trial.outcome, trial.error or "refused")

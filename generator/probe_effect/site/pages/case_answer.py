@@ -25,11 +25,9 @@ from probe_effect.site.pages.parts import Part, Pieces, Table, columns
 from probe_effect.site.pages.results.view import CaseResults, ResultView
 from probe_effect.site.pages.text import escape, link, listed, say, together
 
-MARK = "≈"
-"""The sign before every estimated cost, as the dagger is the sign behind every published one."""
+MARK = "≈"  # the sign before every estimated cost, as the dagger is the sign behind every published one
 
-MOST_LINES = 12
-"""Estimates of one case on its page."""
+MOST_LINES = 12  # estimates of one case on its page
 
 
 class EstimateRow(NamedTuple):
@@ -45,7 +43,6 @@ class EstimateRow(NamedTuple):
 
     @property
     def cost(self) -> Pieces:
-        """The cost with its interval, marked."""
         return Pieces([f"{MARK} ", units.interval(self.part.cost, units.DURATION)])
 
 
@@ -143,9 +140,6 @@ def _times(least: float | None, greatest: float | None) -> str:
     return f"{units.quantity(least, units.TIMES)} to {units.quantity(greatest, units.TIMES)}"
 
 
-NO_INTERVAL = "too few blocks for an interval"
-
-
 def answer(view: ResultView, of: CaseResults, estimated: Sequence[EstimateRow]) -> Markup:
     """The first sentences: the range over machines and tracers, or the most, an estimate, or why there is none."""
     calls = calls_of_event(of.found, of.case.id)
@@ -165,9 +159,9 @@ def answer(view: ResultView, of: CaseResults, estimated: Sequence[EstimateRow]) 
         slows = f" A busy thread slows by 5\u00a0% at {_span(rates, units.EVENTS)}." if has_rate else ""
         return say("{}**{}**{}{}{}", before, span, after, f" {_where(numbers)}.", slows)
     if bounded:
-        most, place = max(most for _, most in bounded), _where([one for one, _ in bounded])
-        end = f" {place}: it is not distinguishable from 0."
-        return say("{}**{}**{}{}", before, f"at most {units.quantity(most, view.scale, 2)}", after, end)
+        at_most = f"at most {units.quantity(max(most for _, most in bounded), view.scale, 2)}"
+        end = f" {_where([one for one, _ in bounded])}: it is not distinguishable from 0."
+        return say("{}**{}**{}{}", before, at_most, after, end)
     if ends:
         machines = f"{len({one.submission.machine for one in estimated})} machines, none of which has timed it"
         end = f", as estimated from counted instructions for {machines}."
@@ -177,7 +171,8 @@ def answer(view: ResultView, of: CaseResults, estimated: Sequence[EstimateRow]) 
         span = _linked(_span([one.known_cost.value for one in lossy], view.scale), lossy[0], lossy[-1])
         end = f" {_where(lossy)}, with losses: a lost event costs less than one that is kept."
         return say("{}{}{}{}", before, span, after, end)
-    reasons = list(dict.fromkeys(one.note or "; ".join(one.faults) or NO_INTERVAL for one in of.measured))
+    few = "too few blocks for an interval"
+    reasons = dict.fromkeys(one.note or "; ".join(one.faults) or few for one in of.measured)
     return escape(f"There is no answer yet: {'; '.join(reasons)}." if reasons else "")
 
 

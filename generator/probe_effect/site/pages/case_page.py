@@ -31,16 +31,13 @@ from probe_effect.site.pages.case_answer import EstimateRow
 from probe_effect.site.pages.parts import Fold, Heading, Items, Link, Part, Pieces, Table, columns, fold, section
 from probe_effect.site.pages.results import view_of
 from probe_effect.site.pages.results.cost import Tested, tested
-from probe_effect.site.pages.results.view import COST, CaseResults, NumberColumn, ResultSection
+from probe_effect.site.pages.results.view import COST, CaseResults, NumberColumn, of_machines
 from probe_effect.site.pages.text import link, listed, safe, say, together
 from probe_effect.store.places import linux_form
 from probe_effect.store.suite_file import Case, Suite
 
 MOST_CASES = 1000  # more cases than any suite has, so that the pages of a suite stay together
 MOST_DRAWN = (MOST_MACHINES, 2)  # machines of a chart of dots, and of one where each has a line for each of its tracers
-
-PLAIN_SYSTEM = "FreeBSD"
-"""What a script is for that has a form for Linux beside it: the functions that it names are those of FreeBSD."""
 
 COUNTED_BY = {
     "maps": "The script counts its own events.",
@@ -55,7 +52,6 @@ MEET = {True: "meet", False: "do not meet"}  # whether two intervals have a valu
 
 
 def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case) -> str:
-    """The page of `case`; `found` is what the catalogue offers to guidance."""
     suite = folder.suite
     front = {
         "title": catalogue.titles[case.id],
@@ -63,7 +59,7 @@ def write(catalogue: Catalogue, found: Evidence, folder: SuiteFolder, case: Case
         "kicker": suite.title,
         "description": case.what,
         "weight": catalogue.suites.index(folder) * MOST_CASES + suite.cases.index(case) + 1,
-        **citing.front(citing.cite_case(case, catalogue)),
+        **citing.front(citing.cite_case(case, suite, catalogue)),
     }
     of = CaseResults(found, suite, case, _home_first(catalogue, case.id))
     return parts.page(front, _parts(catalogue, of, folder))
@@ -120,14 +116,16 @@ def _what(case: Case, suite: Suite, *, has_untraced: bool) -> Markup:
 
 
 def _estimates(estimated: Sequence[EstimateRow], titles: Mapping[str, str]) -> list[Part]:
+    if not estimated:
+        return []
     cases = dict.fromkeys(case for one in estimated for case in one.part.cases)
-    known = (
+    known = say(
         "Instructions were counted, and [what they take there](/costs/#estimates) is known from other cases: no "
         "measurement, and ranked with none."
     )
-    columns = (NumberColumn("tracer", attrgetter("tracer")), NumberColumn("estimated-cost", attrgetter("cost")))
+    columns = [NumberColumn(name, attrgetter(key)) for name, key in (("tracer", "tracer"), ("estimated-cost", "cost"))]
     note = f"From {instructions.listed(names.quoted(titles.get(one, one)) for one in cases)}." if cases else ""
-    return ResultSection(columns, estimated, [say(known)], note).of_machines()
+    return [known, *of_machines(columns, estimated, note)]
 
 
 def _how_to_run(suite: Suite, case: Case, measured: Sequence[Number]) -> Markup:
@@ -144,29 +142,24 @@ def _how_to_run(suite: Suite, case: Case, measured: Sequence[Number]) -> Markup:
 def _scripts(folder: SuiteFolder, case: Case) -> list[list[Part]]:
     scripts: list[list[Part]] = []
     for path in chain.from_iterable(folder.by_case[case.id].values()):
-        for_linux = linux_form(path)
-        for system, form in ((PLAIN_SYSTEM, path), ("Linux", for_linux)) if for_linux else (("", path),):
+        for_linux = linux_form(path)  # beside it, the functions that the script names are those of FreeBSD
+        for system, form in (("FreeBSD", path), ("Linux", for_linux)) if for_linux else (("", path),):
             scripts.append([system and say("On {}:", system), parts.script(f"{folder.suite.id}/{form.name}")])
     return scripts
 
 
 def _system_calls(of: CaseResults) -> list[Part]:
     """A sentence for each machine and tracer: which part of the cost falls on system calls that nobody traces."""
-    said = [
-        f"On {names.machine_name(cost.submission)}, with {names.tool_with_version(cost)}: "
-        + sentences.calls(names.quoted(cost.title), path)
-        for machine, costs in of.costs.items()
-        for tracer, cost in costs.items()
-        if (path := entry_path(of.found, (machine, tracer, of.case.id)))
-    ]
+    said = []
+    for machine, tracer, cost in ((at, tracer, cost) for at, own in of.costs.items() for tracer, cost in own.items()):
+        if path := entry_path(of.found, (machine, tracer, of.case.id)):
+            where = f"On {names.machine_name(cost.submission)}, with {names.tool_with_version(cost)}"
+            said.append(f"{where}: {sentences.calls(names.quoted(cost.title), path)}")
     why = (
         "A probe on one system call sends all of them through a longer way into the kernel. `probe-effect predict "
         "--calls` takes the number that your program makes."
     )
     return [Items(said), say(why)] if said else []
-
-
-UNTRACED = "untraced"
 
 
 class TailRow(NamedTuple):
@@ -178,11 +171,9 @@ class TailRow(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the line beside others of its submission."""
-        return self.number.tracer if self.number else UNTRACED
+        return self.number.tracer if self.number else "untraced"
 
     def cells(self) -> list[str]:
-        """The percentiles with their intervals, and the longest time."""
         percentiles = [units.interval(one, units.DURATION) for one in self.tail.percentiles_ns]
         return [*percentiles, units.duration(self.tail.longest_ns)]
 
@@ -201,30 +192,27 @@ def tails(measured: Sequence[Number]) -> list[TailRow]:
 
 def _single_operations(measured: Sequence[Number], drawn: Sequence[Chart]) -> list[Part]:
     columns = [
-        NumberColumn("tracer", lambda row: names.tool_with_version(row.number) if row.number else UNTRACED),
+        NumberColumn("tracer", lambda row: names.tool_with_version(row.number) if row.number else row.name),
         NumberColumn("p50", lambda row: row.cells()[0]),
         NumberColumn("p99", lambda row: row.cells()[2]),
         NumberColumn("p99-9", lambda row: row.cells()[3]),
         NumberColumn("longest", lambda row: row.cells()[4]),
     ]
-    timed = (
+    timed = say(
         "Each operation was timed by itself, with the clock read before and after it: each time has about one read of "
         "the clock in it."
     )
-    meaning = (
+    meaning = say(
         "A percentile is the Hodges-Lehmann estimate over the blocks with its 95 % interval; the longest time is that "
         "of all blocks.\nCompare a tracer with the untraced line of its own machine: nobody's operations are free of a "
         "tail."
     )
-    above = [say(timed), *(parts.chart(one.name) for one in drawn)]
-    return ResultSection(columns, tails(measured), above, say(meaning)).of_machines()
+    table = of_machines(columns, tails(measured), meaning)
+    return [timed, *(parts.chart(one.name) for one in drawn), *table] if table else []
 
 
 def _less(of: CaseResults) -> Iterator[Part]:
-    """For each machine what costs less than the case with the tracer of most cases; nothing where nothing does.
-
-    The other tracers of the case are in its table, and the calculator answers for each of them.
-    """
+    """For each machine what costs less than the case with the tracer of most cases; the calculator has the others."""
     has_any = False
     for machine, costs in of.costs.items():
         tracer = min(costs, key=of.found.tracers.index)
@@ -246,7 +234,6 @@ def _less(of: CaseResults) -> Iterator[Part]:
 
 
 def _put_together(of: CaseResults, titles: Mapping[str, str]) -> list[Part]:
-    """What the parts of a combination predict, on each machine, for a case that is one."""
     case, made = of.case, of.case.composed
     of_which = case.parts or ((made.probe, made.action, made.plain) if made else ())
     rows = []
@@ -278,22 +265,24 @@ def _at_rates(found: Sequence[Tested]) -> Iterator[Part]:
 
 def _by_threads(found: Sequence[Tested]) -> list[Part]:
     rows = []
-    for one in found:
+    for one, factor in ((of, factor) for of in found for factor in of.factors):
+        times = Pieces([units.interval(factor.factor, units.TIMES), " what it costs with one"])
         on = links.machine(one.cost.submission), names.tool_with_version(one.cost)
-        for factor in one.factors:
-            times = Pieces([units.interval(factor.factor, units.TIMES), " what it costs with one"])
-            rows.append((*on, factor.threads, times))
+        rows.append((*on, factor.threads, times))
     return [Table(columns("machine", "tracer", "threads", "thread-factor"), rows)] if rows else []
 
 
 def not_measured(measured: Sequence[Number]) -> list[str]:
     """A sentence for each reason why there is no number, with the tracers and the machines where it is so."""
-    reasons = grouped_by((one for one in measured if not one.is_known), lambda one: f"{one.status}: {one.note}")
-    return [
-        f"{instructions.listed(dict.fromkeys(names.machine_name(one.submission) for one in own))}, with "
-        f"{instructions.listed(dict.fromkeys(one.tracer for one in own))}: {reason.rstrip('.')}."
-        for reason, own in reasons.items()
-    ]
+    reasons, said = (
+        grouped_by((one for one in measured if not one.is_known), lambda one: f"{one.status}: {one.note}"),
+        [],
+    )
+    for reason, own in reasons.items():
+        machines = instructions.listed(dict.fromkeys(names.machine_name(one.submission) for one in own))
+        tracers = instructions.listed(dict.fromkeys(one.tracer for one in own))
+        said.append(f"{machines}, with {tracers}: {reason.rstrip('.')}.")
+    return said
 
 
 def _published(catalogue: Catalogue, of: CaseResults, drawn: Sequence[Chart]) -> Iterator[Part]:

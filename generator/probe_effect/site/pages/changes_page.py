@@ -33,11 +33,11 @@ class Entry:
 
 
 def entries(catalogue: Catalogue) -> list[Entry]:
-    """All changes, newest day first; on one day those of the log before the submissions, by id."""
-    return _by_day(catalogue.changes, catalogue.everything)
+    return by_day(catalogue.changes, catalogue.everything)
 
 
-def _by_day(changes: Sequence[Change], submissions: Iterable[Submission]) -> list[Entry]:
+def by_day(changes: Sequence[Change], submissions: Iterable[Submission]) -> list[Entry]:
+    """Some changes, newest day first; on one day those of the log before the submissions, by id."""
     written = [Entry(one.date, one.kind, one.what, one.why, one.old, one.new) for one in reversed(changes)]
     added = [Entry(one.date, "added", (one.id,), submission=one) for one in submissions]
     return sorted([*written, *added], key=lambda entry: entry.date, reverse=True)  # stable within a day
@@ -47,7 +47,6 @@ PAGE, FEED = "/data/changes/", "/data/changes.xml"
 
 
 def heading(entry: Entry) -> str:
-    """What changed, in a few words without links."""
     if entry.submission is not None:
         one, submitter = entry.submission, entry.submission.document.submitter
         done = "measured" if one.metric == "time" else "counted"
@@ -74,7 +73,6 @@ def withdrawn(submission_id: str, catalogue: Catalogue) -> dict[str, str]:
 
 
 def address(what: str) -> str:
-    """The page of what an entry names."""
     source, _, figure = what.partition("#")
     if figure:
         return addresses.figure(source, figure)
@@ -132,7 +130,6 @@ def _parts(release: Release) -> Iterator[Part]:
 
 
 def fragment(catalogue: Catalogue) -> str:
-    """All releases, newest first."""
     rows = []
     for one in reversed(catalogue.releases):
         day, version = names.date_words(one.document.date), one.document.data_version
@@ -144,12 +141,11 @@ def fragment(catalogue: Catalogue) -> str:
 
 
 def current(catalogue: Catalogue) -> str:
-    """Which release is the newest, in a sentence."""
-    if not catalogue.releases:
-        return parts.fragment(["There is no release yet."])
-    newest = catalogue.releases[-1]
-    day = names.date_words(newest.document.date)
-    return parts.fragment([say("The current release is {} of {}.", link(newest.version, _address(newest)), day)])
+    said = say("There is no release yet.")
+    for newest in catalogue.releases[-1:]:
+        day = names.date_words(newest.document.date)
+        said = say("The current release is {} of {}.", link(newest.version, _address(newest)), day)
+    return parts.fragment([said])
 
 
 def _address(release: Release, file: str = "") -> str:
@@ -163,25 +159,18 @@ def notes(release: Release, catalogue: Catalogue) -> str:
     # Told from the files of both releases: a run may be older than the release before, and still be new in this.
     known = (released_changes(before), released(before, "results", 2)) if before else ((), frozenset[str]())
     new_ids, new_changes = released(release, "results", 2) - known[1], released_changes(release)[len(known[0]) :]
-    news = _by_day(new_changes, [one for one in catalogue.everything if one.id in new_ids])
+    news = by_day(new_changes, [one for one in catalogue.everything if one.id in new_ids])
     items = []
     for entry in news:
         changed = bracketed(heading(entry), entry.what[0] if entry.submission else None)
         items.append(say("{}. {}", changed, sentence(entry)) if sentence(entry) else changed)
     day, version = names.date_words(release.document.date), release.document.data_version
     what = "The data of Probe Effect as it was on {}, data version **{}**: {} submissions and {} published sources."
-    return parts.fragment(
-        [
-            say(what, day, version, *held(release)),
-            Heading(f"New since {before.version}" if before else "What it holds"),
-            Items(items) or "Nothing but new rules or documents.",
-            Heading("Files"),
-            say(FILES, safe(release.archive.name)),
-            CHECK,
-        ]
-    )
+    new = Heading(f"New since {before.version}" if before else "What it holds")
+    files = (Heading("Files"), say(FILES, safe(release.archive.name)), CHECK)
+    nothing = "Nothing but new rules or documents."
+    return parts.fragment([say(what, day, version, *held(release)), new, Items(items) or nothing, *files])
 
 
 def held(release: Release) -> tuple[str, str]:
-    """How many submissions and sources a release holds."""
     return units.count(len(released(release, "results", 2))), units.count(len(released(release, "published", 1)))

@@ -14,26 +14,24 @@ from probe_effect.numbers.names import Citation, Subject, cite, cite_original
 from probe_effect.numbers.published import figure_text
 from probe_effect.numbers.submission import Number, Submission
 from probe_effect.site.pages import addresses, parts
-from probe_effect.site.pages.results import view_of_submission
+from probe_effect.site.pages.results import view_of, view_of_submission
 from probe_effect.store.beside_files import Figure
 from probe_effect.store.release_file import Release
 from probe_effect.store.suite_file import Case, Suite
 
-DATA = "data"
 DATA_SET = "Probe Effect: what observing costs"
 
 
 def front(found: Citation) -> dict[str, dict[str, str]]:
-    """The front matter of a page that is cited so: `{"cite": {"text", "bibtex"}}`."""
     return {"cite": asdict(found)}
 
 
 def citable(catalogue: Catalogue) -> dict[str, Callable[[], Citation]]:
     """The id of everything that can be cited, to what makes its citation: `data`, machines, cases and so on."""
-    things: dict[str, Callable[[], Citation]] = {DATA: partial(cite_data, catalogue)}
-    for folder in catalogue.suites:
-        things[folder.suite.id] = partial(cite_suite, folder.suite, catalogue)
-        things |= {one.id: partial(cite_case, one, catalogue) for one in folder.suite.cases}
+    things: dict[str, Callable[[], Citation]] = {"data": partial(cite_data, catalogue)}
+    for suite in (folder.suite for folder in catalogue.suites):
+        things[suite.id] = partial(cite_suite, suite, catalogue)
+        things |= {one.id: partial(cite_case, one, suite, catalogue) for one in suite.cases}
     things |= {each.version: partial(cite_release, each, catalogue) for each in catalogue.releases}
     for one in catalogue.sources:
         things[one.id] = partial(cite_source, one, catalogue)
@@ -46,52 +44,41 @@ def citable(catalogue: Catalogue) -> dict[str, Callable[[], Citation]]:
 
 
 def cite_data(catalogue: Catalogue) -> Citation:
-    return cite(Subject(DATA, DATA_SET, "/", notes=("data set under CC BY 4.0",)), catalogue.edition)
+    return cite(Subject("data", DATA_SET, "/", notes=("data set under CC BY 4.0",)), catalogue.edition)
 
 
 def cite_release(one: Release, catalogue: Catalogue) -> Citation:
-    subject = Subject(
-        f"release-{one.version}", f"{DATA_SET}, release {one.version}", f"/releases/{one.version}/", one.document.date
-    )
+    title, path = f"{DATA_SET}, release {one.version}", f"/releases/{one.version}/"
+    subject = Subject(f"release-{one.version}", title, path, one.document.date)
     return cite(subject, replace(catalogue.edition, version=one.document.data_version))
 
 
 def cite_number(one: Number, catalogue: Catalogue) -> Citation:
-    """The citation of one case, tracer and level of one submission, with its value and interval."""
-    view = view_of_submission(one.submission, catalogue)
-    title = f"{view.cited}: {catalogue.titles.get(one.case, one.case)}"
+    view, run = view_of_submission(one.submission, catalogue), one.submission
     level = f", level {one.level}" if one.level is not None else ""
-    subject = Subject(
-        one.id,
-        f"{title}{level}, {names.tool_with_version(one)}, {names.machine_name(one.submission)}",
-        addresses.number(one),
-        one.submission.date,
-        view.value(one) if one.is_known else one.status,
-        _made(one.submission),
-    )
-    return cite(subject, catalogue.edition)
+    title = f"{view.cited}: {one.title}{level}, {names.tool_with_version(one)}, {names.machine_name(run)}"
+    value = view.value(one) if one.is_known else one.status
+    return cite(Subject(one.id, title, addresses.number(one), run.date, value, _made(run)), catalogue.edition)
 
 
 def cite_submission(one: Submission, catalogue: Catalogue) -> Citation:
-    """The citation of one run of a suite on a machine."""
     title = f"Suite {one.suite} on {names.machine_name(one)}"
     subject = Subject(one.id, title, addresses.submission(one.id), one.date, notes=_made(one))
     return cite(subject, catalogue.edition)
 
 
 def cite_machine(run: Submission, catalogue: Catalogue) -> Citation:
-    """Everything on the machine of a submission."""
     what = "What tracing costs" if run.metric == "time" else "Instructions that tracing takes"
     subject = Subject(run.machine, f"{what} on {names.machine_name(run)}", addresses.machine_of(run))
     return cite(subject, catalogue.edition)
 
 
-def cite_case(one: Case, catalogue: Catalogue) -> Citation:
-    return cite(Subject(one.id, f"{one.title}: what it costs", addresses.case(one.id)), catalogue.edition)
+def cite_case(one: Case, suite: Suite, catalogue: Catalogue) -> Citation:
+    what = "what it costs" if suite.result_type.guides else view_of(suite).heading.lower()
+    return cite(Subject(one.id, f"{one.title}: {what}", addresses.case(one.id)), catalogue.edition)
 
 
 def cite_suite(one: Suite, catalogue: Catalogue) -> Citation:
-    """A suite: what it measures and how."""
     return cite(Subject(f"suite-{one.id}", f"Suite {one.id}: {one.title}", addresses.suite(one.id)), catalogue.edition)
 
 
@@ -111,11 +98,9 @@ def cite_figure(one: PublishedSource, figure: Figure, catalogue: Catalogue) -> C
 
 
 def _after(one: PublishedSource, ours: Citation) -> Citation:
-    document = one.document
-    author, date, where = (
-        None if value == parts.NOT_STATED else value for value in (document.author, document.date, document.where)
-    )
-    theirs = cite_original(one.id, document.title, author, date, where)
+    of = one.document
+    stated = (None if value == parts.NOT_STATED else value for value in (of.author, of.date, of.where))
+    theirs = cite_original(one.id, of.title, *stated)
     known = " Known here only from an excerpt; check it before citing it." if one.from_excerpt else ""
     return Citation(f"{theirs.text}{known} As collected by: {ours.text}", f"{theirs.bibtex}\n\n{ours.bibtex}")
 

@@ -22,8 +22,7 @@ from probe_effect.site.pages.parts import Pieces
 from probe_effect.store.beside_files import Figure
 from probe_effect.toml import beside
 
-WORDS: dict[str, Any] = beside(__file__, "outcomes")["time"]
-"""The parts of these sentences, by name."""
+WORDS: dict[str, Any] = beside(__file__, "outcomes")["time"]  # the parts of these sentences, by name
 
 
 def between_submissions(found: Comparison, called: Callable[[Submission], str] = attrgetter("id")) -> str:
@@ -45,15 +44,14 @@ def sentence(found: Comparison, subject: str, place: str, first: str, second: st
 
 
 def cells(found: Comparison) -> tuple[str, str, str]:
-    """Difference, ratio and outcome of a row; second less first, and second over first."""
     ratio = units.interval(found.ratio, units.TIMES)
     return units.interval(found.difference, units.DURATION), ratio, found.outcome
 
 
-def summary(comparisons: Sequence[Comparison], second: str, others: str = "") -> str:
+def summary(comparisons: Sequence[Comparison], second: str) -> str:
     """`Of 21 comparisons, 3 have higher overhead on B, 1 has lower overhead and 17 show no difference.`
 
-    `second` says where, `on B`, and `others` what they are with, ` with others`.
+    `second` says where: `on B`.
     """
     words, is_said = [], False
     for outcome, times in outcomes(comparisons).items():
@@ -63,21 +61,17 @@ def summary(comparisons: Sequence[Comparison], second: str, others: str = "") ->
             side = f" {second}" if has_side and not is_said else ""
             words.append(f"{units.count(times)} {WORDS['outcomes'][outcome][times != 1]}{side}")
             is_said = is_said or has_side
-    counted, listed = _number(len(comparisons), "counted") + others, instructions.listed(words) if words else ""
-    text: str = WORDS["summary"].format(count=counted, outcomes=listed)
-    return text
+    counted, listed = _number(len(comparisons), "counted"), instructions.listed(words) if words else ""
+    return str(WORDS["summary"].format(count=counted, outcomes=listed))
 
 
 def chance(comparisons: Sequence[Comparison]) -> str:
-    """How many of so many would come out different by chance alone."""
     able = _number(len(comparisons) - outcomes(comparisons)["not comparable"], "able")
     expected = units.significant(expected_by_chance(comparisons), 2)
-    text: str = WORDS["chance"].format(count=able, expected=expected)
-    return text
+    return str(WORDS["chance"].format(count=able, expected=expected))
 
 
 def words_of_outcomes() -> dict[str, object]:
-    """The parts of these sentences, for the page that compares what its reader chooses."""
     return WORDS | {"by_chance_ratio": comparison.BY_CHANCE_RATIO, "too_few": comparison.TOO_FEW_COMMON}
 
 
@@ -106,7 +100,6 @@ def places(measurements: Iterable[Number]) -> dict[str, str]:
 
 
 def place_of(one: Number) -> str:
-    """The machine, and the level where the suite has any, in a sentence."""
     return f"{machine_name(one.submission)}{at_level(one.level)}"
 
 
@@ -136,10 +129,9 @@ def ratios(pairings: Iterable[Pairing]) -> dict[tuple[str, str], str]:
 def extent(orders: Sequence[Order]) -> str:
     """How many of the published costs could be measured at all, over the platforms and machines of `orders`."""
     most = max(orders, key=lambda one: len(one.pairings))
-    fewest = min(orders, key=lambda one: len(one.pairings))
-    spread = "" if len(fewest.pairings) == len(most.pairings) else f"{len(fewest.pairings)} to "
-    measured_here = f"{spread}{len(most.pairings)} were measured here"
-    return f"Of the {most.published} costs above 0 that it prints for a platform, {measured_here}."
+    ends = dict.fromkeys((min(len(one.pairings) for one in orders), len(most.pairings)))
+    here = f"{' to '.join(map(str, ends))} were measured here"
+    return f"Of the {most.published} costs above 0 that it prints for a platform, {here}."
 
 
 def rank_correlation(order: Order | CountedOrder) -> str:
@@ -155,7 +147,6 @@ def rank_correlation(order: Order | CountedOrder) -> str:
 
 
 def tau(found: Correlation) -> str:
-    """Kendall's tau to two decimals, with its interval where it has one."""
     value, low, high = (end if end is None else units.at_place(end, -2) for end in (found.tau, found.low, found.high))
     return f"{value} ({low} to {high})" if low and high else f"{value}"
 

@@ -20,8 +20,6 @@ from probe_effect.site.pages import (
     case_answer,
     changes_page,
     comparison,
-    kernels_page,
-    ladder_page,
     links,
     machine_page,
     parts,
@@ -46,11 +44,9 @@ class Listing:
     title: str
     items: Sequence[Any]
     parts: Callable[[Sequence[Any]], Iterable[Part]]
-    first: Sequence[Part] = ()
-    """What is above the items of the first page."""
+    first: Sequence[Part] = ()  # what is above the items of the first page
 
     def pages(self) -> Iterator[list[Part]]:
-        """The parts of each page of the list; an empty one has a page that says so."""
         count = max(1, -(-len(self.items) // PER_PAGE))
         for number in range(1, count + 1):
             others = [
@@ -60,11 +56,6 @@ class Listing:
             place = say("Page {} of {}: {}.", number, count, listed(others)) if count > 1 else None
             own = self.parts(self.items[(number - 1) * PER_PAGE : number * PER_PAGE])
             yield [*(self.first if number == 1 else ()), *own, place]
-
-
-def write_first(catalogue: Catalogue) -> dict[str, str]:
-    """Fragment file name to the beginning of each list."""
-    return {one.fragment: fragment(next(one.pages())) for one in _lists(catalogue)}
 
 
 def write_further(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
@@ -130,15 +121,12 @@ def _files(some: Sequence[Submission | PublishedSource]) -> list[Part]:
     return [Table(columns("file-what", "files"), rows)]
 
 
-MEASURES = {"refuses": "begins nothing without `--anyway`", "says": "says so, and records it", "records": "records it"}
-"""What `measure` does where a condition holds."""
-
-
 def _conditions() -> Table:
+    does = {"refuses": "begins nothing without `--anyway`", "says": "says so, and records it", "records": "records it"}
     rows = []
     for name, one in CONDITIONS.items():
         check = f"{one.fault}: its times lead nothing" if one.fault else "nothing"
-        rows.append((name, one.seen or f"/{one.file}", one.why, safe(MEASURES[one.measure]), check))
+        rows.append((name, one.seen or f"/{one.file}", one.why, safe(does[one.measure]), check))
     heads = ("condition", "condition-seen", "condition-why", "condition-measure", "condition-check")
     return Table(columns(*heads), rows)
 
@@ -161,6 +149,16 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
     figures = ((source, one) for source in catalogue.sources for one in source.figures)
     costs = [links.figure(source, one) for source, one in figures if one.cost_ns is not None and not one.case]
     published = "source what published-cost published-baseline figure-grade".split()
+    newest, runs = catalogue.numbers.machines(), [one.suite for one in catalogue.numbers.submissions]
+    apart = [
+        (links.machine(newest[machine][0]), f"{one.factor:.2f}", one.cases)
+        for machine, one in distances(catalogue.numbers).items()
+    ]
+    rows = [
+        (links.suite(one.id, one.title), one.question, len(one.cases), runs.count(one.id))
+        for one in (folder.suite for folder in first_suite_first(catalogue))
+    ]
+    suites = Table(columns("suite", "question", "cases", ("run", "Runs")), rows)
     made: dict[str, Iterable[Part]] = {
         "all-costs": _all_costs(catalogue),
         "bands": [
@@ -168,24 +166,17 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
             "Where an interval covers several bands, act by the worst of them.",
         ],
         "dictionary": _dictionary(),
-        "distances": [_distances(catalogue)],
+        "distances": [Table(columns("machine", "distance", "shared-cases"), apart)],
         "estimates": case_answer.write(evidence(catalogue)),
         "conditions": [_conditions()],
         "grades": [Table(columns("cap", "of-what", "rule"), [(one.cap, of, one.words) for of, one in caps])],
         "published-costs": [Table.of_cells(published, costs)],
         "sources": [_sources(catalogue)],
-        "suites": [_suites(catalogue) if catalogue.suites else "There is no suite."],
+        "suites": [suites if catalogue.suites else "There is no suite."],
         "wanted": _wanted(catalogue),
     }
     texts = {f"{name}.md": fragment(parts) for name, parts in made.items()}
-    return {**ladder_page.write(catalogue), **texts, **write_first(catalogue), **kernels_page.write_all(catalogue)}
-
-
-def _distances(catalogue: Catalogue) -> Table:
-    newest, rows = catalogue.numbers.machines(), []
-    for machine, one in distances(catalogue.numbers).items():
-        rows.append((links.machine(newest[machine][0]), f"{one.factor:.2f}", one.cases))
-    return Table(columns("machine", "distance", "shared-cases"), rows)
+    return texts | {one.fragment: fragment(next(one.pages())) for one in _lists(catalogue)}
 
 
 def _all_costs(catalogue: Catalogue) -> Iterator[Part]:
@@ -203,7 +194,8 @@ def _all_costs(catalogue: Catalogue) -> Iterator[Part]:
             range_printed = Pieces([*comparison.published_range(printed), known]) if printed else ""
             probe = ", ".join(filter(None, (case.probe, names.only_on(case))))
             rows.append((links.case(case.id, case.title), measured, range_printed, probe, case.action))
-        yield Table(columns("case", "range-measured", "range-published", "probe", "action"), rows)
+        heads = columns("range-published", "probe", "action")
+        yield Table([*columns("case"), view_of(suite).range_head, *heads], rows)
 
 
 def _dictionary() -> Iterator[Part]:
@@ -237,15 +229,6 @@ def _sources(catalogue: Catalogue) -> Table:
         ]
         rows.append((what, known, *counts, Pieces.joined(each, "; ")))
     return Table(columns("source", "known", "figures", "disagreements", "source-baseline"), rows)
-
-
-def _suites(catalogue: Catalogue) -> Table:
-    runs = [one.suite for one in catalogue.numbers.submissions]
-    rows = [
-        (links.suite(one.id, one.title), one.question, len(one.cases), runs.count(one.id))
-        for one in (folder.suite for folder in first_suite_first(catalogue))
-    ]
-    return Table(columns("suite", "question", "cases", ("run", "Runs")), rows)
 
 
 def _wanted(catalogue: Catalogue) -> Iterator[Part]:

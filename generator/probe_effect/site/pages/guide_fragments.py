@@ -37,16 +37,18 @@ MAX_ROWS = 24  # the rows of a suite that a chapter shows; the rest is on the su
 
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
-    """Fragment file name to Markdown: `suites/<suite>.md` and `kernels/<case>.md`, for those with results."""
+    """Fragment file name to Markdown, among them `suites/<suite>.md` and `kernels/<case>.md` for those with results."""
     found = home_numbers(catalogue.numbers).values()
-    made = {f"suites/{one.suite.id}.md": _suite(one.suite, found, catalogue) for one in catalogue.suites}
+    made = {f"suites/{one.suite.id}.md": _suite(one.suite, found) for one in catalogue.suites}
     for folder in catalogue.suites:
         for case in folder.suite.cases if folder.suite.result_type.guides else ():
             made[f"kernels/{case.id}.md"] = _kernels(folder.suite, case.id, catalogue)
-    return {name: fragment(parts) for name, parts in made.items() if parts} | {"versions.md": _versions(catalogue)}
+    made |= {"versions.md": _versions(catalogue), "event-rates.md": [*_rates(catalogue)]}
+    made["d-and-bpftrace.md"] = [*_languages(catalogue)]
+    return {name: fragment(parts) for name, parts in made.items() if parts}
 
 
-def _versions(catalogue: Catalogue) -> str:
+def _versions(catalogue: Catalogue) -> list[Part]:
     """The cases whose cost differs between the oldest and the newest version of a tool, measured in turns.
 
     From the machine that measured most versions of one tool in one run, and there most cases.
@@ -62,13 +64,13 @@ def _versions(catalogue: Catalogue) -> str:
                 compared.append((numbers, compare(numbers[-1], numbers[0])))
     clear = [numbers for numbers, difference in compared if difference.is_clear]
     if not clear:
-        return fragment(["No two versions of a tool were measured in turns yet."])
+        return ["No two versions of a tool were measured in turns yet."]
     heads = [of_data("Case", "left"), *(of_data(names.tool_with_version(one)) for one in clear[0])]
     rows = []
     for numbers in clear:
         losses = (f", {units.percent(one.event.loss_ratio, 2)} lost" if one.event.loss_ratio else "" for one in numbers)
         cells = (Pieces([COST.cell(one), loss]) for one, loss in zip(numbers, losses, strict=True))
-        rows.append([_case(numbers[0], catalogue), *cells])
+        rows.append([links.case(numbers[0].case, numbers[0].title), *cells])
     said = say(
         "Measured in turns on {}. Between the oldest and the newest version {} further cases do not differ by more "
         "than their intervals. Of {} equal pairs {} would differ by chance.",
@@ -77,11 +79,7 @@ def _versions(catalogue: Catalogue) -> str:
         len(compared),
         units.significant(expected_by_chance(difference for _, difference in compared), 2),
     )
-    return fragment([Table(heads, rows), said])
-
-
-def _case(one: Number, catalogue: Catalogue) -> Markup:
-    return links.case(one.case, catalogue.titles.get(one.case, one.case))
+    return [Table(heads, rows), said]
 
 
 def _versions_in(submission: Submission) -> list[tuple[str, ...]]:
@@ -91,7 +89,7 @@ def _versions_in(submission: Submission) -> list[tuple[str, ...]]:
     return [tuple(some) for some in tools.values() if len(some) > 1]
 
 
-def _suite(suite: Suite, found: Iterable[Number], catalogue: Catalogue) -> list[Part]:
+def _suite(suite: Suite, found: Iterable[Number]) -> list[Part]:
     """The newest results of a suite on the machine that stands for all; nothing where nobody has any."""
     of_suite = [one for one in found if one.submission.suite == suite.id]
     own = [one for one in of_suite if one.submission.machine == of_suite[0].submission.machine]
@@ -105,7 +103,8 @@ def _suite(suite: Suite, found: Iterable[Number], catalogue: Catalogue) -> list[
     rows = []
     for one in own[:MAX_ROWS]:
         cells = (column.cell(one) if column.words(one) != units.MISSING else "" for column in view.guide)
-        rows.append([_case(one, catalogue), *(one.level or "" for _ in level), names.tool_with_version(one), *cells])
+        case = links.case(one.case, one.title)
+        rows.append([case, *(one.level or "" for _ in level), names.tool_with_version(one), *cells])
     more = f", whose page has {len(own) - MAX_ROWS} more" if len(own) > MAX_ROWS else ""
     where = links.machine(own[0].submission), links.suite(suite.id, suite.title)
     table = Table([*heads, *(of_data(column.head.label) for column in view.guide)], rows)
@@ -128,8 +127,6 @@ def _kernels(suite: Suite, case_id: str, catalogue: Catalogue) -> list[Part]:
     return [*tables, said] if tables else []
 
 
-CHART, PAGE = "static-and-dynamic", "/guide/probes/"
-
 STATIC = {"Kernel": "21-raw-tracepoint 04-tracepoint-entry", "Program": "04-usdt-enabled"}
 DYNAMIC = {
     "Kernel": "19-fentry 02-kprobe",
@@ -137,8 +134,7 @@ DYNAMIC = {
 }
 """Where probes are, and the cases: at a place that the authors of the code made for them (static), or at any."""
 
-COMPARED = ("05-uprobe-rip-mov", "04-uprobe-push")
-"""Two cases of one suite, whose ratio is the chart's finding."""
+COMPARED = ("05-uprobe-rip-mov", "04-uprobe-push")  # two cases of one suite, whose ratio is the chart's finding
 
 KINDS = {"measured": "measured", "estimated": "estimated from instructions"}
 
@@ -148,14 +144,12 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     reference = reference_submission(catalogue.numbers)
     if reference is None:
         return []
-    found, machine = evidence(catalogue), reference.machine
+    found, machine, dots = evidence(catalogue), reference.machine, []
     tracers = sorted(found.by_tracer(machine), key=lambda one: -len(list(_parts(found, machine, [one]))))
     known = list(_parts(found, machine, tracers))
-    dots = []
     for place, kind, part in known:
         name = part.title or part.name
-        if part.added:
-            one = part.added[0]
+        for one in part.added[:1]:
             case = found.case_of[one.case]
             # A probe of a user's function, with what the kernel does with its first instruction.
             how = mechanism_of(case, one) if "uprobe" in case.needs else None
@@ -170,7 +164,7 @@ def charts(catalogue: Catalogue) -> list[Chart]:
         f"What one event adds, mostly with {tracers[0]}: in the kernel with an empty action, in programs with a count. "
         "A raw tracepoint is that of all system calls."
     )
-    return [cost_chart(CHART, title, sentence, dots, series=series, page=PAGE)]
+    return [cost_chart("static-and-dynamic", title, sentence, dots, series=series, page="/guide/probes/")]
 
 
 def _parts(found: Evidence, machine: str, tracers: list[str]) -> Iterator[tuple[str, str, CostRow]]:
@@ -206,14 +200,7 @@ EVENTS = {
 
 TALK = "piotrowski-2023-tracing-overhead"  # the source that printed the same cases for D and for bpftrace
 LANGUAGES = {"dtrace": "D", "bpftrace": "bpftrace"}  # the two tools, to what their scripts are called
-
-TWINS = ("per-event", "usdt")
-"""The suites whose pairs are shown; those of `user-probes` ask the same of other instructions."""
-
-
-def write_companion(catalogue: Catalogue) -> dict[str, str]:
-    """Fragment file name to Markdown: `event-rates.md` and `d-and-bpftrace.md`."""
-    return {"event-rates.md": fragment(_rates(catalogue)), "d-and-bpftrace.md": fragment(_languages(catalogue))}
+TWINS = ("per-event", "usdt")  # suites whose pairs are shown; `user-probes` asks the same of other instructions
 
 
 def _rates(catalogue: Catalogue) -> Iterator[Part]:

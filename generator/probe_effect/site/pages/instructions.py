@@ -4,6 +4,7 @@ Cells, flags and sentences on changes say more or fewer, never a time.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -39,10 +40,8 @@ def cell(one: Number | None) -> str:
 
 
 CERTAIN = {"bisected": "Bisected", "read": "Read in the source", "inferred": "Inferred", "unknown": "Cause unknown"}
-"""How sure a cause is."""
-
 MADE = {"trap": "by a trap", "jump": "by a jump in its place", "ftrace": "by a call of ftrace"}
-"""How the kernel makes a kprobe."""
+"""How sure a cause is, and how the kernel makes a kprobe."""
 
 
 def made(one: Number | None) -> str:
@@ -51,41 +50,33 @@ def made(one: Number | None) -> str:
     return f"{cell(one)}, {mechanism}" if mechanism else cell(one)
 
 
-LIMIT = units.stated(REPEATABILITY_LIMIT_RATIO, units.SHARE)
-"""The change from which on two counts differ, in per cent, as text."""
+LIMIT = units.stated(REPEATABILITY_LIMIT_RATIO, units.SHARE)  # the change from which on two counts differ
 
 
 def share(case: Number) -> str:
-    """The share of an untraced operation that an event adds, in per cent, as text."""
     return units.percent(case.added_ratio)
 
 
 def change(found: Comparison) -> str:
     """`+120 %` or `−31 %`, of the first; missing where the first is not above 0."""
-    ratio = found.change_ratio
-    text = units.percent(ratio)
-    return f"+{text}" if ratio is not None and ratio > 0 else text
+    return f"{'+' if (found.change_ratio or 0) > 0 else ''}{units.percent(found.change_ratio)}"
 
 
 def counts(found: Comparison) -> tuple[str, str]:
-    """The medians of both sides, in whole instructions."""
     return _whole(found.first.cost), _whole(found.second.cost)
 
 
 def between_kernels(found: Comparison, kernels: Mapping[str, str]) -> str:
-    """The change from one kernel to the next."""
     first, second = (kernels[column_of(one).kernel] for one in (found.first, found.second))
     return f"From {first} to {second}, {subject(found.second)} with {tracer(found.second)} takes {_more(found)}."
 
 
 def between_versions(found: Comparison, kernels: Mapping[str, str]) -> str:
-    """The change from one version of a tool to the next."""
     start = f"From {tracer(found.first)} to {tracer(found.second)}"
     return f"{start}, on {kernels[column_of(found.second).kernel]}, {subject(found.second)} takes {_more(found)}."
 
 
 def words_of_outcomes() -> dict[str, object]:
-    """The words for outcomes of compared counts, for the page that compares what its reader chooses."""
     words: dict[str, Any] = beside(__file__, "outcomes")["instructions"]
     return words | {
         "limit_ratio": REPEATABILITY_LIMIT_RATIO,
@@ -106,7 +97,6 @@ def said_of(suite: Suite, words: str) -> str:
 
 
 def subject(one: Number) -> str:
-    """The case, with its level where it has one."""
     return f"{quoted(one.title)}{at_level(one.level)}"
 
 
@@ -121,8 +111,7 @@ def short(name: str) -> str:
 
 def _more(found: Comparison) -> str:
     word = "more" if found.difference.value > 0 else "fewer"
-    ratio = found.change_ratio
-    share = "" if ratio is None else f"{units.percent(abs(ratio))} "
+    share = "" if found.change_ratio is None else f"{units.percent(abs(found.change_ratio))} "
     return f"{share}{word} instructions ({' to '.join(counts(found))})"
 
 
@@ -205,7 +194,6 @@ def table(path: AddedPath, submission: Submission) -> Table:
 
 
 def signed(one: Classes) -> str:
-    """The instructions, which may be fewer than none."""
     return str(one.instructions).replace("-", units.MINUS)
 
 
@@ -221,10 +209,9 @@ def agreement(path: AddedPath) -> list[str]:
 
 
 def boxes(stacks: Mapping[Stack, Classes]) -> dict[str, object]:
-    """The drawing: its boxes, and how deep they go.
+    """The drawing: its boxes, callers above what they call, and how deep they go.
 
-    Callers are above what they call. Those above the first that adds something of its own, or calls two, are left out;
-    what an event executes less is in the table alone.
+    Left out are callers above the first that adds something of its own, or calls two, and what an event executes less.
     """
     tree = _tree(stacks)
     top: Stack = ()
@@ -238,12 +225,11 @@ def boxes(stacks: Mapping[Stack, Classes]) -> dict[str, object]:
 def _tree(stacks: Mapping[Stack, Classes]) -> dict[Stack, tuple[int, int]]:
     """Each stack with its own instructions and all below it, in the order of the event; the empty one is above all."""
     own = {stack: max(0, one.instructions) for stack, one in stacks.items()}
-    known = dict.fromkeys(stack[:depth] for stack in ((), *own) for depth in range(len(stack) + 1))
-    below = dict.fromkeys(known, 0)
+    below: Counter[Stack] = Counter({(): 0})
     for stack, number in own.items():
         for depth in range(len(stack) + 1):
             below[stack[:depth]] += number
-    return {stack: (own.get(stack, 0), below[stack]) for stack in known if below[stack]} or {(): (0, 0)}
+    return {stack: (own.get(stack, 0), number) for stack, number in below.items() if number or not stack}
 
 
 def _children(tree: Mapping[Stack, tuple[int, int]], top: Stack) -> list[Stack]:

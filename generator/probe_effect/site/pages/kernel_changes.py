@@ -31,12 +31,6 @@ from probe_effect.store.beside_files import Explanation
 NOTE = "Counts that are flagged, and those that are not above 0, are not drawn; the tables have them."
 
 
-def charts(catalogue: Catalogue) -> list[Chart]:
-    """Every chart of the pages of architectures."""
-    known = (found for found in matrices(catalogue) if found.architecture in names.ARCHITECTURES)
-    return [chart for found in known for chart in charts_of(found)]
-
-
 def charts_of(found: Matrix) -> list[Chart]:
     """Each case kernel by kernel and version by version, then the kernel with most tracers, tracer by tracer."""
     return [*by_kernel(found), *_by_version(found), *_by_tracer(found)]
@@ -104,7 +98,6 @@ def _panels(
 
 
 def short_names(found: Matrix) -> list[str]:
-    """The kernels where it is said that they are Linux."""
     return [name.removeprefix("Linux ") for name in kernel_names(found.kernels).values()]
 
 
@@ -147,19 +140,13 @@ def _counted(found: Matrix) -> list[Number]:
     return [one for one in found.all() if one.cost is not None and counted.row_of(one) in rows]
 
 
-AFTER_MACHINES = 1000  # the weight of the page of changes, which comes after those of the machines
-
-
 class Comparing(NamedTuple):
-    """One way to set counts against each other: its title, the changes, a sentence on one, what differs, what does not.
-
-    The last two are fields of `KernelColumn`, and columns of tables.
-    """
+    """One way to set counts against each other."""
 
     title: str
     changes: Callable[[Matrix], list[Comparison]]
     sentence: Callable[[Comparison, Mapping[str, str]], str]
-    differs: str
+    differs: str  # a field of `KernelColumn`, and a column of tables, as is that which stays the same
     same: str
 
     def of_all(self, found: Iterable[Matrix]) -> list[Comparison]:
@@ -188,10 +175,8 @@ def causes(found: Iterable[Matrix], known: Iterable[Explanation]) -> dict[Explan
 
 
 def cause_text(known: Explanation) -> Markup:
-    """Why a count changed, with where that can be checked and how sure it is."""
-    return say(
-        "{}{} {}", coded(known.says), listed(map(parts.reference, known.references), ""), CERTAIN[known.certainty]
-    )
+    references = listed(map(parts.reference, known.references), "")
+    return say("{}{} {}", coded(known.says), references, CERTAIN[known.certainty])
 
 
 def cause_address(known: Explanation) -> str:
@@ -199,11 +184,10 @@ def cause_address(known: Explanation) -> str:
 
 
 def write(catalogue: Catalogue) -> str | None:
-    """The page of every change, case by case; None where there is none."""
     front = {
         "title": "Every change",
         "description": "Every count that differs from kernel to kernel, or from version to version of a tracer.",
-        "weight": AFTER_MACHINES,
+        "weight": 1000,  # after the pages of machines
         "open": 1,
     }
     found = matrices(catalogue)
@@ -277,23 +261,19 @@ def _changed(
     yield Items(lines)
 
 
-UNKNOWN_ABOVE_RATIO = 0.05
-"""Of smaller changes nobody looked for the cause, so that it is not said either that none was found."""
-
+UNKNOWN_ABOVE_RATIO = 0.05  # nobody looked for the cause of a smaller change, so it is not called unknown
 SERIES, SERIES_FEED = "/kernels/series/", "/kernels/series.xml"
 
 
 def series_charts(catalogue: Catalogue) -> list[Chart]:
-    """The charts of a few counts over every release of Linux."""
     return [chart for found in series(catalogue) for chart in by_kernel(found, "releases", SERIES)]
 
 
 def write_series(catalogue: Catalogue) -> str | None:
-    """The page of a few counts over every release of Linux; None before any of its cells was counted."""
     front = {
         "title": "Over releases",
         "description": "A few probes counted on many releases of Linux, and what changed from one to the next.",
-        "weight": AFTER_MACHINES + 1,
+        "weight": 1001,
         "open": 1,
     }
     found = series(catalogue)
@@ -325,8 +305,14 @@ def _series_parts(each: Sequence[Matrix], catalogue: Catalogue) -> Iterator[Part
         yield from (parts.chart(one.name) for one in by_kernel(found, "releases", SERIES))
         steps = grouped_by(counted.series_changes(found), partial(_step, found))
         for step, changes in steps.items():
+            items = []
+            for one in changes:
+                why = explanation_of(one, catalogue.explanations)
+                unknown = "; cause unknown" if abs(one.change_ratio or 0) > UNKNOWN_ABOVE_RATIO else ""
+                cause = say("; {}", link("cause", cause_address(why))) if why else unknown
+                items.append(say("{}{}.", _what(one), cause))
             yield say("**{}**", step)
-            yield Items([_with_cause(one, catalogue) for one in changes])
+            yield Items(items)
         if not steps:
             yield "No two neighbours differ."
         rows = []
@@ -336,12 +322,6 @@ def _series_parts(each: Sequence[Matrix], catalogue: Catalogue) -> Iterator[Part
                 rows.append((case, short(name_of), *counts))
         table = Table([*columns("case", "tracer"), *map(of_data, short_names(found))], rows)
         yield Fold(f"Every count, {found.suite.title}, {name}", [table])
-
-
-def _with_cause(one: Comparison, catalogue: Catalogue) -> str:
-    why = explanation_of(one, catalogue.explanations)
-    unknown = "; cause unknown" if abs(one.change_ratio or 0) > UNKNOWN_ABOVE_RATIO else ""
-    return say("{}{}.", _what(one), say("; {}", link("cause", cause_address(why))) if why else unknown)
 
 
 def series_sentence(found: Comparison, among: Matrix) -> str:

@@ -7,19 +7,9 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from probe_effect import toml, units
+from probe_effect.compare import kernels as counted
 from probe_effect.compare.agreement import counted_orders
-from probe_effect.compare.kernels import (
-    ArchitecturePair,
-    Matrix,
-    architecture_order,
-    beside,
-    column_of,
-    explanation_of,
-    kernel_names,
-    matrices,
-    names_of_all,
-    release_order,
-)
+from probe_effect.compare.kernels import ArchitecturePair, Matrix, column_of, kernel_names, matrices, release_order
 from probe_effect.costs.from_counts import FEWEST_POINTS
 from probe_effect.costs.instructions import mechanism_of
 from probe_effect.numbers import names
@@ -50,7 +40,6 @@ class PrintedTime:
 
     @property
     def ns_per_instruction(self) -> float:
-        """The printed time over the counted instructions."""
         return self.time_ns / self.count.known_cost.value
 
 
@@ -73,7 +62,7 @@ def timed_kernels(catalogue: Catalogue) -> list[TimedKernel]:
     timed = []
     for source in (one for one in catalogue.sources if one.id == SOURCE):
         figures = {one.figure: one for one in source.figures}
-        for word, kernel in _kernels(made).items():
+        for word, kernel in _stand_ins(made).items():
             pairs, platforms = [], []
             for name, case in CASES.items():
                 figure, how = figures.get(f"time_{word}_{name}"), made.get((case, kernel))
@@ -84,7 +73,7 @@ def timed_kernels(catalogue: Catalogue) -> list[TimedKernel]:
     return timed
 
 
-def _kernels(made: dict[tuple[str, str], str | None]) -> dict[str, str]:
+def _stand_ins(made: Mapping[tuple[str, str], str | None]) -> dict[str, str]:
     """The kernel that stands for the source's without the patch, and that for the one with it, where there are such."""
     ordered = sorted((kernel for case, kernel in made if case == CASES["uprobe_nop"]), key=release_order)
     stepping, emulating = (
@@ -93,9 +82,7 @@ def _kernels(made: dict[tuple[str, str], str | None]) -> dict[str, str]:
     return {word: some[place] for word, some, place in (("xol", stepping, -1), ("emulation", emulating, 0)) if some}
 
 
-MOST_EXPLAINED = 5
-"""The causes that the page names for an architecture and a way to compare, each with the largest change."""
-
+MOST_EXPLAINED = 5  # causes that the page names for an architecture and a way to compare, with their largest change
 MOST_APART = 3  # cases of two architectures that are named because their shares of an operation lie furthest apart
 
 
@@ -106,7 +93,7 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
         "picture": (chart(one.name) for one in kernel_changes.series_charts(catalogue)[:1]),
         "answers": _answers(found, titles),
         "findings": _findings(catalogue, found),
-        "architectures": _architectures(beside(found), titles),
+        "architectures": _architectures(counted.beside(found), titles),
         "orders": _orders(catalogue, found),
         "machines": _machines(catalogue),
         "published-times": _published_times(catalogue),
@@ -135,12 +122,12 @@ def _answers(found: Sequence[Matrix], titles: Mapping[str, str]) -> Iterator[Par
                 rows.append((case, *map(links.count, lines[known[0]])))
         head = column("case", f"Instructions of one event on {names.architecture(one.architecture)}")
         yield Table([head, *map(of_data, short_names(one))], rows)
-        words = "With {}, where no other tracer is named; columns are versions of Linux."
-        yield say(words, instructions.short(first))
+        said = "With {}, where no other tracer is named; columns are versions of Linux."
+        yield say(said, instructions.short(first))
 
 
 def _findings(catalogue: Catalogue, found: Sequence[Matrix]) -> Iterator[Part]:
-    kernels = names_of_all(found)
+    kernels = counted.names_of_all(found)
     each = {name: changes(own) for name, own in grouped_by(found, attrgetter("architecture")).items()}
     if not any(each.values()):
         yield "No two counts differ yet."
@@ -149,7 +136,7 @@ def _findings(catalogue: Catalogue, found: Sequence[Matrix]) -> Iterator[Part]:
         if ways:
             yield Heading(say("On {}", names.architecture(name)), 3)
         for way, some in ways.items():
-            causes = grouped_by(some, lambda one: explanation_of(one, catalogue.explanations) or one)
+            causes = grouped_by(some, lambda one: counted.explanation_of(one, catalogue.explanations) or one)
             items = []
             for why, (largest, *others) in list(causes.items())[:MOST_EXPLAINED]:
                 change = way.sentence(largest, kernels)
@@ -187,13 +174,12 @@ def _compared(found: ArchitecturePair, titles: Mapping[str, str]) -> Iterator[st
         words = "An untraced operation takes {} instructions on {} and {} on {}."
         yield say(words, taken[0], sides[0], taken[1], sides[1])
     tau = found.correlation and comparison.tau(found.correlation)
-    ordered, too_few = "; the rank correlation of their two orders is {}", ": too few to compare their order"
-    order = say(ordered, tau) if tau else say(too_few)
+    ordered = say("; the rank correlation of their two orders is {}", tau) if tau else ""
+    order = ordered or say(": too few to compare their order")
     yield say("{} cases were counted on both{}.", units.count(len(found.pairs)), order)
     for one, other in found.furthest(MOST_APART):
-        first, second = (instructions.share(number) for number in (one, other))
-        words = "{} adds {} of an untraced operation on {}, and {} on {}."
-        yield say(words, instructions.subject(one), first, sides[0], second, sides[1])
+        shares = instructions.share(one), sides[0], instructions.share(other), sides[1]
+        yield say("{} adds {} of an untraced operation on {}, and {} on {}.", instructions.subject(one), *shares)
     for side, rows in zip(sides, found.only, strict=True):
         if rows:
             cases = (names.quoted(titles.get(row.case, row.case)) + names.at_level(row.level) for row in rows)
@@ -201,7 +187,7 @@ def _compared(found: ArchitecturePair, titles: Mapping[str, str]) -> Iterator[st
 
 
 def _orders(catalogue: Catalogue, found: Sequence[Matrix]) -> Iterator[Part]:
-    kernels = names_of_all(found)
+    kernels = counted.names_of_all(found)
     each = [
         (one, names.architecture(suite.architecture)) for suite in found for one in counted_orders(catalogue, suite)
     ]
@@ -226,7 +212,7 @@ def machines(catalogue: Catalogue) -> dict[str, list[Submission]]:
 
     def order(one: Submission) -> tuple[object, ...]:
         system, machine = one.document.system, one.document.machine
-        return architecture_order(one.architecture), release_order(system.kernel_release), -machine.threads
+        return counted.architecture_order(one.architecture), release_order(system.kernel_release), -machine.threads
 
     return grouped_by(sorted(newest_first(catalogue.counted), key=order), attrgetter("machine"))
 

@@ -2,12 +2,12 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
 from probe_effect import units
-from probe_effect.compare.comparison import Comparison, between_tracers
+from probe_effect.compare.comparison import between_tracers
 from probe_effect.compare.subjects import subjects
 from probe_effect.costs.questions import QUESTIONS, MachineRange, NamedQuestion, Reply, of_all_machines, on
 from probe_effect.numbers import names
@@ -29,7 +29,6 @@ SCALES = {
 """The two groups of rungs, to the one unit of each table."""
 
 MOST = 6  # kinds of machine whose pictures a page can hold, on a phone too
-
 CHART, RATES_CHART = "ladder", "events-to-slowdown"
 
 
@@ -116,7 +115,14 @@ def _ladder(catalogue: Catalogue, machine: str, steps: list[RungTime]) -> Chart:
 def write(catalogue: Catalogue) -> dict[str, str]:
     """Fragment file name to Markdown: the page of ladders, and what the home page says first, with its three costs."""
     rates = [parts.chart(one.name) for one in charts(catalogue) if one.name == RATES_CHART]
-    made = {"ladder.md": _tables(catalogue), "home.md": _home(catalogue), "rates-chart.md": rates}
+    explored = [parts.chart(one.name) for one in explore_charts(catalogue)]
+    made: dict[str, Iterable[Part]] = {
+        "ladder.md": _tables(catalogue),
+        "home.md": _home(catalogue),
+        "rates-chart.md": rates,
+        "explore-chart.md": explored,
+        "compare-tracers.md": _versus(catalogue),
+    }
     return {name: fragment(body) for name, body in made.items()}
 
 
@@ -161,14 +167,6 @@ def _home(catalogue: Catalogue) -> Iterator[Part]:
     yield Items(costs)
 
 
-EXPLORE_CHART = "explore"
-
-
-def write_all(catalogue: Catalogue) -> dict[str, str]:
-    drawn = [parts.chart(one.name) for one in explore_charts(catalogue)]
-    return {"explore-chart.md": fragment(drawn), "compare-tracers.md": fragment(_versus(catalogue))}
-
-
 def cost(one: Number) -> str:
     """The cost of an event as these pages and their scripts write it; words where it is no difference."""
     return parts.cost(one) if one.is_time else instructions.count(one.cost)
@@ -188,20 +186,16 @@ def _versus(catalogue: Catalogue) -> Iterator[Part]:
             if compared := between_tracers(machine, usual, tracer):
                 yield Heading(f"{machine.tools[tracer]} against {usual}")
                 yield say("On {}. {}", machine.label, comparison.summary(compared, f"with {tracer}"))
-                yield _compared(compared, usual, tracer)
+                level = ["Level"] if any(one.first.level is not None for one in compared) else []
+                rows = []
+                for one in compared:
+                    case, levels = links.case(one.first.case, one.first.title), (one.first.level for _ in level)
+                    costs = (links.number(side, "cost", cost(side)) for side in (one.first, one.second))
+                    rows.append((case, *levels, *costs, *comparison.cells(one)))
+                heads = map(of_data, (*level, usual, tracer, "Difference", "Ratio"))
+                yield Table([of_data("Case", "left"), *heads, of_data("Outcome", "left")], rows)
                 refused = ((one, instructions.subject(one.first)) for one in compared if one.reason)
                 yield Items([comparison.sentence(*pair, "with", usual, tracer) for pair in refused])
-
-
-def _compared(compared: Sequence[Comparison], usual: str, tracer: str) -> Table:
-    level = [of_data("Level")] if any(one.first.level is not None for one in compared) else []
-    heads = of_data(usual), of_data(tracer), of_data("Difference"), of_data("Ratio"), of_data("Outcome", "left")
-    rows = []
-    for one in compared:
-        case, levels = links.case(one.first.case, one.first.title), (one.first.level for _ in level)
-        costs = (links.number(side, "cost", cost(side)) for side in (one.first, one.second))
-        rows.append((case, *levels, *costs, *comparison.cells(one)))
-    return Table([of_data("Case", "left"), *level, *heads], rows)
 
 
 def explore_charts(catalogue: Catalogue) -> list[Chart]:
@@ -224,4 +218,4 @@ def explore_charts(catalogue: Catalogue) -> list[Chart]:
     why = f"Left out: {left_out} not distinguishable from 0, or whose events do not add up or were lost."
     note = why if left_out else None
     order = [names.machine_name(one.submission) for one in first]
-    return [cost_chart(EXPLORE_CHART, title, sentence, dots, series=order, note=note, page="/explore/")]
+    return [cost_chart("explore", title, sentence, dots, series=order, note=note, page="/explore/")]

@@ -34,12 +34,10 @@ def case(case_id: str, title: object, detail: object = None) -> Markup:
 
 
 def run(submission: Submission) -> Markup:
-    """A submission by the name of its folder."""
     return link(submission.files.folder.name, addresses.submission(submission.id))
 
 
 def suite(suite_id: str, title: object = None) -> Markup:
-    """A suite by its title, or its id."""
     return link(title or suite_id, addresses.suite(suite_id))
 
 
@@ -49,7 +47,6 @@ def tracer(tracer_id: str, title: object) -> Markup:
 
 
 def machine(submission: Submission, name: object = None) -> Markup:
-    """A machine by its short name, or another text."""
     return link(name or names.machine_name(submission), addresses.machine_of(submission))
 
 

@@ -10,8 +10,6 @@ from functools import partial
 from itertools import chain
 from operator import itemgetter
 
-from markupsafe import Markup
-
 from probe_effect import units
 from probe_effect.compare.comparison import largest
 from probe_effect.compare.subjects import History, histories, same_machine
@@ -21,28 +19,18 @@ from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import grouped_by, once
 from probe_effect.numbers.names import date_words, quoted, with_level
 from probe_effect.numbers.shown import FIRST_SUITE, representative, shown_machines
-from probe_effect.numbers.submission import Number, Submission
+from probe_effect.numbers.submission import Submission
 from probe_effect.site.charts.dots import Dot, DotQuantity, cost_chart, dot_chart
 from probe_effect.site.charts.theme import LAYOUTS, Chart
 from probe_effect.site.pages import addresses, citing, comparison, instructions, links, parts, submission_page
 from probe_effect.site.pages.parts import Heading, Items, Part, Table, columns, markdown, section
-from probe_effect.site.pages.results import view_of
-from probe_effect.site.pages.results.counts import COUNTS
+from probe_effect.site.pages.results import suite_of, view_of
 from probe_effect.site.pages.submission_page import with_numbers
-from probe_effect.site.pages.text import listed, say, together
+from probe_effect.site.pages.text import link, listed, say, together
 from probe_effect.store.machine_file import MachineFile, is_hosted
 
-MOST_RUNS, MOST_ROWS = 4, 24
-"""In a chart: the newest runs, and cases with a tracer, those that changed before those that did not."""
-
+MOST_RUNS, MOST_ROWS = 4, 24  # in a chart: the newest runs, and cases with a tracer, those that changed first
 MOST_SENTENCES = 3  # the largest changes are told one by one; all are on the pages of the runs
-
-CHANGE = DotQuantity(
-    "times the cost of the run before",
-    ("ratio", "ratio_low", "ratio_high"),
-    partial(units.interval, scale=units.TIMES),
-    reference=1.0,
-)
 
 
 def _over_time(machine: str, catalogue: Catalogue) -> Iterator[Part]:
@@ -72,24 +60,20 @@ def _of_suite(suite: str, history: History, catalogue: Catalogue) -> Iterator[Pa
     when = f"all on {first}" if first == last else f"{first} to {last}"
     yield Heading(catalogue.by_suite[suite].suite.title, 3)
     yield say("{}: {} runs, {}.", links.suite(suite), units.count(len(history.runs)), when)
-    items = [("Kernel, microcode, tool and suite stayed the same.", history.alike)] if history.alike else []
-    for changes, compared in history.changed.items():
-        became = (
+    sentences, every = [], [((), history.alike)] if history.alike else []
+    for changes, compared in (*every, *history.changed.items()):
+        became = [
             f"{one.what} {quoted(one.before or 'unknown')} became {quoted(one.after or 'unknown')}" for one in changes
-        )
-        words = "; ".join(became)
-        items.append((f"{words[:1].upper()}{words[1:]}.", compared))
-    sentences = []
-    for meanwhile, compared in items:
+        ]
+        words = "; ".join(became) or "Kernel, microcode, tool and suite stayed the same"
         chance = f" {comparison.chance(compared)}" if any(one.reason is None for one in compared) else ""
-        sentences.append(say("**{}** {}{}", meanwhile, comparison.summary(compared, "in the later run"), chance))
+        summary = comparison.summary(compared, "in the later run")
+        sentences.append(say("**{}** {}{}", f"{words[:1].upper()}{words[1:]}.", summary, chance))
     yield Items(sentences)
-    largest_changes = [
-        comparison.between_submissions(one, lambda run: f"the run of {_when(run, history.runs)}")
-        for one in largest(history.alike, MOST_SENTENCES)
-    ]
-    yield say("The largest changes where nothing else had changed:") if largest_changes else None
-    yield Items(largest_changes)
+    most = largest(history.alike, MOST_SENTENCES)
+    yield say("The largest changes where nothing else had changed:") if most else None
+    called = partial(_when, runs=history.runs)
+    yield Items([comparison.between_submissions(one, lambda run: f"the run of {called(run)}") for one in most])
 
 
 @once
@@ -120,8 +104,9 @@ def _chart(suite: str, history: History, catalogue: Catalogue) -> Chart | None:
     drawn = ((row, one) for row, own in by_row.items() for one in own if row in kept)
     dots = [Dot(row, newest[one.second.submission.id], one.ratio) for row, one in drawn if one.ratio]
     last, title, left = history.runs[-1], catalogue.by_suite[suite].suite.title, len(by_row) - len(kept)
+    title_of_axis, keys = "times the cost of the run before", ("ratio", "ratio_low", "ratio_high")
     chart = dot_chart(
-        CHANGE,
+        DotQuantity(title_of_axis, keys, partial(units.interval, scale=units.TIMES), reference=1.0),
         f"over-time-{last.machine}-{suite}",
         f"{title} on {names.machine_name(last)}: runs against the runs before",
         "Cost of one event in a run over its cost in the run before, with its 95 % interval; at 1 it is the same.",
@@ -170,23 +155,8 @@ def charts(catalogue: Catalogue) -> list[Chart]:
 
 NOT_RECORDED = "not recorded"
 
-COUNTED = say(
-    "Instructions counted in an emulated machine, and no times: see [what they show, and what they do not](/kernels/)."
-)
-HOSTED = say(
-    "A service lends this kind of machine for one job: [what such a time is worth](/method/machines/#hosted-runners).\n"
-    "All runs with this image and this CPU are one machine here, whichever host they had; the table has the newest "
-    "run's."
-)
-
-HOSTS = say(
-    "Each run had a host of its own, with neighbours that nobody knows.\n"
-    "So guidance takes the whole range of a cost over the runs, and never one run's interval."
-)
-
 
 def write(submissions: Sequence[Submission], catalogue: Catalogue) -> str:
-    """The page of the machine of `submissions`, which are newest first."""
     name, machine = names.machine_name(submissions[0]), submissions[0].machine
     front = {
         "subtitle": names.machine_facts(submissions[0].document),
@@ -208,17 +178,25 @@ def _page(
 
 def _parts(submissions: Sequence[Submission], catalogue: Catalogue) -> Iterator[Part]:
     shown, newest = representative(submissions), submissions[0].document
-    suite, cases = submission_page.suite_of(shown, catalogue), with_numbers(shown)
+    suite, cases = suite_of(shown, catalogue), with_numbers(shown)
     view, has_hosts = view_of(suite), is_hosted(shown.machine)
-    yield Items([_answer(kind.words, reply.number) for kind, reply in asked(shown.machine, catalogue)])
+    answers = []
+    for kind, one in ((kind, reply.number) for kind, reply in asked(shown.machine, catalogue)):
+        event, tool = kind.words[0].lower() + kind.words[1:], names.tool_with_version(one)
+        costs = markdown(links.number(one, "cost", parts.cost(one)))
+        rate = markdown(links.number(one, "threshold-5", parts.threshold(one, 5)))
+        answers.append(
+            say("An event of {} costs {} with {}: a busy thread slows by 5 % at {}.", event, costs, tool, rate)
+        )
+    yield Items(answers)
     yield together(*submission_page.untraced(shown)) if view.has_untraced else None
     if cases:
         yield Heading(view.heading_of_machine or view.heading)
         why = say(", because {}", "; ".join(shown.grade_reasons)) if shown.grade_reasons else ""
         said = "Of its newest runs the least disturbed one, {}, has grade **{}**{}."
         yield say(said, links.run(shown), shown.grade, why)
-        chart = next((chart.name for chart in submission_page.charts(catalogue, shown)), None)
-        yield from view.table(cases, suite.factor if suite else None, chart, brief=True).of_cases()
+        yield from (parts.chart(one.name) for one in submission_page.charts(catalogue, shown))
+        yield from view.table(cases, suite.factor if suite else None, brief=True)
     yield Heading("All its runs")
     heads = columns("run", "suite", "blocks", "baseline", "noise-floor", "grade")
     yield Table(heads, [(*_of_run(one), units.duration(one.noise_floor_ns, 2), one.grade) for one in submissions])
@@ -226,7 +204,10 @@ def _parts(submissions: Sequence[Submission], catalogue: Catalogue) -> Iterator[
     yield links.credit(submissions)
     if has_hosts and sum(one.suite == shown.suite for one in submissions) > 1:
         yield Heading("From host to host")
-        yield HOSTS
+        yield say(
+            "Each run had a host of its own, with neighbours that nobody knows.\n"
+            "So guidance takes the whole range of a cost over the runs, and never one run's interval."
+        )
         rows = []
         for one in cases:
             if (runs := len(catalogue.numbers.of_hosts(one))) > 1:
@@ -235,20 +216,20 @@ def _parts(submissions: Sequence[Submission], catalogue: Catalogue) -> Iterator[
         yield Table(columns("case", "tracer", "cost-over-runs", "runs-with-it"), rows)
     yield from _over_time(shown.machine, catalogue)
     yield Heading("The machine")
-    yield HOSTED if has_hosts else None
+    if has_hosts:
+        yield say(
+            "A service lends this kind of machine for one job: "
+            "[what such a time is worth](/method/machines/#hosted-runners).\n"
+            "All runs with this image and this CPU are one machine here, whichever host they had; the table has the "
+            "newest run's."
+        )
     how = "Whether a guest is [nested](/method/machines/#nested-or-not) is decided by the time of CPUID alone."
     yield say(how) if newest.machine.virtualization and newest.run.metric == "time" else None
     yield from _what_it_is(newest)
 
 
-def card(machine: str) -> str:
-    """Where the picture of a link to the page of a machine is, below the site's root."""
-    return f"machines/{machine}/card.png"
-
-
-def badge(machine: str) -> str:
-    """Where the badge of a machine is, below the site's root."""
-    return f"machines/{machine}/badge.svg"
+card, badge = "machines/{}/card.png".format, "machines/{}/badge.svg".format
+"""Where the picture of a link to the page of a machine, and its badge, are below the site's root."""
 
 
 def write_emulated(submissions: Sequence[Submission], catalogue: Catalogue, place: int) -> str:
@@ -259,13 +240,14 @@ def write_emulated(submissions: Sequence[Submission], catalogue: Catalogue, plac
 
 def _emulated_parts(submissions: Sequence[Submission]) -> Iterator[Part]:
     shown = min(submissions, key=lambda one: (one.suite != FIRST_SUITE, -len(with_numbers(one))))
-    yield COUNTED
+    said = "Instructions counted in an emulated machine, and no times: see {}."
+    yield say(said, link("what they show, and what they do not", "/kernels/"))
     if cases := with_numbers(shown):
         yield Heading("What an event takes here")
         baseline = instructions.count(shown.baseline)
         said = say("By {}: one untraced operation takes {} instructions.", links.run(shown), baseline)
         yield said if shown.baseline else None
-        yield from COUNTS.table(cases, None).of_cases()
+        yield from view_of(None, "instructions").table(cases, None)
         blocks, is_flagged = shown.document.run.blocks, any(one.faults for one in cases)
         yield together(
             f"The median of {blocks} blocks, with the least and the greatest of them in brackets where they differ at "
@@ -282,13 +264,6 @@ def _emulated_parts(submissions: Sequence[Submission]) -> Iterator[Part]:
     yield Table(columns("part", "package"), made or [(NOT_RECORDED, "")])
     yield Heading("The machine")
     yield from _what_it_is(submissions[0].document)
-
-
-def _answer(words: str, one: Number) -> Markup:
-    cost = markdown(links.number(one, "cost", parts.cost(one)))
-    rate = markdown(links.number(one, "threshold-5", parts.threshold(one, 5)))
-    said = "An event of {} costs {} with {}: a busy thread slows by 5 % at {}."
-    return say(said, words[0].lower() + words[1:], cost, names.tool_with_version(one), rate)
 
 
 def _of_run(one: Submission) -> Sequence[object]:

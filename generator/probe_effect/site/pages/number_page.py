@@ -1,9 +1,8 @@
 """The page of a number: one case, tracer and level of one submission, its quantities, and the rows they are made of."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 
 from markupsafe import Markup
@@ -24,29 +23,24 @@ from probe_effect.site.pages.text import is_plain_word, link, safe, say, togethe
 from probe_effect.store.places import linux_form
 from probe_effect.store.suite_file import script_path
 
-WIDTH, ROW_HEIGHT, EDGE = 720, 5, 6
-"""Of the drawing of blocks, of the line of a block, and what is left free around them; px."""
+WIDTH, ROW_HEIGHT, EDGE = 720, 5, 6  # of the drawing of blocks, of the line of a block, and free around them; px
 
-FEWEST = 3
-"""Blocks of a drawing: fewer are read from their table."""
+FEWEST = 3  # blocks of a drawing: fewer are read from their table
 
 
 def write_all(submission: Submission, catalogue: Catalogue) -> bytes:
-    """The pages of all numbers of `submission`, as JSON: for each its `path` below `/results/`, `front` and `body`.
-
-    They change only with the submission, its suite and our own code, and are kept.
-    """
+    """The pages of all numbers of `submission`, as JSON: for each its `path` below `/results/`, `front` and `body`."""
+    # They change only with the submission, its suite and our own code, and are kept.
     withdrawn = changes_page.withdrawn(submission.id, catalogue)
     name = names.machine_name(submission)
     made_from = ("number pages", parts.page_code(), catalogue.suites_digest, submission.id, name, json.dumps(withdrawn))
-    make = partial(_write_all, submission, replace(catalogue, edition=LATER_EDITION), withdrawn)
-    return catalogue.kept.made(make, *made_from, submission.digest) if submission.digest else make()
 
+    def made() -> bytes:
+        later, tables = replace(catalogue, edition=LATER_EDITION), submission.blocks
+        pages = [_write(one, tables[one.key], later, withdrawn) for one in submission_page.with_numbers(submission)]
+        return json.dumps(pages, ensure_ascii=False, separators=(",", ":")).encode()
 
-def _write_all(submission: Submission, catalogue: Catalogue, withdrawn: Mapping[str, object]) -> bytes:
-    tables = submission.blocks
-    pages = [_write(one, tables[one.key], catalogue, withdrawn) for one in submission_page.with_numbers(submission)]
-    return json.dumps(pages, ensure_ascii=False, separators=(",", ":")).encode()
+    return catalogue.kept.made(made, *made_from, submission.digest) if submission.digest else made()
 
 
 def _write(one: Number, table: BlockTable, catalogue: Catalogue, withdrawn: Mapping[str, object]) -> dict[str, object]:
@@ -54,7 +48,7 @@ def _write(one: Number, table: BlockTable, catalogue: Catalogue, withdrawn: Mapp
     view = view_of_submission(submission, catalogue)
     said, level = sentence(one, view), "" if one.level is None else f", level {one.level}"
     front = {
-        "title": f"{catalogue.titles.get(one.case, one.case)} with {names.tool_with_version(one)}{level}",
+        "title": f"{one.title} with {names.tool_with_version(one)}{level}",
         "kind": "number",
         "kicker": f"{names.machine_name(submission)}, {names.date_words(submission.date)}",
         "description": said,
@@ -72,7 +66,7 @@ def _write(one: Number, table: BlockTable, catalogue: Catalogue, withdrawn: Mapp
 
 def _parts(one: Number, table: BlockTable, catalogue: Catalogue, path: AddedPath | None) -> Iterator[Part]:
     folder = catalogue.by_suite.get(one.submission.suite)
-    view, samples = view_of_submission(one.submission, catalogue), link("samples.csv", _data(one, "samples.csv"))
+    view, samples = view_of_submission(one.submission, catalogue), _data(one, "samples.csv")
     yield sentence(one, view)
     yield one.note and say("To know before using it: {}.", one.note)
     if one.is_time:
@@ -98,11 +92,11 @@ def _parts(one: Number, table: BlockTable, catalogue: Catalogue, path: AddedPath
     )
     yield from _reproduced(one, folder)
     yield Heading("Where it belongs")
-    yield Items(list(_belongs(one, folder, catalogue.titles)))
+    yield Items(list(_belongs(one, folder)))
 
 
-def _data(one: Number, name: str) -> str:
-    return f"/data/results/{one.submission.id}/{name}"
+def _data(one: Number, name: str) -> Markup:
+    return link(name, f"/data/results/{one.submission.id}/{name}")
 
 
 def _executed(path: AddedPath, one: Number) -> Iterator[Part]:
@@ -110,14 +104,12 @@ def _executed(path: AddedPath, one: Number) -> Iterator[Part]:
     yield say("{}.", instructions.sentence(path))
     yield icicle("event")
     yield instructions.table(path, one.submission)
-    kinds, paths = instructions.kinds(path), link("paths.csv", _data(one, "paths.csv"))
+    kinds = instructions.kinds(path)
+    how = "[The method](/method/instructions/#what-one-event-executes) says how it was recorded; {} has every stack."
     yield together(
         kinds and say("What a count hides, among them: {}.", kinds),
         *(say("{}.", said[0].upper() + said[1:]) for said in instructions.agreement(path)),
-        say(
-            "[The method](/method/instructions/#what-one-event-executes) says how it was recorded; {} has every stack.",
-            paths,
-        ),
+        say(how, _data(one, "paths.csv")),
     )
 
 
@@ -140,11 +132,10 @@ def _reproduced(one: Number, folder: SuiteFolder | None) -> Iterator[Part]:
     yield together(what, folder and now != ran and log)
 
 
-def _belongs(one: Number, folder: SuiteFolder | None, titles: Mapping[str, str]) -> Iterator[Markup]:
+def _belongs(one: Number, folder: SuiteFolder | None) -> Iterator[Markup]:
     submission, results = one.submission, f"/results/{one.submission.id}"
     printed = submission.document.tools.get(one.tracer)
-    case = links.case(one.case, titles.get(one.case, one.case))
-    yield say("Case: {}, on all machines and with all tracers.", case)
+    yield say("Case: {}, on all machines and with all tracers.", links.case(one.case, one.title))
     done = "measured" if one.is_time else "counted"
     yield say("Run: {}, everything that was {} with it.", links.run(submission), done)
     yield say("Machine: {}.", links.machine(submission))
@@ -153,8 +144,7 @@ def _belongs(one: Number, folder: SuiteFolder | None, titles: Mapping[str, str])
     yield say("Suite: {}.", links.suite(submission.suite, folder.suite.title if folder else None))
     yield say(
         "Data: {}, {}; all numbers of the run as {} and {}.",
-        link("samples.csv", _data(one, "samples.csv")),
-        link("machine.json", _data(one, "machine.json")),
+        *(_data(one, name) for name in ("samples.csv", "machine.json")),
         link("CSV", f"{results}/data.csv"),
         link("JSON", f"{results}/data.json"),
     )
@@ -213,15 +203,8 @@ def again(one: Number) -> str:
     for name in ("--vm", "--arch", "--source"):
         values = [value for option, value in pairwise(run.command) if option == name]
         words += [name, values[0]] if values and is_plain_word(values[0]) else []
-    words += ["--case", one.case, "--tracer", _tracer(run.command, one.tracer), "--blocks", str(run.blocks)]
-    return " ".join(words)
-
-
-def _tracer(command: Sequence[str], tracer: str) -> str:
-    """A tracer as `--tracer` takes it; another version is given by the path of its program."""
-    tool = names.tool_of(tracer)
-    if tool == tracer:
-        return tracer
-    path = next((word.partition("=")[2] for word in command if word.startswith(f"{tool}=")), "")
-    # A bare name says nothing about where the other version lay.
-    return f"{tool}={path}" if "/" in path and is_plain_word(path) else f"{tool}=PATH"
+    tracer, tool = one.tracer, names.tool_of(one.tracer)
+    if tool != tracer:  # another version is given by the path of its program; a bare name does not say where that lay
+        path = next((word.partition("=")[2] for word in run.command if word.startswith(f"{tool}=")), "")
+        tracer = f"{tool}={path}" if "/" in path and is_plain_word(path) else f"{tool}=PATH"
+    return " ".join([*words, "--case", one.case, "--tracer", tracer, "--blocks", str(run.blocks)])

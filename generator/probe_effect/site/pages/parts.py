@@ -32,8 +32,7 @@ from probe_effect.toml import beside
 
 NOT_STATED = "not stated"
 
-UNCLEAR = "not distinguishable from 0 (below ", ")"
-"""The words around what a cost that is no difference is at most."""
+UNCLEAR = "not distinguishable from 0 (below ", ")"  # the words around what a cost that is no difference is at most
 
 THRESHOLD_COLUMN = (
     "“5\u00a0% at” is the rate of events at which one busy thread slows by 5\u00a0%; it slows by 1\u00a0% at a fifth "
@@ -71,22 +70,12 @@ def most_slowdown(case: Number) -> float | None:
 
 
 def threshold(case: Number, percent: int) -> str:
-    """The rate at which slowdown reaches so many per cent."""
     return units.interval(case.threshold(percent), units.RATE)
 
 
-def start(case: Number) -> str:
-    """The time, or the instructions, until the tracer has its probes live."""
-    return _time_or_count(case, case.event.attach)
-
-
-def stop(case: Number) -> str:
-    """The time, or the instructions, until the tracer has exited when asked."""
-    return _time_or_count(case, case.event.detach)
-
-
-def _time_or_count(case: Number, taken: Estimate | None) -> str:
-    return units.interval(taken, units.DURATION) if case.is_time else units.spread(taken, units.MANY_INSTRUCTIONS)
+def taken(case: Number, found: Estimate | None) -> str:
+    """The time, or the instructions, that starting or stopping the tracer took."""
+    return units.interval(found, units.DURATION) if case.is_time else units.spread(found, units.MANY_INSTRUCTIONS)
 
 
 def tracer_cpu(case: Number) -> str:
@@ -119,11 +108,6 @@ class TableColumn:
     meaning: str
     unit: str = ""
     align: Literal["left", "right", "center"] = "left"
-
-    @property
-    def rule(self) -> str:
-        """Its alignment as the line below a Markdown header has it."""
-        return {"left": ":--", "right": "--:", "center": ":-:"}[self.align]
 
 
 COLUMNS = {name: TableColumn(name, **fields) for name, fields in beside(__file__, "columns").items()}
@@ -159,8 +143,6 @@ AS_PRINTED = frozenset({"value", "printed"})
 
 WHERE_COUNTED = frozenset({"expected", "seen", "lost"})
 """Columns of the runs that counted events; where all of these runs say the same, it is said once."""
-
-BLOCK, MACHINE = "block", "machine"
 
 
 def column(name: str, label: str | None = None) -> TableColumn:
@@ -217,17 +199,17 @@ class Table:
             for row in self.rows
         ]
         same = [say("{} **{}**", self.heads[at], text) for at, text in enumerate(once) if text]
-        start = "Where they were counted" if self.columns[0].id == BLOCK else "In every row"
+        start = "Where they were counted" if self.columns[0].id == "block" else "In every row"
         sentence = say("{}: {}.", start, listed(same, "; ")) if same else Markup()
         return sentence, type(self)([self.columns[at] for at in left], shown)
 
     def _said_once(self, at: int, cells: Sequence[object], texts: Sequence[Markup]) -> Markup | None:
         """What a column says in all of several rows, if it is not their own name; None where it stays a column."""
         head = self.columns[at]
-        if self.columns[0].id == BLOCK:
+        if self.columns[0].id == "block":
             counted = set(filter(None, texts))
             return next(iter(counted), Markup()) if head.id in WHERE_COUNTED and len(counted) < 2 else None
-        is_name = at == 0 and (head.id != MACHINE or len(cells) < len(self.rows) or len(self.columns) == 1)
+        is_name = at == 0 and (head.id != "machine" or len(cells) < len(self.rows) or len(self.columns) == 1)
         links = [part for cell in cells for part in _parts(cell) if isinstance(part, Link)]
         has_place = any(one.href.startswith("#=") for one in links)
         if not head.id or is_name or has_place or len(cells) <= (2 if head.align == "right" else 1):
@@ -284,7 +266,6 @@ class Items:
 
     @property
     def lines(self) -> Iterator[tuple[str, Markup]]:
-        """The mark of each line and its text."""
         for number, item in enumerate(self.items, start=1):
             text, below = item if isinstance(item, tuple) else (item, ())
             yield f"{number}." if self.is_numbered else "-", escape(text)
@@ -309,8 +290,7 @@ class Code:
     kind = "code"
 
 
-Part = str | Heading | Items | Table | Fold | Code | None
-"""None, like an empty text, prints nothing."""
+Part = str | Heading | Items | Table | Fold | Code | None  # None, like an empty text, prints nothing
 
 
 def command(words: Sequence[str]) -> Part:
@@ -324,10 +304,8 @@ def shortcode(name: str, argument: str, flag: str = "") -> Markup:
     return safe(f'{{{{< {name} "{argument}"{flag and " " + flag} >}}}}')
 
 
-chart = partial(shortcode, "chart")
-"""A chart with its title, its sentence and its files."""
-icicle = partial(shortcode, "icicle")
-"""The drawing of that name in the page's front matter."""
+chart = partial(shortcode, "chart")  # a chart with its title, its sentence and its files
+icicle = partial(shortcode, "icicle")  # the drawing of that name in the page's front matter
 script = partial(shortcode, "script")
 """A script of a suite, `<suite>/<file>`; with the flag `line` a link with its first line alone."""
 reference = partial(shortcode, "reference")
@@ -358,9 +336,8 @@ def page(front: Mapping[str, object], parts: Iterable[Part]) -> str:
 
 def page_code() -> str:
     """A digest of what decides, beside the data, what a page of one submission is."""
-    return (
-        f"{code()} {code_version('numbers', 'compare', 'site/charts', 'site/pages')} jinja2 {library_version('jinja2')}"
-    )
+    ours = code_version("numbers", "compare", "site/charts", "site/pages")
+    return f"{code()} {ours} jinja2 {library_version('jinja2')}"
 
 
 @cache

@@ -21,7 +21,6 @@ from probe_effect.site.charts.theme import Chart
 from probe_effect.site.pages import comparison, links
 from probe_effect.site.pages.parts import Heading, Items, Part, Table, chart, columns, fold, fragment
 from probe_effect.site.pages.text import listed, say, together
-from probe_effect.store.suite_file import Case
 from probe_effect.tools import known_tool
 
 CHART, SCRIPTS_CHART, SAMPLES_CHART = "does-it-hold", "scripts-hold", "samples-hold"
@@ -30,30 +29,20 @@ TITLES = {
     SCRIPTS_CHART: "Slowdown by whole scripts",
     SAMPLES_CHART: "Slowdown by 4,999 samples a second",
 }
-CALIBRATED, SPREAD, REPEATS = "calibrated-hold", "programs-spread", "repeats-hold"
 NOTHING = {
-    REPEATS: say("Too little was measured more than once on one machine."),
+    "repeats-hold": say("Too little was measured more than once on one machine."),
     CHART: say("No machine has traced real programs yet: `probe-effect measure programs` does."),
     SCRIPTS_CHART: say("No machine has run scripts over real programs yet: `probe-effect measure scripts` does."),
     SAMPLES_CHART: say("No machine has sampled real programs yet: `probe-effect measure sampling-programs` does."),
-    CALIBRATED: say(
+    "calibrated-hold": say(
         "No machine has timed scripts in a loop of their own before they ran over programs; "
         "`probe-effect measure programs scripts` does."
     ),
-    SPREAD: say("No machine has traced enough real programs yet: `probe-effect measure programs scripts` does."),
+    "programs-spread": say(
+        "No machine has traced enough real programs yet: `probe-effect measure programs scripts` does."
+    ),
 }
-PAIRS = "{} pairs of a program and {} have a prediction, and {} of them show a clear slowdown of more than {}."
-CAME = (
-    "Of these, {} are within {} of the prediction, the median is {} times the prediction, and the intervals of {} "
-    "overlap."
-)
-ALONE = (
-    "By rate times cost alone, without the cost to other system calls, {} would be within {}, the median would be {} "
-    "times the prediction, and the intervals of {} would overlap."
-)
-ADDRESS = "/does-it-hold/"
 MEDIAN = ("of-predicted", "Median, of predicted")
-BY_SUITES, BY_LOOP = "the machine's suites", "a loop before the run"
 
 
 def of_clearest(found: Sequence[ProgramPair]) -> list[ProgramPair]:
@@ -64,22 +53,22 @@ def of_clearest(found: Sequence[ProgramPair]) -> list[ProgramPair]:
 
 def by_section(found: Evidence) -> dict[str, list[ProgramPair]]:
     """The chart of each section to its pairs: of probes and tools, of scripts by their text, of samples."""
-    made = grouped_by(program_pairs(found), lambda one: _section(found.case_of[one.measured.case], one))
+
+    def section(one: ProgramPair) -> str | None:
+        case, tool = found.case_of[one.measured.case], known_tool(one.measured.tracer)
+        if case.probe == SAMPLED:  # a sampler that is like no loop is in the table alone
+            return SAMPLES_CHART if case.like else None
+        return SCRIPTS_CHART if case.like is None and tool and tool.language in proof.PROGRAMMED else CHART
+
+    made = grouped_by(program_pairs(found), section)
     return {name: made.get(name, []) for name in TITLES}
-
-
-def _section(case: Case, one: ProgramPair) -> str | None:
-    """None of a sampler that is like no loop: it is in the table alone."""
-    if case.probe == SAMPLED:
-        return SAMPLES_CHART if case.like else None
-    tool = known_tool(one.measured.tracer)
-    return SCRIPTS_CHART if case.like is None and tool and tool.language in proof.PROGRAMMED else CHART
 
 
 def write(catalogue: Catalogue) -> dict[str, str]:
     known = evidence(catalogue)
     made = {name: _of_chart(name, of_clearest(own)) for name, own in by_section(known).items()}
-    made |= {CALIBRATED: _calibrated(known), SPREAD: _spread(known), REPEATS: _repeats(catalogue)}
+    made |= {"calibrated-hold": _calibrated(known), "programs-spread": _spread(known)}
+    made["repeats-hold"] = _repeats(catalogue)
     return {f"{name}.md": fragment([*found] or [NOTHING[name]]) for name, found in made.items()}
 
 
@@ -170,13 +159,15 @@ def _calibrated(known: Evidence) -> Iterator[Part]:
     timed = "On {}, each script was also timed in a loop just before it ran over {} programs."
     same = "The first two rows below are of the same pairs." if both else ""
     yield together(say(timed, where, programs), _came_to(found, "a script"), same)
-    ways = {BY_SUITES: [suites[one.measured.id] for one in both], BY_LOOP: both, f"{BY_LOOP}, all pairs": found}
+    ways = {
+        "the machine's suites": [suites[one.measured.id] for one in both],
+        "a loop before the run": both,
+        "a loop before the run, all pairs": found,
+    }
     rows: list[Sequence[object]] = []
-    for way, some in ways.items():
-        if some:
-            came = verdict(some)
-            near, _, middle, meet = _shares(came)
-            rows.append((way, came.pairs, came.visible, near, middle, meet))
+    for way, came in ((way, verdict(some)) for way, some in ways.items() if some):
+        near, _, middle, meet = _shares(came)
+        rows.append((way, came.pairs, came.visible, near, middle, meet))
     yield Table(columns("cost-way", "traced-pairs", "clear-pairs", "near-share", MEDIAN, "overlap-share"), rows)
     yield say("The next table has those with a clear slowdown on {}, the largest first.", where)
     rows = []
@@ -196,16 +187,24 @@ def _row(one: ProgramPair, *tracer: str) -> Sequence[object]:
 
 def _came_to(found: Sequence[ProgramPair], what: str, alone: Sequence[ProgramPair] = ()) -> Markup:
     came, plain = verdict(found), verdict(alone)
-    said = [say(PAIRS, came.pairs, what, came.visible, units.percent(proof.VISIBLE_RATIO))]
+    pairs = "{} pairs of a program and {} have a prediction, and {} of them show a clear slowdown of more than {}."
+    said = [say(pairs, came.pairs, what, came.visible, units.percent(proof.VISIBLE_RATIO))]
     if came.middle_ratio is not None:
-        said.append(say(CAME, *_shares(came)))
+        words = (
+            "Of these, {} are within {} of the prediction, the median is {} times the prediction, and the intervals of "
+            "{} overlap."
+        )
+        said.append(say(words, *_shares(came)))
     if plain.middle_ratio is not None and plain != came:
-        said.append(say(ALONE, *_shares(plain)))
+        words = (
+            "By rate times cost alone, without the cost to other system calls, {} would be within {}, the median would "
+            "be {} times the prediction, and the intervals of {} would overlap."
+        )
+        said.append(say(words, *_shares(plain)))
     return listed(said, " ")
 
 
 def _shares(one: Agreed) -> tuple[str, str, str, str]:
-    """How many are near, what near is, the median over the prediction, and how many intervals overlap."""
     near, meet = units.percent(one.near_ratio), units.percent(one.meet_ratio)
     return near, units.percent(NEAR_RATIO), _times(one.middle_ratio), meet
 
@@ -220,26 +219,22 @@ def _clear(found: Sequence[ProgramPair]) -> list[ProgramPair]:
 
 def charts(catalogue: Catalogue, known: Evidence) -> list[Chart]:
     """Every pair as a dot, of chosen probes and of scripts apart; none before programs were traced."""
-    found = {name: of_clearest(own) for name, own in by_section(known).items()}
-    return [_chart(name, own, catalogue) for name, own in found.items() if own]
-
-
-def _chart(name: str, found: Sequence[ProgramPair], catalogue: Catalogue) -> Chart:
-    is_script = name == SCRIPTS_CHART
-    probes = {case.id: case.probe for case in catalogue.cases()}
-    dots = []
-    for one in found:
-        number, title = one.measured, one.measured.title
-        by_probe = (number.level or "", f"{title.replace(' of a program', '')}, {number.tracer}")
-        words = (title, number.level or "") if is_script else by_probe
-        family = _family(probes[number.case], number.tracer)
-        dots.append(PredictedPair(*words, family, one.point.predicted, one.point.measured, one.is_visible))
-    what = "script over a program" if is_script else "program under one probe"
-    sentence = (
-        f"Each dot is one {what}, on {names.machine_name(found[0].measured.submission)}; in the grey band the "
-        f"prediction is near. {sum(one.is_visible for one in found)} of {len(found)} are shown, those that are clear."
-    )
-    return predicted_chart(name, TITLES[name], sentence, dots, near_ratio=NEAR_RATIO, page=ADDRESS)
+    probes, drawn = {case.id: case.probe for case in catalogue.cases()}, []
+    for name, found in ((name, of_clearest(own)) for name, own in by_section(known).items() if own):
+        dots, is_script = [], name == SCRIPTS_CHART
+        for one in found:
+            number, title = one.measured, one.measured.title
+            by_probe = (number.level or "", f"{title.replace(' of a program', '')}, {number.tracer}")
+            words = (title, number.level or "") if is_script else by_probe
+            family = _family(probes[number.case], number.tracer)
+            dots.append(PredictedPair(*words, family, one.point.predicted, one.point.measured, one.is_visible))
+        what = "script over a program" if is_script else "program under one probe"
+        clear = f"{sum(one.is_visible for one in found)} of {len(found)} are shown, those that are clear."
+        where = names.machine_name(found[0].measured.submission)
+        sentence = f"Each dot is one {what}, on {where}; in the grey band the prediction is near. {clear}"
+        chart = predicted_chart(name, TITLES[name], sentence, dots, near_ratio=NEAR_RATIO, page="/does-it-hold/")
+        drawn.append(chart)
+    return drawn
 
 
 def _family(probe: str, tracer: str) -> str:

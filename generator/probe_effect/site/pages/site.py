@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from itertools import chain
 
+from probe_effect.compare.kernels import matrices
 from probe_effect.costs.evidence import evidence
 from probe_effect.numbers.catalogue import Catalogue
-from probe_effect.numbers.names import Citation, Subject, cite
+from probe_effect.numbers.names import ARCHITECTURES, Citation, Subject, cite
 from probe_effect.numbers.shown import reference_submission
 from probe_effect.site.charts.theme import Chart
 from probe_effect.site.pages import (
@@ -29,8 +30,6 @@ from probe_effect.site.pages import (
 )
 from probe_effect.site.pages.parts import Table, of_data
 
-FIRST_MACHINE = 101  # the weight of the first emulated machine's page, which comes after those of the architectures
-
 
 def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """Pages by path relative to Hugo's content folder; those of numbers are in `number_pages`."""
@@ -44,8 +43,9 @@ def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     for machine, submissions in catalogue.numbers.machines().items():
         yield f"machines/{machine}.md", machine_page.write(submissions, catalogue)
     yield from architecture_page.write_all(catalogue)
-    for place, (machine, counted) in enumerate(kernels_page.machines(catalogue).items(), start=FIRST_MACHINE):
-        yield f"kernels/{machine}.md", machine_page.write_emulated(counted, catalogue, place)
+    # After the pages of architectures.
+    for weight, (machine, counted) in enumerate(kernels_page.machines(catalogue).items(), start=101):
+        yield f"kernels/{machine}.md", machine_page.write_emulated(counted, catalogue, weight)
     for release in catalogue.releases:
         yield f"releases/{release.version}.md", changes_page.write(release, catalogue)
     yield from fragments.write_further(catalogue)
@@ -72,8 +72,8 @@ def fragment_files(catalogue: Catalogue) -> dict[str, str]:
         **fragments.write_all(catalogue),
         **tracer_page.write_all(catalogue),
         **guide_fragments.write_all(catalogue),
-        **guide_fragments.write_companion(catalogue),
-        **ladder_page.write_all(catalogue),
+        **kernels_page.write_all(catalogue),
+        **ladder_page.write(catalogue),
         **proof.write(catalogue),
         **tracer_page.write(catalogue),
         "releases.md": changes_page.fragment(catalogue),
@@ -85,13 +85,14 @@ def charts(catalogue: Catalogue) -> list[Chart]:
     """Every chart that a page or fragment names, once."""
     found = evidence(catalogue)
     runs, machines = (one for one in catalogue.everything if one.metric == "time"), catalogue.numbers.machines()
+    named = (one for one in matrices(catalogue) if one.architecture in ARCHITECTURES)
     drawn = [
         *guide_fragments.charts(catalogue),
         *ladder_page.charts(catalogue),
         *machine_page.charts(catalogue),
         *ladder_page.explore_charts(catalogue),
         *proof.charts(catalogue, found),
-        *kernel_changes.charts(catalogue),
+        *chain.from_iterable(kernel_changes.charts_of(one) for one in named),
         *kernel_changes.series_charts(catalogue),
         *chain.from_iterable(source_page.charts(catalogue, one) for one in catalogue.sources),
         *chain.from_iterable(submission_page.charts(catalogue, one) for one in runs),

@@ -21,15 +21,9 @@ from probe_effect.site.pages.text import bracketed, link, listed, safe, say
 from probe_effect.store.beside_files import GRADES, Figure
 from probe_effect.toml import beside
 
-_FILE = beside(__file__)
-READ: dict[str, str] = _FILE["read"]
-
+FACTS = beside(__file__)
+READ: dict[str, str] = FACTS["read"]
 MAX_GRID_COLUMNS = 4
-
-FIGURE_NOTE = (
-    "One figure has an address of its own: follow the figure in its table, and cite the address that you come to. "
-    "On the command line, probe-effect cite takes the source and the figure with # between."
-)
 
 
 class FigureGroup(NamedTuple):
@@ -41,7 +35,10 @@ class FigureGroup(NamedTuple):
 
 
 def write(source: PublishedSource, catalogue: Catalogue) -> str:
-    """The page of `source`, with what was measured of the same."""
+    note = (
+        "One figure has an address of its own: follow the figure in its table, and cite the address that you come to. "
+        "On the command line, probe-effect cite takes the source and the figure with # between."
+    )
     front = {
         "title": source.document.title,
         "kind": "source",
@@ -49,7 +46,7 @@ def write(source: PublishedSource, catalogue: Catalogue) -> str:
         "kicker": parts.source_label(source.document),
         "description": source.sentence(source.document.summary),
         **citing.front(citing.cite_source(source, catalogue)),
-        "cite_note": FIGURE_NOTE,
+        "cite_note": note,
     }
     return parts.page(front, _parts(source, catalogue))
 
@@ -62,7 +59,7 @@ def _parts(source: PublishedSource, catalogue: Catalogue) -> Iterator[Part]:
         seen = "These figures were seen; the rest of the page was not. Check the source before citing them."
         yield say("**Known only from an excerpt.** {}", seen)
     known = f"{READ[document.read]} (grade {document.grade}: {GRADES[document.grade]})"
-    facts = {label: getattr(document, name) for label, name in _FILE["facts"].items()}
+    facts = {label: getattr(document, name) for label, name in FACTS["facts"].items()}
     yield from section("What it is", Table.of_facts(facts | {"Known to us": known}))
     findings = [source.sentence(one.sentence) for one in document.findings]
     yield from section("Where it disagrees", Items(findings))
@@ -79,11 +76,11 @@ def _parts(source: PublishedSource, catalogue: Catalogue) -> Iterator[Part]:
     )
     if source.recomputed:
         differing = sum(one.verdict == "differs" for one in source.recomputed.values())
-        how_many = (units.count(differing) if differing else "none", units.count(len(source.recomputed)))
         yield say(
             "Each figure that follows from others is computed again from them: {} of {} came out differently. "
             "“Close” means within the rounding of what was printed.",
-            *how_many,
+            units.count(differing) if differing else "none",
+            units.count(len(source.recomputed)),
         )
     else:
         yield "None of these figures follows from others that the source prints, so nothing could be computed again."
@@ -102,37 +99,33 @@ def _parts(source: PublishedSource, catalogue: Catalogue) -> Iterator[Part]:
 
 
 def source_files(source: PublishedSource) -> Markup:
-    """The files of a source as links."""
     return listed(link(name, f"/data/published/{source.id}/{name}") for name in ("figures.csv", "source.toml"))
 
 
 def grid(group: FigureGroup, titles: Mapping[str, str], cell: Callable[[Figure], object]) -> Table:
     """Figures that were printed for several platforms, or one below the other where they form no grid."""
-    platforms, rows = group.platforms or ("",), []
-    if group.platforms:
-        by_what = grouped_by(zip(_rows(group.figures), group.figures, strict=True), itemgetter(0))
-        of_platforms = [(what, {figure.platform or "": figure for _, figure in own}) for what, own in by_what.items()]
-    else:
-        of_platforms = [(figure.what, {"": figure}) for figure in group.figures]
-    for what, figures in of_platforms:
-        cells = (cell(figures[name]) if name in figures else "" for name in platforms)
+    if not group.platforms:
+        below = [(titles.get(one.what, one.what), cell(one)) for one in group.figures]
+        return Table([of_data("", "left"), of_data("")], below)
+    rows = []
+    for what, own in grouped_by(zip(_rows(group.figures), group.figures, strict=True), itemgetter(0)).items():
+        figures = {figure.platform or "": figure for _, figure in own}
+        cells = (cell(figures[name]) if name in figures else "" for name in group.platforms)
         rows.append((titles.get(what, what), *cells))
-    return Table([of_data("", "left"), *map(of_data, platforms)], rows)
+    return Table([of_data("", "left"), *map(of_data, group.platforms)], rows)
 
 
-def _place(figure: Figure) -> Link:
-    return Link(shown(figure), f"#={figure.figure}")
-
-
-def _in_grid(figure: Figure, source: PublishedSource) -> object:
+def _in_grid(figure: Figure, source: PublishedSource) -> Pieces:
     outcome = _verdict(source.recomputed.get(figure.figure))
-    return Pieces([_place(figure), say(" ({})", outcome)]) if outcome not in {"", "agrees"} else _place(figure)
+    place = Link(shown(figure), f"#={figure.figure}")
+    return Pieces([place, say(" ({})", outcome)] if outcome not in {"", "agrees"} else [place])
 
 
 def _row(figure: Figure, source: PublishedSource, *, has_platform: bool) -> Sequence[object]:
     what = bracketed(figure.what, figure.platform if has_platform else None)
     what = say("{}. {}", what, figure.note) if figure.note else what
-    printed = _place(figure) if figure.printed is not None else Pieces([safe("*"), _place(figure), safe("*")])
+    place, is_printed = Link(shown(figure), f"#={figure.figure}"), figure.printed is not None
+    printed = place if is_printed else Pieces([safe("*"), place, safe("*")])
     return what, printed, _verdict(source.recomputed.get(figure.figure)), figure.grade
 
 
@@ -172,7 +165,6 @@ def _measured(pairings: Sequence[Pairing], source: PublishedSource) -> Iterator[
 
 
 def groups(figures: Sequence[Figure]) -> list[FigureGroup]:
-    """Figures by heading, in the order given."""
     by_heading = grouped_by(figures, lambda figure: figure.group)
     return [FigureGroup(heading, own, _platforms(own)) for heading, own in by_heading.items()]
 
@@ -202,7 +194,6 @@ def shown(figure: Figure) -> str:
 
 
 def _verdict(recomputed: Recomputed | None) -> str:
-    """How a recomputation came out, in words; empty where there is nothing to recompute from."""
     if recomputed is None:
         return ""
     if recomputed.figure.printed is None:

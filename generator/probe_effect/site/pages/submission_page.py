@@ -4,9 +4,8 @@ The page of a suite says what it asks, how it measures, its cases with their ran
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 from markupsafe import Markup
 
@@ -21,7 +20,7 @@ from probe_effect.site.charts.dots import Dot, cost_chart
 from probe_effect.site.charts.theme import LAYOUTS, Chart
 from probe_effect.site.pages import addresses, changes_page, citing, comparison, instructions, links, parts
 from probe_effect.site.pages.parts import Heading, Items, Link, Part, Table, columns, page, page_code, section
-from probe_effect.site.pages.results import view_of, view_of_submission
+from probe_effect.site.pages.results import suite_of, view_of, view_of_submission
 from probe_effect.site.pages.results.view import COST
 from probe_effect.site.pages.source_page import FigureGroup, grid, groups, shown
 from probe_effect.site.pages.text import link, listed, say, together
@@ -36,36 +35,30 @@ COUNTED = say(
 
 
 def write(submission: Submission, catalogue: Catalogue) -> str:
-    """The page of a submission.
-
-    It changes only with the submission, with older ones of its machine and suite, with the suite and our own code, and
-    is kept.
-    """
+    # The page changes with the submission, older ones of its machine and suite, the suite, and our code; it is kept.
     runs = catalogue.numbers.machines(submission.metric).get(submission.machine, [])
     withdrawn = changes_page.withdrawn(submission.id, catalogue)
     known = [f"{one.id} {one.digest}" for one in runs if one.suite == submission.suite and one.digest]
     own = (names.machine_name(submission), json.dumps(withdrawn), str(catalogue.numbers.spread))
     made_from = ("submission page", page_code(), catalogue.suites_digest, *own, *known)
-    make = partial(_write, submission, runs, replace(catalogue, edition=LATER_EDITION), withdrawn)
-    if submission.digest is None:
-        return make()
-    return catalogue.kept.made(lambda: make().encode(), *made_from, submission.id, submission.digest).decode()
 
+    def made() -> bytes:
+        suite, machine = suite_of(submission, catalogue), names.machine_name(submission)
+        trust = f"Grade {submission.grade}." if submission.metric == "time" else "Instructions, and no times."
+        later = replace(catalogue, edition=LATER_EDITION)
+        front = {
+            "title": suite.title if suite else submission.suite,
+            "kind": "submission",
+            "kicker": f"{machine}, {names.date_words(submission.date)}",
+            "description": f"The run {submission.files.folder.name} on {machine}. {trust}",
+            **citing.front(citing.cite_submission(submission, later)),
+            **withdrawn,
+        }
+        return page(front, _parts(submission, runs, later)).encode()
 
-def _write(
-    submission: Submission, runs: Sequence[Submission], catalogue: Catalogue, withdrawn: Mapping[str, object]
-) -> str:
-    suite, machine = suite_of(submission, catalogue), names.machine_name(submission)
-    trust = f"Grade {submission.grade}." if submission.metric == "time" else "Instructions, and no times."
-    front = {
-        "title": suite.title if suite else submission.suite,
-        "kind": "submission",
-        "kicker": f"{machine}, {names.date_words(submission.date)}",
-        "description": f"The run {submission.files.folder.name} on {machine}. {trust}",
-        **citing.front(citing.cite_submission(submission, catalogue)),
-        **withdrawn,
-    }
-    return page(front, _parts(submission, runs, catalogue))
+    own_digest = submission.digest
+    kept = catalogue.kept.made(made, *made_from, submission.id, own_digest) if own_digest else made()
+    return kept.decode()
 
 
 def _parts(submission: Submission, runs: Sequence[Submission], catalogue: Catalogue) -> Iterator[Part]:
@@ -76,9 +69,9 @@ def _parts(submission: Submission, runs: Sequence[Submission], catalogue: Catalo
     without_tracer = untraced(submission) if view.has_untraced else ()
     yield together(links.grade(submission) if is_time else COUNTED, *without_tracer)
     if known:
-        chart = next((chart.name for chart in charts(catalogue, submission)), None)
         yield Heading(view.heading)
-        yield from view.table(known, suite.factor if suite else None, chart).of_cases()
+        yield from (parts.chart(one.name) for one in charts(catalogue, submission))
+        yield from view.table(known, suite.factor if suite else None)
         yield f"Each {'number' if is_time else 'count'} leads to the rows that it is made of."
         yield Items([remark for one in known for remark in _remarks(one, view.main.id)])
     if view.has_costs and (changes := since(submission, runs, catalogue.numbers.spread)):
@@ -103,9 +96,9 @@ def _parts(submission: Submission, runs: Sequence[Submission], catalogue: Catalo
     workloads, tracers = (f" ({core})" if core else "" for core in (run.workload_core, run.tracer_core))
     tracer_cpu = "" if run.tracer_cpu is None else f", tracer on CPU {run.tracer_cpu}{tracers}"
     load = "" if run.load_before is None else f", load {run.load_before} before and {run.load_after} after"
-    how = run.seed, f"{run.workload_cpu}{workloads}", tracer_cpu, load, document.provenance.tool
+    how = f"{run.workload_cpu}{workloads}{tracer_cpu}{load}"
     raw = say("Raw data: {}.", links.raw_files(submission))
-    yield together(raw, say("Seed {}, workload on CPU {}{}{}, by {}.", *how))
+    yield together(raw, say("Seed {}, workload on CPU {}, by {}.", run.seed, how, document.provenance.tool))
     if run.traced_beside:
         yield say("Something else traced meanwhile: {}.", ", ".join(run.traced_beside))
     yield links.credit([submission])
@@ -138,12 +131,6 @@ def _remarks(one: Number, quantity: str) -> Iterator[Markup]:
         yield say("{}, {}{}: {}", link(one.title, addresses.number(one, quantity)), one.tracer, level, one.note)
 
 
-def suite_of(submission: Submission, catalogue: Catalogue) -> Suite | None:
-    """The suite that was run, as it is today; None where it is gone."""
-    folder = catalogue.by_suite.get(submission.suite)
-    return folder.suite if folder else None
-
-
 def with_numbers(submission: Submission) -> list[Number]:
     """The cases whose runs gave a number, which then has a page, in the order of their ids."""
     return [one for one in submission.numbers if one.is_known]
@@ -157,8 +144,8 @@ def charts(catalogue: Catalogue, submission: Submission) -> list[Chart]:
     """
     if view_of_submission(submission, catalogue).main is not COST:
         return []
-    clear = ((one, one.cost) for one in submission.numbers if one.cost is not None and one.distinguishable)
-    dots = [Dot(names.with_level(one), one.tracer, cost, one.tracer) for one, cost in clear]
+    clear = (one for one in submission.numbers if one.cost is not None and one.distinguishable)
+    dots = [Dot(names.with_level(one), one.tracer, one.known_cost, one.tracer) for one in clear]
     if not dots:
         return []
     name = f"costs-{submission.id.replace('/', '-')}"
@@ -170,11 +157,10 @@ def charts(catalogue: Catalogue, submission: Submission) -> list[Chart]:
     return [replace(chart, specs=specs, edition=f"run {submission.id}")]
 
 
-MOST_RUNS = 20  # the runs that the page lists: the newest
+MOST_RUNS = 20  # the runs that the page of a suite lists: the newest
 
 
 def write_suite(folder: SuiteFolder, catalogue: Catalogue) -> str:
-    """The page of the suite in `folder`."""
     suite = folder.suite
     front = {
         "title": suite.title,
@@ -206,13 +192,12 @@ def _suite_parts(folder: SuiteFolder, catalogue: Catalogue) -> Iterator[Part]:
     yield parts.command(["probe-effect", "measure", suite.id, *(["--vm", "trixie"] if spoils else [])])
     yield say("`probe-effect doctor` says what is missing first, and [how to submit](/submit/) what comes after.")
     yield Heading("Its cases")
-    label = "On all machines" if view.main is COST else f"{view.main.head.label}, on all machines"
     rows: list[Sequence[object]] = []
     for case in suite.cases:
         probe = ", ".join(filter(None, (case.probe, names.only_on(case))))
         link_and_range = links.case(case.id, case.title), view.range_of(case, catalogue.numbers)
         rows.append((*link_and_range, probe, case.action, _scripts(folder, case)))
-    yield Table(columns("case", ("range-measured", label), "probe", "action", "scripts"), rows)
+    yield Table([*columns("case"), view.range_head, *columns("probe", "action", "scripts")], rows)
     yield (
         "Of several numbers the least and the greatest are shown, with how many there are in brackets; the page of a "
         "case has all of them."
@@ -250,20 +235,18 @@ def _suite_parts(folder: SuiteFolder, catalogue: Catalogue) -> Iterator[Part]:
 
 def beside(suite: Suite, catalogue: Catalogue) -> tuple[PublishedSource, FigureGroup] | None:
     """The published figures that the suite names, with their source; None where there are none."""
-    if suite.published is None:
-        return None
-    sources = (one for one in catalogue.sources if one.id == suite.published.source)
-    named = ((one, group) for one in sources for group in groups(one.figures))
-    return next(((one, group) for one, group in named if group.heading == suite.published.heading), None)
+    named = suite.published
+    sources = (one for one in catalogue.sources if named and one.id == named.source)
+    each = ((one, group) for one in sources for group in groups(one.figures))
+    return next(((one, group) for one, group in each if named and group.heading == named.heading), None)
 
 
 def _scripts(folder: SuiteFolder, case: Case) -> Markup:
-    scripts = []
-    for tool, paths in folder.by_case[case.id].items():
-        for path, levels in paths.items():
-            name = tool if len(paths) == 1 else f"{tool} {', '.join(levels)}"
-            scripts.append(link(name, f"/scripts/{folder.suite.id}/{path.name}"))
-    return listed(scripts)
+    return listed(
+        link(tool if len(paths) == 1 else f"{tool} {', '.join(levels)}", f"/scripts/{folder.suite.id}/{path.name}")
+        for tool, paths in folder.by_case[case.id].items()
+        for path, levels in paths.items()
+    )
 
 
 def _tracers(submission: Submission) -> str:

@@ -46,7 +46,6 @@ def safe(text: str) -> Markup:
 
 
 def link(text: object, href: str) -> Markup:
-    """A link to an address of ours."""
     return say("[{}]({})", text, safe(href))
 
 
@@ -56,7 +55,6 @@ def bracketed(text: object, detail: object) -> Markup:
 
 
 def listed(values: Iterable[object], between: str = ", ") -> Markup:
-    """Some values, one after the other."""
     return Markup(between.join(map(escape, values)))  # noqa: S704 (ours, and escaped)
 
 

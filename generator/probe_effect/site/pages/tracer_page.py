@@ -22,14 +22,8 @@ from probe_effect.site.pages.fragments import first_suite_first
 from probe_effect.site.pages.parts import Heading, Items, Link, Part, Pieces, Table, columns, fragment, of_data, section
 from probe_effect.site.pages.results import view_of
 from probe_effect.site.pages.text import escape, listed, safe, say, together
-from probe_effect.store.suite_file import Case
 from probe_effect.store.transcripts import ToolPackage, ToolProbes
 from probe_effect.tools import TOOLS
-
-REAL = (
-    "What the tool did to programs at work on {}, beside what its rate of events times the cost above predicts, with "
-    "what their other system calls pay; [how far that holds](/does-it-hold/)."
-)
 
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:
@@ -59,7 +53,11 @@ def _tool(catalogue: Catalogue, tool: str) -> Iterator[Part]:
 
 def _suite(catalogue: Catalogue, folder: SuiteFolder, tool: str, reference: Submission | None) -> list[Part]:
     suite = folder.suite.on(reference.architecture) if reference else folder.suite
-    rows = {case: _newest(catalogue, case, tool, reference) for case in suite.cases if tool in folder.by_case[case.id]}
+    machine, rows = reference.machine if reference else None, {}
+    for case in (one for one in suite.cases if tool in folder.by_case[one.id]):
+        newest = (one for one in catalogue.numbers.of_case(case.id) if one.submission.machine == machine)
+        # At a factor's levels there are many numbers, for which the page of the case is.
+        rows[case] = {one.tracer: one for one in newest if _is_of(one, tool) and one.level is None}
     main, known = view_of(suite).main, [one for row in rows.values() for _, one in sorted(row.items()) if one.cost]
     tracers = dict.fromkeys(one.tracer for one in known)
     cases = [links.case(case.id, case.title) for case in rows]
@@ -70,14 +68,8 @@ def _suite(catalogue: Catalogue, folder: SuiteFolder, tool: str, reference: Subm
     heads = [of_data(names.tool(tracer, versions.get(tracer))) for tracer in tracers]
     cells = ([main.cell(row[tracer]) if tracer in row else "" for tracer in tracers] for row in rows.values())
     table = [(case, *own) for case, own in zip(cases, cells, strict=True)]
-    return section(suite.title, Table([*columns(("case", f"Case and {main.id}")), *heads], table), level=3)
-
-
-def _newest(catalogue: Catalogue, case: Case, tool: str, reference: Submission | None) -> dict[str, Number]:
-    """Tracer to its number. At a factor's levels there are many numbers, for which the page of the case is."""
-    machine = reference.machine if reference else None
-    known = (one for one in catalogue.numbers.of_case(case.id) if one.submission.machine == machine)
-    return {one.tracer: one for one in known if _is_of(one, tool) and one.level is None}
+    head = parts.column("case", f"{main.head.label}, by case")
+    return section(suite.title, Table([head, *heads], table), level=3)
 
 
 def _is_of(one: Number, tool: str) -> bool:
@@ -136,7 +128,11 @@ def _costs(packages: Packages, submission: Submission | None) -> Iterator[Part]:
         if rows:
             first = next(number for one in costs for number, _ in one.points)
             yield Heading(f"Tools of {package.title} in real programs")
-            yield say(REAL, links.machine(first.submission))
+            yield say(
+                "What the tool did to programs at work on {}, beside what its rate of events times the cost above "
+                "predicts, with what their other system calls pay; [how far that holds](/does-it-hold/).",
+                links.machine(first.submission),
+            )
             heads = ("standard-tool", "program", ("untraced-rate", "Rate"), "slowdown-measured", "predicted")
             yield Table(columns(*heads), rows)
 
@@ -156,23 +152,22 @@ def _cost(one: ToolCost, bare: set[str]) -> Sequence[object]:
     else:
         cost = f"no time of {' and '.join(one.missing)} with these actions"
     low, high = tool.usual_from_hz, tool.usual_to_hz
-    usual = [
-        *(["from ", units.rate(low, 1)] if low is not None else ["up"]),
-        *([" to ", units.rate(high, 1)] if high is not None else []),
-        say(" ({})", tool.usual_source),
-    ]
+    usual: object = "none stated"
+    if low is not None or high is not None:
+        begin = ["up"] if low is None else ["from ", units.rate(low, 1)]
+        end = [] if high is None else [" to ", units.rate(high, 1)]
+        usual = Pieces([*begin, *end, say(" ({})", tool.usual_source)])
     what = Pieces([Link(tool.name, f"#={name}"), safe(": "), event])
     rate = units.interval(threshold(one.cost, 5) if one.cost else None, units.RATE)
-    usually = Pieces(usual) if low is not None or high is not None else "none stated"
-    return what, cost, rate, usually, units.interval(one.usual_slowdown, units.SHARE)
+    return what, cost, rate, usual, units.interval(one.usual_slowdown, units.SHARE)
 
 
 def _asked(packages: Packages) -> Iterator[Part]:
     for package, costs in packages:
         items = []
         for tool in (one.tool for one in costs):
-            remark = f" {tool.remark}" if tool.remark else ""
-            items.append((say("{}: {}{}", tool.name, tool.answers, remark), list(map(_attaches, tool.probes))))
+            said = " ".join(filter(None, (tool.answers, tool.remark)))
+            items.append((say("{}: {}", tool.name, said), list(map(_attaches, tool.probes))))
         yield say("**{}**", package.title)
         yield Items(items)
 

@@ -1,12 +1,16 @@
-"""The cost of an event: what a busy thread pays at which rate, ranked and set against other machines and versions."""
+"""The cost of an event: what a busy thread pays at which rate, ranked and set against other machines and versions.
 
-from collections.abc import Collection, Mapping, Sequence
+Beside it are the instructions of one event, counted in emulated machines, where no time is measured.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
 from markupsafe import Markup
 
 from probe_effect import units
+from probe_effect.compare.kernels import column_of, kernel_names, matrices_of_case
 from probe_effect.costs.actions import FRAMES, WALKED, SampleLaw, sample_law
 from probe_effect.costs.evidence import Evidence, evidence
 from probe_effect.costs.row import Contention, RatePoint, calls_of_event, contention, line
@@ -18,48 +22,26 @@ from probe_effect.numbers.submission import Number
 from probe_effect.site.charts.dots import NANOSECONDS
 from probe_effect.site.charts.slowdown import CostLine, MeasuredSlowdown, slowdown_chart
 from probe_effect.site.charts.theme import Chart
-from probe_effect.site.pages import addresses, comparison, links, parts
-from probe_effect.site.pages.parts import Items, Part, fold
-from probe_effect.site.pages.results import counts, view
-from probe_effect.site.pages.results.view import CaseResults, NumberColumn, ResultSection, ResultView
-from probe_effect.site.pages.text import listed, say
-from probe_effect.store.suite_file import Suite
-
-QUANTITIES = (
-    view.COST,
-    *(at._replace(label=f"Slows a busy thread by {percent} % at") for percent, at in view.AT.items()),
-    view.SLOWDOWN,
-    view.FASTEST,
-    view.BASELINE,
-    view.NOISE_FLOOR,
-    view.TRACED_RATE,
-    view.LOSS,
-    *view.OF_RUN,
-)
+from probe_effect.site.pages import addresses, comparison, instructions, kernel_changes, links, parts
+from probe_effect.site.pages.parts import Heading, Items, Link, Part, Pieces, Table, column, fold, of_data
+from probe_effect.site.pages.results import view
+from probe_effect.site.pages.results.view import CaseResults, NumberColumn, ResultView
+from probe_effect.site.pages.text import bracketed, coded, link, listed, say, together
+from probe_effect.store.suite_file import Case, Suite
 
 INTERVALS = "An interval holds what the next run finds, in 95 % of cases."
-
-ROWS = view.BlockRows(
-    view.run_columns(", ns an"),
-    Markup(
-        "A run over its operations is `wall_ns` divided by `operations`, or by `events` where that is empty.\n"
-        "A difference is traced less untraced, divided by the events that an operation makes in one thread ({events}); "
-        "one for each untraced run of the block.\n"
-        "The cost is the Hodges-Lehmann estimate of the first differences of all blocks, averaged with that of the "
-        "second; [the method](/method/interval/#cost-and-its-interval) says why, and how the interval is made."
-    ),
-)
 
 
 def said(number: Number) -> str:
     """`tracing adds 1.2 µs to one event`; of a cost that is no difference, that it is none."""
+    if not number.is_time:
+        return f"tracing adds {instructions.count(number.cost)} instructions to one event"
     if number.distinguishable is False:
         return f"the cost of one event is {parts.cost(number)}"
     return f"tracing adds {parts.cost(number)} to one event{interval_said(number)}"
 
 
 def value(number: Number) -> str:
-    """The cost, and what its brackets contain."""
     return f"{parts.cost(number)}{'' if number.distinguishable is False else with_interval(number.cost)}"
 
 
@@ -75,8 +57,8 @@ def sections(of: CaseResults) -> list[Part]:
         like, titles = of.case.like, timed[0].submission.titles
         event = say(" The event is that of {}.", links.case(like, titles.get(like, like))) if like else ""
         note = say("{}: a level counts {}. {}{}", factor.title, factor.unit, INTERVALS, event)
-        columns = (view.TOOL, view.LEVEL, view.UNTRACED_RATE, view.COST, view.SLOWDOWN, view.LOSS, view.GRADE)
-        return of.table(columns, note)
+        rate = NumberColumn("untraced-rate", lambda one: units.rate(units.NS_PER_SECOND / one.baseline.value))
+        return of.table((view.TOOL, view.LEVEL, rate, view.COST, view.SLOWDOWN, view.LOSS, view.GRADE), note)
     calls = calls_of_event(of.found, of.case.id)
     unit = f" An event here is an iteration of {calls} system calls, and rates are of iterations." if calls else ""
     note = listed([INTERVALS, " ", parts.THRESHOLD_COLUMN, unit, *other_instructions(timed, of.case.functions)], "")
@@ -115,7 +97,6 @@ def dots(found: Sequence[Tested], labels: Mapping[tuple[str, str], str]) -> list
 
 
 def charts(of: CaseResults) -> list[Chart]:
-    """Slowdown over the rate of events, with what was measured at other rates as dots."""
     labels, machines, case = of.labels, of.machines, of.case
     lines = [
         CostLine(labels[one.submission.machine, one.tracer], one.known_cost, one.tracer)
@@ -150,12 +131,6 @@ def other_instructions(measured: Sequence[Number], functions: Sequence[str]) -> 
     ]
 
 
-SAID = (
-    f"The cost of a sample is a line over the frames that are walked, {WALKED} at most. "
-    "A thread is slowed by the samples a second that hit it times that cost."
-)
-
-
 def of_suite(suite: Suite, catalogue: Catalogue) -> list[Part]:
     """The laws of all its cases on all machines; nothing of another suite."""
     if suite.factor is None or suite.factor.name != FRAMES:
@@ -173,7 +148,11 @@ def of_suite(suite: Suite, catalogue: Catalogue) -> list[Part]:
         NumberColumn("sample-frame", lambda cost: units.interval(laws[cost].line.per_x, units.DURATION)),
         NumberColumn("sample-residuals", lambda cost: _residuals(laws[cost])),
     )
-    return ResultSection(columns, list(laws), [SAID]).of_cases()
+    said = (
+        f"The cost of a sample is a line over the frames that are walked, {WALKED} at most. "
+        "A thread is slowed by the samples a second that hit it times that cost."
+    )
+    return [said, *view.of_cases(columns, laws)] if laws else []
 
 
 def _residuals(law: SampleLaw) -> str:
@@ -182,14 +161,71 @@ def _residuals(law: SampleLaw) -> str:
     return ", ".join(f"{frames}: {'+' if ratio > 0 else ''}{units.percent(ratio)}" for frames, ratio in residuals)
 
 
-FIRST = (view.TRACER, view.LEVELS, view.COST)
+def counted(suite: Suite, case: Case, catalogue: Catalogue) -> Iterator[Part]:
+    each, address = matrices_of_case(catalogue, suite, case.id), kernel_changes.cause_address
+    known = kernel_changes.causes(each, catalogue.explanations)
+    marks = [(numbers, Link(place, address(cause))) for place, (cause, numbers) in enumerate(known.items(), start=1)]
+    if each:
+        yield Heading("Instructions")
+        yield say("[Counted in emulated machines](/kernels/): no times, and the same wherever they are counted again.")
+    for found in each:
+        place, kernels = names.architecture(found.architecture), kernel_names(found.kernels)
+        ways = list(dict.fromkeys(one.count.mechanism for one in found.all() if one.cost))
+        written = instructions.cell if len(ways) == 1 else instructions.made
+        rows: list[list[object]] = []
+        for row, tracer in product(found.rows, found.tracers):
+            if found.along_kernels(row, tracer):
+                rows.append([bracketed(instructions.short(tracer), row.level)])
+                for one in found.line(row, tracer):
+                    own = [part for ids, mark in marks if one and one.id in ids for part in (" ", mark)]
+                    rows[-1].append(Pieces([links.number(one, "instructions", written(one)), *own]))
+        yield Heading(place, 3)
+        heads = (of_data(name.replace("Linux ", "")) for name in kernels.values())
+        yield Table([column("tracer", f"On {place}, Linux"), *heads], rows)
+        made = " or ".join(instructions.MADE.get(way, way) for way in ways if way)
+        how = "; the kernel made each probe " if len(ways) == 1 else ", and how the kernel made the probe: "
+        yield say("Instructions that one event adds{}.", how + made if made else "")
+        for one in (one for one in found.all() if one.faults):
+            side = column_of(one).tracer, kernels[column_of(one).kernel]
+            yield Items([say("{} {}, {}: {}.", instructions.FLAG, *side, "; ".join(one.faults))])
+    if known:
+        yield say("A small number leads to the cause of a change, from the kernel or the version of the tracer before.")
+    links_of = ((one, link(instructions.CERTAIN[one.certainty], address(one))) for one in known)
+    why = [say("{} {}.", coded(cause.says), certainty) for cause, certainty in links_of]
+    yield from fold("Why the counts changed", Items(why, is_numbered=True))
+    apart = link("what of them can be compared", "/kernels/#two-architectures")
+    is_any = kernel_changes.changes(each)
+    yield together(
+        is_any and say("{} of these counts.", link("Every change", f"/kernels/changes/#{case.id}")),
+        len(each) > 1 and say("Counts of two architectures are not the same work: {}.", apart),
+    )
+
+
+THRESHOLD_LINES = [at._replace(label=f"Slows a busy thread by {percent} % at") for percent, at in view.AT.items()]
+
+ROWS = view.BlockRows(
+    view.run_columns(", ns an"),
+    Markup(
+        "A run over its operations is `wall_ns` divided by `operations`, or by `events` where that is empty.\n"
+        "A difference is traced less untraced, divided by the events that an operation makes in one thread ({events}); "
+        "one for each untraced run of the block.\n"
+        "The cost is the Hodges-Lehmann estimate of the first differences of all blocks, averaged with that of the "
+        "second; [the method](/method/interval/#cost-and-its-interval) says why, and how the interval is made."
+    ),
+)
 
 VIEW = ResultView(
     heading="Costs",
     heading_of_machine="What an event costs here",
     main=view.COST,
-    columns=(*FIRST, view.FASTEST, *view.of_levels(view.SLOWDOWN), view.AT_5, view.LOSS, view.BLOCKS, view.GRADE),
-    brief=(*FIRST, *view.of_levels(view.FASTEST, view.SLOWDOWN), view.AT_5, view.GRADE),
+    columns=(
+        *(view.TRACER, view.LEVELS, view.COST, view.FASTEST, *view.of_levels(view.SLOWDOWN)),
+        *(view.AT_5, view.LOSS, view.BLOCKS, view.GRADE),
+    ),
+    brief=(
+        *(view.TRACER, view.LEVELS, view.COST, *view.of_levels(view.FASTEST, view.SLOWDOWN)),
+        *(view.AT_5, view.GRADE),
+    ),
     guide=(view.COST, view.AT[5]),
     summary={
         "cost of one event (95 %)": view.COST,
@@ -198,7 +234,7 @@ VIEW = ResultView(
         "lost": view.LOSS,
         "grade": view.GRADE,
     },
-    quantities=QUANTITIES,
+    quantities=view.with_first((view.COST, *THRESHOLD_LINES), view.QUANTITIES),
     rows=ROWS,
     said=said,
     cited="Cost of one event",
@@ -210,5 +246,39 @@ VIEW = ResultView(
     sections=sections,
     charts=charts,
     of_suite=of_suite,
-    counted=counts.of_case,
+    counted=counted,
+)
+
+INSTRUCTIONS, SHARE = (
+    view.linked("instructions", instructions.added),
+    NumberColumn("untraced-share", instructions.share),
+)
+MECHANISM = NumberColumn("mechanism", lambda one: one.count.mechanism or "")
+UNTRACED = NumberColumn("baseline", lambda one: instructions.count(one.baseline))
+
+COUNTED = ResultView(
+    heading="Counts",
+    main=INSTRUCTIONS,
+    columns=(view.COUNTED_TRACER, INSTRUCTIONS, SHARE, view.LOSS, MECHANISM),
+    summary={
+        "instructions per event (range)": NumberColumn("instructions", lambda one: instructions.count(one.cost)),
+        "untraced": UNTRACED,
+        "share added": SHARE,
+        "lost": view.LOSS,
+        "kprobes made by": NumberColumn("mechanism", lambda one: one.count.mechanism),
+        "blocks": view.BLOCKS,
+    },
+    quantities=(INSTRUCTIONS, SHARE, UNTRACED, view.LOSS, MECHANISM, *view.COUNTS_OF_RUN),
+    rows=view.BlockRows(
+        view.run_columns(" instructions, an"),
+        Markup(
+            "A run over its operations is `instructions` divided by `operations`, or by `events` where that is empty.\n"
+            "The difference that counts is traced less the mean of the untraced runs of the block, divided by the "
+            "events that an operation makes ({events}); the count is the median over the blocks."
+        ),
+    ),
+    said=said,
+    cited="Instructions of one event",
+    answered="One event takes {} instructions",
+    value=lambda one: f"{instructions.count(one.cost)} instructions",
 )

@@ -69,12 +69,6 @@ NOTE = (
     "events; processes that run side by side share it."
 )
 
-SLOWDOWNS = DotQuantity(
-    "added time, % of the untraced work",
-    ("slowdown_percent", "slowdown_low_percent", "slowdown_high_percent"),
-    lambda one: units.interval(one.times(0.01), units.SHARE),
-)
-
 EVENT = view.COST._replace(text=event)
 
 COLUMNS = (
@@ -91,14 +85,12 @@ COLUMNS = (
 
 
 def of_suite(suite: Suite, catalogue: Catalogue) -> list[Part]:
-    """All its cases on the machine that ran it last."""
     found = measured(suite, catalogue)
     words = sentence(found, catalogue.titles)
-    return [words, *VIEW.table(found, suite.factor).of_cases()] if words else []
+    return [words, *VIEW.table(found, suite.factor)] if words else []
 
 
 def sections(of: CaseResults) -> list[Part]:
-    """The table of slowdowns; without any, those of costs, which say why."""
     return of.table(COLUMNS) if any(one.cost for one in of.measured) else cost.sections(of)
 
 
@@ -114,9 +106,7 @@ VIEW = ResultView(
         "lost": view.LOSS,
         "grade": view.GRADE,
     },
-    quantities=view.with_first(
-        (view.SLOWDOWN, view.PROBES), (one for one in cost.QUANTITIES if not one.id.startswith("threshold"))
-    ),
+    quantities=view.with_first((view.SLOWDOWN, view.PROBES), view.QUANTITIES),
     rows=cost.ROWS,
     said=said,
     cited=cost.VIEW.cited,
@@ -125,7 +115,11 @@ VIEW = ResultView(
     answered="The work takes {} longer",
     most=parts.most_slowdown,
     scale=units.SHARE,
-    drawn=SLOWDOWNS,
+    drawn=DotQuantity(
+        "added time, % of the untraced work",
+        ("slowdown_percent", "slowdown_low_percent", "slowdown_high_percent"),
+        lambda one: units.interval(one.times(0.01), units.SHARE),
+    ),
     sections=sections,
     of_suite=of_suite,
 )

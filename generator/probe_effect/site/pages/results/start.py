@@ -17,18 +17,12 @@ from probe_effect.site.charts.curves import Axes, TimePoint, times_chart
 from probe_effect.site.charts.theme import Chart
 from probe_effect.site.pages import addresses, instructions, parts
 from probe_effect.site.pages.parts import Heading, Part, Table, column, fold, of_data
-from probe_effect.site.pages.results import cost, counts, view
-from probe_effect.site.pages.results.view import CaseResults, Growth, NumberColumn, ResultSection, ResultView
+from probe_effect.site.pages.results import cost, view
+from probe_effect.site.pages.results.view import CaseResults, Growth, NumberColumn, ResultView
 from probe_effect.site.pages.text import say
 from probe_effect.store.suite_file import Case, Suite
 
 Verb = Literal["start", "stop"]
-
-SENTENCES: dict[Verb, str] = {
-    "start": "Time from starting the tracer until its probes are live, by how many a script asks for.",
-    "stop": "Time from asking the tracer to stop until it has exited, by how many probes a script asks for.",
-}
-"""The sentence of each of the charts."""
 
 ATTACHED = NumberColumn("probes", lambda one: units.count(one.event.probes))
 LEVEL_AND_PROBES = view.of_levels(view.LEVEL, view.PROBES)
@@ -63,28 +57,25 @@ def slopes(measured: Iterable[Number]) -> list[Growth]:
 def said(number: Number) -> str:
     """`it takes 80 ms until the probes are live, and 10 ms to stop`; as of a cost where it has no start."""
     if number.event.attach is None:
-        return cost.said(number) if number.is_time else counts.said(number)
+        return cost.said(number)
     unit = "" if number.is_time else " instructions"
-    return f"it takes {parts.start(number)}{unit} until the probes are live, and {parts.stop(number)}{unit} to stop"
+    start, stop = view.START.words(number), view.STOP.words(number)
+    return f"it takes {start}{unit} until the probes are live, and {stop}{unit} to stop"
 
 
 def sections(of: CaseResults) -> list[Part]:
-    """The times of a case, and what each further probe adds to them, folded."""
     attached = " “Probes” are those that the tracer says it attached, those of its own among them."
     note = "Hodges-Lehmann estimates over the runs, with exact 95 % intervals."
     table = of.table((view.TOOL, *CELLS), note + attached if of.suite.factor else note)
-    more = ResultSection(SLOPES, slopes(of.measured)).of_machines()
-    return [*table, *fold("What one more adds", *more)]
+    return [*table, *fold("What one more adds", *view.of_machines(SLOPES, slopes(of.measured)))]
 
 
 def counted(suite: Suite, case: Case, catalogue: Catalogue) -> list[Part]:
-    """The counted instructions of a case kernel by kernel, folded."""
     each, levels = matrices_of_case(catalogue, suite, case.id), [suite.factor.title] if suite.factor else []
     tables: list[Part] = []
     for found in each:
-        place = names.architecture(found.architecture)
-        heads = [column("tracer"), *(column("level", title) for title in levels)]
-        heads += map(of_data, kernel_names(found.kernels).values())
+        place, kernels = names.architecture(found.architecture), kernel_names(found.kernels).values()
+        heads = [column("tracer"), *(column("level", title) for title in levels), *map(of_data, kernels)]
         tables += [Heading(place, 3)] if len(each) > 1 else []
         for words, own in (("To start", view.COUNTED_START), ("To stop", view.COUNTED_STOP)):
             rows: list[list[object]] = []
@@ -117,18 +108,18 @@ def points(measured: Iterable[Number], labels: Mapping[tuple[str, str], str], ve
 
 
 def charts(of: CaseResults) -> list[Chart]:
-    """Start and stop by the number of probes, where they were measured at levels."""
     found, case = [], of.case
-    for verb, what in SENTENCES.items():
+    sentences: dict[Verb, str] = {
+        "start": "Time from starting the tracer until its probes are live, by how many a script asks for.",
+        "stop": "Time from asking the tracer to stop until it has exited, by how many probes a script asks for.",
+    }
+    for verb, what in sentences.items():
         if growing := points(of.measured, of.labels, verb):
             times = parts.from_to([one.time.value for one in growing])
             title = f"{case.title}: {times} to {verb}, by number of probes, on {' and '.join(of.machines.values())}"
-            axes = Axes(
-                quantity=verb,
-                number="probes that the script asks for",
-                time=f"time to {verb}",
-                columns=("Tracer", "Probes asked for", "Probes attached", verb.capitalize()),
-            )
+            heads = ("Tracer", "Probes asked for", "Probes attached", verb.capitalize())
+            asked = "probes that the script asks for"
+            axes = Axes(quantity=verb, number=asked, time=f"time to {verb}", columns=heads)
             found.append(times_chart(f"{verb}s-{case.id}", title, what, growing, axes, page=addresses.case(case.id)))
     return found
 
@@ -146,7 +137,7 @@ VIEW = ResultView(
         "memory": view.MEMORY,
         "grade": view.GRADE,
     },
-    quantities=view.with_first((view.START, view.STOP), cost.QUANTITIES),
+    quantities=view.with_first((view.START, view.STOP), view.QUANTITIES),
     rows=cost.ROWS,
     said=said,
     cited=cost.VIEW.cited,
@@ -159,7 +150,7 @@ VIEW = ResultView(
 )
 
 COUNTED = replace(
-    counts.COUNTS,
+    cost.COUNTED,
     heading="Instructions to start and stop",
     main=view.COUNTED_START,
     columns=(view.COUNTED_TRACER, *LEVEL_AND_PROBES, view.COUNTED_START, view.COUNTED_STOP, view.BLOCKS),
@@ -167,10 +158,10 @@ COUNTED = replace(
         "instructions to start (range)": view.COUNTED_START,
         "to stop (range)": view.COUNTED_STOP,
         "probes": ATTACHED,
-        "blocks": NumberColumn("blocks", lambda one: str(one.blocks)),
+        "blocks": view.BLOCKS,
     },
-    quantities=view.with_first(view.COUNTS_OF_RUN[:2], counts.COUNTS.quantities),
+    quantities=view.with_first((view.COUNTED_START, view.COUNTED_STOP), cost.COUNTED.quantities),
     said=said,
     cited="Instructions to start and stop",
-    value=lambda one: f"start {parts.start(one)}, stop {parts.stop(one)} instructions",
+    value=lambda one: f"start {view.START.words(one)}, stop {view.STOP.words(one)} instructions",
 )

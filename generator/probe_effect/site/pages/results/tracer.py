@@ -14,10 +14,8 @@ from probe_effect.site.pages import addresses, parts
 from probe_effect.site.pages.parts import Part, fold
 from probe_effect.site.pages.results import view
 from probe_effect.site.pages.results.cost import with_interval
-from probe_effect.site.pages.results.view import CaseResults, Growth, NumberColumn, ResultSection, ResultView
+from probe_effect.site.pages.results.view import CaseResults, Growth, NumberColumn, ResultView
 from probe_effect.site.pages.text import say
-
-NOTE = "Intervals are 95 % intervals; the start and the end of a tool are in what it takes."
 
 
 def _cpu_each_more(growth: Growth) -> str:
@@ -50,9 +48,7 @@ def slopes(measured: Iterable[Number]) -> list[Growth]:
 
 
 def charts(of: CaseResults) -> list[Chart]:
-    """CPU time over levels, where it was measured."""
-    labels, suite, case = of.labels, of.suite, of.case
-    points = []
+    labels, suite, case, points = of.labels, of.suite, of.case, []
     for one in of.measured:
         cpu, level = one.own_use.cpu, view.level_number(one)
         if cpu is not None and cpu.value > 0 and level:
@@ -62,13 +58,9 @@ def charts(of: CaseResults) -> list[Chart]:
     if not points or suite.factor is None:
         return []
     sentence = f"CPU time that each tool takes itself for {suite.workload.operation}, with 95 % intervals."
-    factor = suite.factor.title
-    axes = Axes(
-        quantity="cpu",
-        number=f"{factor[:1].lower()}{factor[1:]}",
-        time="CPU time of the tool, an operation",
-        columns=("Tool", f"{factor[:1].upper()}{factor[1:]}", "CPU time"),
-    )
+    number, head = (change(suite.factor.title[:1]) + suite.factor.title[1:] for change in (str.lower, str.upper))
+    heads, time = ("Tool", head, "CPU time"), "CPU time of the tool, an operation"
+    axes = Axes(quantity="cpu", number=number, time=time, columns=heads)
     times = parts.from_to([one.time.value for one in points])
     title = f"{case.title}: {times} of the tool's CPU time on {' and '.join(of.machines.values())}"
     page = addresses.case(case.id)
@@ -81,15 +73,14 @@ def said(number: Number) -> str:
 
 
 def sections(of: CaseResults) -> list[Part]:
-    """By level, and what each further one of what a level counts adds."""
     note = say(
         "What each further one adds to an operation{}: the difference between the highest level and the lowest, over "
         "how many more there are.",
         say(" ({})", of.suite.factor.unit) if of.suite.factor else "",
     )
-    more = ResultSection(SLOPES, slopes(of.measured), note=note).of_machines()
-    table = of.table((view.TOOL, view.LEVELS, view.CPU, view.MEMORY, view.CALLS, view.GRADE), NOTE)
-    return [*table, *fold("What one more adds", *more)]
+    all_in = "Intervals are 95 % intervals; the start and the end of a tool are in what it takes."
+    table = of.table((view.TOOL, view.LEVELS, view.CPU, view.MEMORY, view.CALLS, view.GRADE), all_in)
+    return [*table, *fold("What one more adds", *view.of_machines(SLOPES, slopes(of.measured), note))]
 
 
 VIEW = ResultView(

@@ -5,7 +5,7 @@ A row of a column is a number, or one of the blocks of a number.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from operator import attrgetter, itemgetter
@@ -33,40 +33,28 @@ if TYPE_CHECKING:
     from probe_effect.store.suite_file import Case, Factor, Suite
 
 
-DIGITS = 7
-"""The digits of a run over its operations: enough to compute the same estimate by hand."""
+DIGITS = 7  # the digits of a run over its operations: enough to compute the same estimate by hand
 
 
 class NumberColumn(NamedTuple):
-    """A column of a table that has a row for each number, or a line of the page of a number.
+    """A column of a table that has a row for each number, or a line of the page of a number."""
 
-    Attributes:
-        id: that of its entry in the dictionary.
-        is_linked: whether its cells lead to the line of the number's own page.
-        label: another header than the dictionary has.
-        note: a sentence below its table.
-        at_levels: True for a column of suites with a factor alone, False for one of suites without.
-    """
-
-    id: str
+    id: str  # that of its entry in the dictionary
     text: Callable[[Any], object]
-    is_linked: bool = False
-    label: str | None = None
-    note: str = ""
-    at_levels: bool | None = None
+    is_linked: bool = False  # whether its cells lead to the line of the number's own page
+    label: str | None = None  # another header than the dictionary has
+    note: str = ""  # a sentence below its table
+    at_levels: bool | None = None  # True for a column of suites with a factor alone, False for one of suites without
 
     @property
     def head(self) -> TableColumn:
-        """Its header as the dictionary has it, or under its own label."""
         return column(self.id, self.label)
 
     def cell(self, number: Any) -> object:  # noqa: ANN401 (a number, or what has the attributes of one)
-        """Its cell in a table, which may lead to the number's own page."""
         text = self.text(number)
         return links.number(number, self.id, text) if self.is_linked else text
 
     def words(self, number: Number) -> str:
-        """The text of its cell for a number; `units.MISSING` where that is not known."""
         said = self.text(number)
         return units.MISSING if said is None else str(said)
 
@@ -87,12 +75,10 @@ class BlockRows(NamedTuple):
 
 
 def linked(name: str, text: Callable[[Number], object]) -> NumberColumn:
-    """A column whose cells lead to the page of their number."""
     return NumberColumn(name, text, is_linked=True)
 
 
 def of_levels(*columns: NumberColumn) -> list[NumberColumn]:
-    """Copies of some columns for suites with a factor alone."""
     return [one._replace(at_levels=True) for one in columns]
 
 
@@ -125,27 +111,32 @@ AT_5 = AT[5]._replace(note=parts.THRESHOLD_COLUMN, at_levels=False)
 """The one threshold of a table, where no factor makes the rate another at each level."""
 RATE_5 = AT[5]._replace(text=lambda one: units.value(one.threshold(5), units.RATE))
 """The same beside the cost with its interval, which has that of the rate too."""
-BASELINE = NumberColumn("baseline", lambda one: units.duration(one.baseline.value if one.baseline else None))
-NOISE_FLOOR = NumberColumn("noise-floor", lambda one: units.duration(one.time.noise_floor_ns, 2))
-TRACED_RATE = NumberColumn("traced-rate", lambda one: units.rate(one.time.rate_hz))
-UNTRACED_RATE = NumberColumn("untraced-rate", lambda one: units.rate(units.NS_PER_SECOND / one.baseline.value))
-START, STOP = linked("start", parts.start), linked("stop", parts.stop)
+START = linked("start", lambda one: parts.taken(one, one.event.attach))
+STOP = linked("stop", lambda one: parts.taken(one, one.event.detach))
 CPU = linked("tracer-cpu", parts.tracer_cpu)
 MEMORY = linked("tracer-memory", lambda one: units.interval(one.own_use.memory or one.time.memory, units.SIZE))
-WRITTEN = linked("event-bytes", lambda one: one.time.event_bytes and units.size(round(one.time.event_bytes)))
 CALLS = linked("tracer-calls", lambda one: units.count(one.own_use.calls))
 
-OF_RUN = (START, STOP, CPU, MEMORY, WRITTEN, PROBES, BLOCKS)
-"""The columns of a timed run, whatever its suite measures."""
+QUANTITIES = (
+    COST,
+    SLOWDOWN,
+    FASTEST,
+    NumberColumn("baseline", lambda one: units.duration(one.baseline.value if one.baseline else None)),
+    NumberColumn("noise-floor", lambda one: units.duration(one.time.noise_floor_ns, 2)),
+    NumberColumn("traced-rate", lambda one: units.rate(one.time.rate_hz)),
+    LOSS,
+    START,
+    STOP,
+    CPU,
+    MEMORY,
+    linked("event-bytes", lambda one: one.time.event_bytes and units.size(round(one.time.event_bytes))),
+    PROBES,
+    BLOCKS,
+)
+"""The lines of the page of a time, unless its type puts others first."""
 
-INSTRUCTIONS = linked("instructions", instructions.added)
-SHARE = NumberColumn("untraced-share", instructions.share)
-MECHANISM = NumberColumn("mechanism", lambda one: one.count.mechanism or "")
-COUNTED_BASELINE = NumberColumn("baseline", lambda one: instructions.count(one.baseline))
-COUNTED_START = linked("start-instructions", parts.start)
-COUNTED_STOP = linked("stop-instructions", parts.stop)
-COUNTS_OF_RUN = (COUNTED_START, COUNTED_STOP, PROBES, BLOCKS)
-"""The columns of a run in which instructions were counted, whatever its suite measures."""
+COUNTED_START, COUNTED_STOP = START._replace(id="start-instructions"), STOP._replace(id="stop-instructions")
+COUNTS_OF_RUN = (COUNTED_START, COUNTED_STOP, PROBES, BLOCKS)  # the lines of a count, whatever its suite measures
 
 BLOCK = BlockColumn("block", lambda block, _: block.number)
 SEEN = BlockColumn("seen", lambda block, _: _counted(block.seen))
@@ -190,46 +181,37 @@ def _counted(value: int | None) -> str:
     return "" if value is None else units.count(value)
 
 
-MOST_ROWS, OTHERS = 20, "On other machines"
-"""Rows of the table of a case, which a reader sees before those of other machines are asked for; and their title."""
+MOST_ROWS = 20  # rows of the table of a case, which a reader sees before those of other machines are asked for
 
 
-@dataclass(frozen=True, slots=True)
-class ResultSection:
-    """A table, what is above it, and a note below; it has no parts without rows.
+def of_cases(columns: Sequence[NumberColumn], numbers: Iterable[Number]) -> list[Part]:
+    """A table whose rows are cases, with the level beside the case where no column has it; nothing without numbers."""
+    has_levels, rows = any(one.id == "level" for one in columns), []
+    for number in numbers:
+        case = links.case(number.case, number.title, None if has_levels else number.level)
+        rows.append([case, *(one.cell(number) for one in columns)])
+    heads = [column("case"), *(one.head for one in columns)]
+    return [Table(heads, rows), listed((one.note for one in columns), "")] if rows else []
 
-    The rows are numbers, or have a `submission` as these have.
+
+def of_machines(
+    columns: Sequence[NumberColumn], found: Iterable[Any], note: object = "", *, has_places: bool = False
+) -> list[Part]:
+    """A table where each machine is named once above its rows, with a note below; nothing without rows.
+
+    What is `found` are numbers, or has a `submission` as these have; each row may have an address of its own.
     """
-
-    columns: Sequence[NumberColumn]
-    rows: Sequence[Any]
-    above: Sequence[Part] = ()
-    note: object = ""
-
-    def of_cases(self) -> list[Part]:
-        """Its parts, where rows are cases; with the level beside the case where no column has it."""
-        has_levels = any(one.id == "level" for one in self.columns)
-        rows = []
-        for row in self.rows:
-            case = links.case(row.case, row.title, None if has_levels else row.level)
-            rows.append([case, *(one.cell(row) for one in self.columns)])
-        return self._around(Table([column("case"), *(one.head for one in self.columns)], rows))
-
-    def of_machines(self, *, has_places: bool = False) -> list[Part]:
-        """Its parts, where each machine is named once above its rows; each row may have an address of its own."""
-        first, *others = self.columns
-        rows: list[Sequence[object] | Group] = []
-        for machine, own in grouped_by(self.rows, lambda one: one.submission.machine).items():
-            rows.append(Group(links.machine(own[0].submission)))
-            for row in own:
-                text = first.text(row)
-                if has_places:
-                    text = Link(text, "#=" + "-".join(filter(None, (names.short_id(machine), row.tracer, row.level))))
-                rows.append([text, *(one.cell(row) for one in others)])
-        return self._around(Table([one.head for one in self.columns], rows))
-
-    def _around(self, table: Table) -> list[Part]:
-        return [*self.above, table, listed([self.note, *(one.note for one in self.columns)], "")] if self.rows else []
+    first, *others = columns
+    rows: list[Sequence[object] | Group] = []
+    for machine, own in grouped_by(found, lambda one: one.submission.machine).items():
+        rows.append(Group(links.machine(own[0].submission)))
+        for row in own:
+            text = first.text(row)
+            if has_places:
+                text = Link(text, "#=" + "-".join(filter(None, (names.short_id(machine), row.tracer, row.level))))
+            rows.append([text, *(one.cell(row) for one in others)])
+    heads = [one.head for one in columns]
+    return [Table(heads, rows), listed([note, *(one.note for one in columns)], "")] if rows else []
 
 
 def level_number(one: Number) -> int:
@@ -249,7 +231,6 @@ class Growth(NamedTuple):
 
 
 def growths(numbers: Iterable[Number]) -> list[Growth]:
-    """The growth of each tracer on each machine that has numbers at several levels."""
     groups = grouped_by(numbers, lambda one: (one.submission.machine, one.tracer)).values()
     ordered = (sorted(own, key=lambda one: level_order(one.level)) for own in groups)
     return [Growth(own[0], own[-1]) for own in ordered if len(own) > 1]
@@ -276,63 +257,46 @@ class CaseResults:
 
     @property
     def labels(self) -> dict[tuple[str, str], str]:
-        """Machine and tracer to the name of their line in a chart."""
         machines, keys = self.machines, [(one.submission.machine, one.tracer) for one in self.measured]
         is_alone = len(machines) == 1
         return {(machine, tracer): tracer if is_alone else f"{tracer}, {machines[machine]}" for machine, tracer in keys}
 
     def table(self, columns: Sequence[NumberColumn], note: object = "") -> list[Part]:
-        """All known numbers, with the columns that the suite has; those of more machines than have room are folded."""
         rows = [one for one in self.measured if one.is_known]
-        every = ResultSection(for_factor(columns, self.suite.factor), rows, note=note)
+        known = for_factor(columns, self.suite.factor)
         ends = accumulate(len(own) for own in grouped_by(rows, lambda one: one.submission.machine).values())
         end = max((end for end in ends if end <= MOST_ROWS), default=MOST_ROWS)
-        shown, others = (replace(every, rows=some).of_machines(has_places=True) for some in (rows[:end], rows[end:]))
-        return [*shown, *fold(OTHERS, *others)]
+        shown, others = (of_machines(known, some, note, has_places=True) for some in (rows[:end], rows[end:]))
+        return [*shown, *fold("On other machines", *others)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultView:
     """How pages and the terminal show one type of result."""
 
-    heading: str
-    """The heading of its numbers on the page of a submission."""
-    heading_of_machine: str = ""
-    """The heading on the page of a machine, where that is another."""
+    heading: str  # the heading of its numbers on the page of a submission
+    heading_of_machine: str = ""  # the heading on the page of a machine, where that is another
     main: NumberColumn
     """The quantity that stands for all where there is room for one, and to whose line a note on a number leads."""
-    columns: Sequence[NumberColumn]
-    """The columns of a submission's table, whose rows are its cases."""
-    brief: Sequence[NumberColumn] = ()
-    """The columns on the page of a machine, where that has fewer."""
-    guide: Sequence[NumberColumn] = ()
-    """The columns that chapters of the guide show."""
-    summary: Mapping[str, NumberColumn]
-    """The columns that the terminal shows, by their headers."""
-    quantities: Sequence[NumberColumn]
-    """The lines of the page of a number, as far as they are known."""
-    rows: BlockRows
-    """The rows behind a number."""
-    said: Callable[[Number], str]
-    """The end of a sentence that says a number."""
-    cited: str
-    """The words for what was measured, in the title of a citation."""
-    value: Callable[[Number], str]
-    """The value of a number, as its citation has it."""
-    answered: str
-    """The sentence that the page of a case begins with, `{}` for the range over all machines."""
+    columns: Sequence[NumberColumn]  # the columns of a submission's table, whose rows are its cases
+    brief: Sequence[NumberColumn] = ()  # the columns on the page of a machine, where that has fewer
+    guide: Sequence[NumberColumn] = ()  # the columns that chapters of the guide show
+    summary: Mapping[str, NumberColumn]  # the columns that the terminal shows, by their headers
+    quantities: Sequence[NumberColumn]  # the lines of the page of a number, as far as they are known
+    rows: BlockRows  # the rows behind a number
+    said: Callable[[Number], str]  # the end of a sentence that says a number
+    cited: str  # the words for what was measured, in the title of a citation
+    value: Callable[[Number], str]  # the value of a number, as its citation has it
+    answered: str  # the sentence that the page of a case begins with, `{}` for the range over all machines
     estimate: Callable[[Number], Estimate | None] = lambda _: None
     """The quantity of a number that a range shows; None for a number that is left out."""
-    most: Callable[[Number], float | None] = lambda _: None
-    """What that quantity is at most, where it is no difference."""
-    scale: units.Scale = units.DURATION
-    """The units of that quantity; a share below 0 is a result too, and not noise."""
+    most: Callable[[Number], float | None] = lambda _: None  # what that quantity is at most, where it is no difference
+    scale: units.Scale = units.DURATION  # the units of that quantity; a share below 0 is a result too, and not noise
     sections: Callable[[CaseResults], list[Part]] = lambda _: []
     """Its parts of the page of a case; what is folded comes after all answers."""
     drawn: DotQuantity | None = None
     """How a chart of machines by tracers shows that quantity, in the first of its units; None where it has none."""
-    charts: Callable[[CaseResults], list[Chart]] = lambda _: []
-    """The charts of a few machines on the page of a case."""
+    charts: Callable[[CaseResults], list[Chart]] = lambda _: []  # the charts of a few machines on the page of a case
     of_suite: Callable[[Suite, Catalogue], list[Part]] = lambda _suite, _catalogue: []
     """Its parts of the page of a suite; none where the pages of its cases have the results."""
     counted: Callable[[Suite, Case, Catalogue], Iterable[Part]] = lambda _suite, _case, _catalogue: ()
@@ -344,15 +308,16 @@ class ResultView:
 
     @property
     def has_costs(self) -> bool:
-        """Whether its numbers are costs of an event, which runs and pages compare."""
+        """Whether its numbers are costs of an event, or slowdowns by them, which runs and pages compare."""
         return any(one.id == COST.id for one in self.columns)
 
-    def table(
-        self, numbers: Sequence[Number], factor: Factor | None, chart: str | None = None, *, brief: bool = False
-    ) -> ResultSection:
-        """The numbers of a submission, with the `chart` of its costs; `brief`: for the page of a machine."""
-        columns = for_factor((brief and self.brief) or self.columns, factor)
-        return ResultSection(columns, numbers, [parts.chart(chart)] if chart and self.main is COST else [])
+    def table(self, numbers: Sequence[Number], factor: Factor | None, *, brief: bool = False) -> list[Part]:
+        return of_cases(for_factor((brief and self.brief) or self.columns, factor), numbers)
+
+    @property
+    def range_head(self) -> TableColumn:
+        """The header above ranges, which names what is no cost."""
+        return column("range-measured", None if self.main is COST else f"{self.main.head.label}, on all machines")
 
     def range_of(self, case: Case, numbers: Numbers) -> Pieces | str:
         """The least and the greatest of the current numbers of a case, and how many they are; in words why it has none.
