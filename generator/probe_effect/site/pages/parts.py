@@ -154,7 +154,7 @@ class Group(NamedTuple):
     text: object
 
 
-AS_PRINTED = frozenset({"value", "printed"})
+AS_PRINTED = frozenset({"value", "printed", "usual-rate"})
 """Columns of several quantities, or of figures as others printed them, which have no unit in common."""
 
 WHERE_COUNTED = frozenset({"expected", "seen", "lost"})
