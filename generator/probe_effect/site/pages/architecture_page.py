@@ -270,7 +270,7 @@ def _mechanisms_parts(catalogue: Catalogue) -> Iterator[Part]:
                     printed.append(say("{}, {}: {}", mechanism["name"], called[one.kernel_release], trial.says))
             rows.append((mechanism["name"], *cells))
         yield Heading(name)
-        said = []
+        said: list[Markup] = []
         for one in own if len(own) < 2 else (own[0], own[-1]):
             working = sum(trial.outcome == "works" for trial in one.trials.values())
             what = "" if said else "mechanisms work "
