@@ -124,6 +124,14 @@ def test_what_every_row_says_stands_once_above_the_table(site: Path) -> None:
     assert not [label for label in tables if "Blocks" in label]
 
 
+def test_a_chapter_says_once_above_a_suite_which_tracer_every_row_has(site: Path) -> None:
+    page = Html((site / "guide/themselves/index.html").read_text(encoding="utf-8"))
+    tables = [one["aria-label"] for one in page.all("div") if one.get("class") == "table-scroll"]
+    assert "In every row: Tracer the program itself" in page.text
+    assert tables
+    assert not [label for label in tables if "Tracer" in label]
+
+
 def test_a_machine_that_every_row_would_name_stands_once_above_the_table(site: Path) -> None:
     pages = {path: path.read_text(encoding="utf-8") for path in site.glob("costs/*/index.html")}
     assert any('In every row: <a href="../../data/dictionary/#machine"' in text for text in pages.values())
@@ -135,7 +143,7 @@ def test_a_machine_that_every_row_would_name_stands_once_above_the_table(site: P
 
 TABLE = re.compile(r"<table>\n<thead>.*?</table>", re.DOTALL)
 UNITS = re.compile(r"\d\u00a0(?:(ns|µs|ms|s)|([kMG]?/s))\b")
-OF_OTHERS = {"Value", "As printed"}
+OF_OTHERS = {"Value", "As printed", "Usual rate"}
 """Headers of columns that hold several quantities, or figures as others printed them."""
 
 

@@ -69,6 +69,13 @@ def test_what_every_row_says_is_said_once_above_the_table() -> None:
     assert cells(table) == [["a", "A"], ["b", "B"]]
 
 
+def test_levels_that_are_names_begin_at_the_left_and_numbers_of_threads_do_not() -> None:
+    for levels, align in ((("go-slog", "rust-log"), "left"), (("1", "16"), "right")):
+        rows = [(name, level) for name, level in zip("ab", levels, strict=True)]
+        _, table = Table([column("case"), column("level")], rows).shown()
+        assert table.columns[1].align == align
+
+
 def test_the_names_of_rows_and_what_the_dictionary_does_not_explain_stay() -> None:
     same = [("a", "x"), ("a", "x")]
     assert said(Table([column("case"), of_data("6.12")], same)) == ""

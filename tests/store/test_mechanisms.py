@@ -64,6 +64,7 @@ def test_check_names_the_file_of_a_mechanism_that_is_unknown_or_has_no_known_out
 def test_the_page_says_what_works_and_what_was_refused_with_its_words_escaped(tmp_path: Path) -> None:
     text = architecture_page.write_mechanisms(read_catalogue(data_with(tmp_path)))
     assert text is not None
+    assert "\n1 of 3 mechanisms work on Linux 6.12" in text
     assert "| fentry | works |" in text
     assert "| LSM hook with BPF | attach: EINVAL |" in text
     assert "| BPF timer | not seen |" in text

@@ -33,6 +33,14 @@ def test_levels_are_text_or_whole_numbers_and_keep_their_order(tmp_path: Path) -
     assert suite.levels == ("10", "0", "all-of-them")
 
 
+@pytest.mark.parametrize(("levels", "words"), [("[1, 2]", "a level counts turns"), ('["a", 2]', "a level names turns")])
+def test_a_level_counts_what_it_is_a_number_of_and_names_the_rest(tmp_path: Path, levels: str, words: str) -> None:
+    suite, _ = suite_with(tmp_path, f"levels = {levels}")
+    assert suite is not None
+    assert suite.factor is not None
+    assert suite.factor.meaning == words
+
+
 def test_a_suite_without_a_factor_has_no_levels() -> None:
     suite, _ = read_suite(REAL_DATA / "suites" / "per-event", "suite.toml")
     assert suite is not None

@@ -68,6 +68,12 @@ class Factor(Document):
             raise ValueError("occupies_cpus: expected levels that are numbers of threads, 1 or more")
         return self
 
+    @property
+    def meaning(self) -> str:
+        """What a level says: `a level counts threads`; where levels are words, `a level names the library`."""
+        verb = "counts" if all(isinstance(level, int) for level in self.levels) else "names"
+        return f"a level {verb} {self.unit}"
+
 
 class Composition(Document):
     """Three measured cases from which the cost of a fourth can be predicted: probe + action - plain."""

@@ -21,7 +21,7 @@ from probe_effect.numbers.submission import Number
 from probe_effect.site.pages import addresses, instructions, links, parts
 from probe_effect.site.pages.kernel_changes import WAYS, charts_of, short_names
 from probe_effect.site.pages.parts import Fold, Heading, Items, Part, Pieces, Table, column, of_data, section
-from probe_effect.site.pages.text import say
+from probe_effect.site.pages.text import listed, say
 from probe_effect.store.transcripts import MECHANISMS, KernelMechanisms
 from probe_effect.tools import plain_tools
 
@@ -205,6 +205,16 @@ MECHANISMS_ADDRESS = "kernels/mechanisms.md"
 NOT_SEEN = {"architecture": "not here", "event": "not seen", "ended": "did not end"}  # of outcomes without an error
 
 
+MECHANISM_WORDS = say(
+    "*Works* means that it was attached and that an event was seen, where there is one to see.\n"
+    "Otherwise the cell says what was refused, with the kernel's error: to load the program or the map, or to attach "
+    "it.\n"
+    "*Not seen* means that it was attached, and was not seen to work: its probe may fire by another mechanism.\n"
+    "The machines have Debian's kernels as they are, the modules left out, and an emulated processor: a mechanism may "
+    "be missing because Debian built the kernel without it."
+)
+
+
 def write_mechanisms(catalogue: Catalogue) -> str | None:
     front = {
         "title": "Which mechanisms work",
@@ -217,20 +227,10 @@ def write_mechanisms(catalogue: Catalogue) -> str | None:
 
 def _mechanisms_parts(catalogue: Catalogue) -> Iterator[Part]:
     yield say(
-        "Whether a kernel has a mechanism is not looked up here: each was tried on the kernel itself, in an emulated "
-        "machine.\n"
-        "*Works* means that it was attached and that an event was seen, where there is one to see.\n"
+        "Each mechanism was tried on each kernel, in an emulated machine.\n"
         "A number is what an event adds in instructions, with the tracer that does least, and leads to its page."
     )
-    yield say(
-        "Otherwise the cell says what was refused, with the kernel's error: to load the program or the map, or to "
-        "attach it.\n"
-        "*Not seen* means that it was attached, and was not seen to work: its probe may fire by another mechanism."
-    )
-    yield say(
-        "The machines have Debian's kernels as they are, the modules left out, and an emulated processor: a mechanism "
-        "may be missing because Debian built the kernel without it."
-    )
+    yield Fold("What “works” means, and why a mechanism may be missing", [MECHANISM_WORDS])
     # The counts of the tracer that does least.
     both = (*counted.series(catalogue), *(one for one in matrices(catalogue) if one.suite.id == FIRST_SUITE))
     counts = {
@@ -262,6 +262,12 @@ def _mechanisms_parts(catalogue: Catalogue) -> Iterator[Part]:
                     printed.append(say("{}, {}: {}", mechanism["name"], called[one.kernel_release], trial.says))
             rows.append(cells)
         yield Heading(name)
+        said: list[Markup] = []
+        for one in own if len(own) < 2 else (own[0], own[-1]):
+            working = sum(trial.outcome == "works" for trial in one.trials.values())
+            what = "" if said else "mechanisms work "
+            said.append(say("{} of {} {}on {}", working, len(one.trials), what, called[one.kernel_release]))
+        yield say("{}.", listed(said, ", and "))
         yield Table([column("kernel-mechanism"), *map(of_data, called.values())], rows)
         yield Fold(f"What the kernels said on {name}", [Items(printed)])
     yield Heading("How each is tried")

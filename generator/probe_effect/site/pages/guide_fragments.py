@@ -26,7 +26,7 @@ from probe_effect.numbers.submission import Number, Submission, slowdown_at
 from probe_effect.site.charts.dots import Dot, cost_chart
 from probe_effect.site.charts.theme import Chart
 from probe_effect.site.pages import instructions, links, parts
-from probe_effect.site.pages.parts import Part, Pieces, Table, columns, fragment, of_data, script
+from probe_effect.site.pages.parts import Part, Pieces, Table, column, columns, fragment, of_data, script
 from probe_effect.site.pages.results import view_of
 from probe_effect.site.pages.results.view import COST
 from probe_effect.site.pages.text import bracketed, say, together
@@ -98,17 +98,17 @@ def _suite(suite: Suite, found: Iterable[Number]) -> list[Part]:
     order, view = {case.id: place for place, case in enumerate(suite.cases)}, view_of(suite)
     apart = suite.levels if view.scale is units.SHARE else ()  # builds of one program are compared at each level
     own.sort(key=lambda one: (apart.index(one.level) if one.level in apart else 0, order.get(one.case, len(order))))
-    level = [suite.factor.name if suite.factor else "Level"] if any(one.level is not None for one in own) else []
-    heads = [of_data("Case", "left"), *map(of_data, level), of_data("Tracer", "left")]
+    has_levels = any(one.level is not None for one in own)
+    level = [column("level", suite.factor.title if suite.factor else None)] if has_levels else []
+    heads = [column("case"), *level, column("tracer"), *(one.head for one in view.guide)]
     rows = []
     for one in own[:MAX_ROWS]:
-        cells = (column.cell(one) if column.words(one) != units.MISSING else "" for column in view.guide)
+        cells = (figure.cell(one) if figure.words(one) != units.MISSING else "" for figure in view.guide)
         case = links.case(one.case, one.title)
         rows.append([case, *(one.level or "" for _ in level), names.tool_with_version(one), *cells])
     more = f", whose page has {len(own) - MAX_ROWS} more" if len(own) > MAX_ROWS else ""
     where = links.machine(own[0].submission), links.suite(suite.id, suite.title)
-    table = Table([*heads, *(of_data(column.head.label) for column in view.guide)], rows)
-    return [table, say("Measured on {}, suite {}{}.", *where, more)]
+    return [Table(heads, rows), say("Measured on {}, suite {}{}.", *where, more)]
 
 
 def _kernels(suite: Suite, case_id: str, catalogue: Catalogue) -> list[Part]:

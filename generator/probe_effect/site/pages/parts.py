@@ -138,7 +138,7 @@ class Group(NamedTuple):
     text: object
 
 
-AS_PRINTED = frozenset({"value", "printed"})
+AS_PRINTED = frozenset({"value", "printed", "usual-rate"})
 """Columns of several quantities, or of figures as others printed them, which have no unit in common."""
 
 WHERE_COUNTED = frozenset({"expected", "seen", "lost"})
@@ -201,7 +201,8 @@ class Table:
         same = [say("{} **{}**", self.heads[at], text) for at, text in enumerate(once) if text]
         start = "Where they were counted" if self.columns[0].id == "block" else "In every row"
         sentence = say("{}: {}.", start, listed(same, "; ")) if same else Markup()
-        return sentence, type(self)([self.columns[at] for at in left], shown)
+        heads = [_aligned(self.columns[at], texts[at]) for at in left]
+        return sentence, type(self)(heads, shown)
 
     def _said_once(self, at: int, cells: Sequence[object], texts: Sequence[Markup]) -> Markup | None:
         """What a column says in all of several rows, if it is not their own name; None where it stays a column."""
@@ -216,6 +217,12 @@ class Table:
             return None
         plain = {listed(map(_text, _parts(cell)), "") for cell in cells}
         return None if len(plain) > 1 else texts[0] if len(set(texts)) == 1 else plain.pop()
+
+
+def _aligned(one: TableColumn, texts: Sequence[Markup]) -> TableColumn:
+    """The column; one of levels that are names and no numbers begins at the left."""
+    has_names = one.id == "level" and not all(text.isdecimal() for text in texts if text)
+    return replace(one, align="left") if has_names else one
 
 
 def _texts(one: TableColumn, cells: Sequence[object]) -> list[Markup]:

@@ -184,8 +184,8 @@ def _suite_parts(folder: SuiteFolder, catalogue: Catalogue) -> Iterator[Part]:
     workload = listed([link(program.name, f"/scripts/{suite.id}/workload/{program.name}"), *headers])
     facts: dict[object, object] = {"One operation": suite.workload.operation, "Workload": workload}
     if suite.factor:
-        levels = (suite.factor.title, ", ".join(map(str, suite.factor.levels)), suite.factor.unit)
-        facts["What varies"] = say("{}: {}; a level counts {}", *levels)
+        levels = (suite.factor.title, ", ".join(map(str, suite.factor.levels)), suite.factor.meaning)
+        facts["What varies"] = say("{}: {}; {}", *levels)
     yield Table.of_facts({**facts, "Version": suite.version})
     where = "in an emulated machine, and nowhere else" if spoils else "with every tracer that is there"
     yield say("A `probe-effect` in a checkout, or installed by itself, runs it {}:", where)

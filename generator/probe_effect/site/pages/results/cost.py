@@ -56,7 +56,7 @@ def sections(of: CaseResults) -> list[Part]:
     if factor and timed:
         like, titles = of.case.like, timed[0].submission.titles
         event = say(" The event is that of {}.", links.case(like, titles.get(like, like))) if like else ""
-        note = say("{}: a level counts {}. {}{}", factor.title, factor.unit, INTERVALS, event)
+        note = say("{}: {}. {}{}", factor.title, factor.meaning, INTERVALS, event)
         rate = NumberColumn("untraced-rate", lambda one: units.rate(units.NS_PER_SECOND / one.baseline.value))
         return of.table((view.TOOL, view.LEVEL, rate, view.COST, view.SLOWDOWN, view.LOSS, view.GRADE), note)
     calls = calls_of_event(of.found, of.case.id)
