@@ -8,30 +8,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from probe_effect import __version__
-from probe_effect.host import ROOT
-from probe_effect.host.load import (
-    Throttling,
-    load_average,
-    steal_ratio,
-    throttled_since,
-    throttlings,
-    tightest_quota,
-)
+from probe_effect.host import ROOT, load
 from probe_effect.host.noise import warnings
 from probe_effect.host.system import throttles
+from probe_effect.measure import submission
 from probe_effect.measure.bench import Bench, Progress, Settings, tell_or_refuse
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.one_run import PlannedRun
 from probe_effect.measure.plan import baseline
 from probe_effect.measure.request import Work
-from probe_effect.measure.submission import (
-    OpenSubmission,
-    changed,
-    check_writable,
-    command_to_go_on,
-    moment,
-    open_submission,
-)
 from probe_effect.measure.testbed import Testbed
 from probe_effect.measure.tree import made_ready
 from probe_effect.model import HostNotReady, Key
@@ -55,7 +40,7 @@ class Disturbances:
     def __init__(self, bench: Bench, document: MachineFile) -> None:
         self._bench, self._document = bench, document
         self._cpu = bench.testbed.cpu_times(bench.cpu) if bench.testbed.metric == "time" else None
-        self._heat, self._stops = throttles(ROOT), throttlings()
+        self._heat, self._stops = throttles(ROOT), load.throttlings()
 
     def facts(self) -> dict[str, object]:
         """Keys of `run` about the disturbances, of which the user is told; none for counts, which nothing disturbs."""
@@ -63,9 +48,11 @@ class Disturbances:
         if bench.testbed.metric == "instructions":
             return {}
         periods, throttled, stopped_ns = run.quota_periods, run.throttled_periods or 0, run.throttled_ns or 0
-        earlier = None if periods is None else Throttling(periods, throttled, stopped_ns)  # of a run that is continued
-        steal = steal_ratio(self._cpu, bench.testbed.cpu_times(bench.cpu)) if self._cpu else None
-        stopped, quota = throttled_since(self._stops, earlier), tightest_quota()
+        earlier = (
+            None if periods is None else load.Throttling(periods, throttled, stopped_ns)
+        )  # of a run that is continued
+        steal = load.steal_ratio(self._cpu, bench.testbed.cpu_times(bench.cpu)) if self._cpu else None
+        stopped, quota = load.throttled_since(self._stops, earlier), load.tightest_quota()
         lasting = warnings(cpu=bench.cpu, tracer_cpu=run.tracer_cpu, busy_cpus=bench.work.busy_cpus)
         now = warnings(
             cpu=bench.cpu,
@@ -104,19 +91,26 @@ def measure(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Pr
         msg = f"nothing of suite {work.suite.id} can be measured here:\n{reasons or 'no case has a script'}"
         raise HostNotReady(msg)
     look_before(work, settings, testbed, tell)
-    check_writable(settings.results)
-    load_before = load_average()
+    submission.check_writable(settings.results)
+    load_before = load.load_average()
     cpu, tracer_cpu = testbed.cpus(work)
     machine = testbed.machine()  # while we may still use the workload's CPU, whose kind of core it names
     with testbed.held((cpu, tracer_cpu)), ready(work) as able:
         bench = Bench(able, settings, testbed, testbed.program(able), cpu, tell)
         bench.look_beside()
         plan = bench.calibrate()
-        return _run(bench, open_submission(settings.results, _document(bench, machine, tracer_cpu, load_before), plan))
+        return _run(
+            bench,
+            submission.open_submission(settings.results, _document(bench, machine, tracer_cpu, load_before), plan),
+        )
 
 
 def resume(
-    opened: OpenSubmission, work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Progress], None]
+    opened: submission.OpenSubmission,
+    work: Work,
+    settings: Settings,
+    testbed: Testbed,
+    tell: Callable[[Progress], None],
 ) -> SubmissionFolder:
     """Continue a run that was cut short, by the same plan; otherwise as `measure`."""
     run = opened.document.run
@@ -124,7 +118,7 @@ def resume(
     with testbed.held((run.workload_cpu, run.tracer_cpu)), ready(work) as able:
         bench = Bench(able, settings, testbed, testbed.program(able), run.workload_cpu, tell)
         if (compiler := bench.program.compiler) != run.compiler:
-            raise changed(opened.place, [f"the compiler was {run.compiler} and is {compiler}"])
+            raise submission.changed(opened.place, [f"the compiler was {run.compiler} and is {compiler}"])
         bench.look_beside()
         opened.write()  # not before: until here another measurement could be at it
         return _run(bench, opened)
@@ -140,7 +134,7 @@ def ready(work: Work) -> Iterator[Work]:
         yield replace(work, tree=tree)
 
 
-def _run(bench: Bench, opened: OpenSubmission) -> SubmissionFolder:
+def _run(bench: Bench, opened: submission.OpenSubmission) -> SubmissionFolder:
     disturbances = Disturbances(bench, opened.document)
     try:
         _calibrate_scripts(bench, opened)
@@ -148,17 +142,17 @@ def _run(bench: Bench, opened: OpenSubmission) -> SubmissionFolder:
             done = bench.run(opened.plan, opened.place.samples)
         finally:
             add_paths(opened.place.paths, bench.testbed.paths())
-        submission = opened.close(**disturbances.facts())
+        folder = opened.close(**disturbances.facts())
     except (Interrupted, HostNotReady) as stop:
         with suppress(HostNotReady):  # what cannot be written has been told
             opened.keep(**disturbances.facts())
-        again = command_to_go_on(opened.place)
+        again = submission.command_to_go_on(opened.place)
         raise type(stop)(f"{stop}; the rows so far are kept in {opened.place.folder}\nto go on: {again}") from stop
     bench.tell(replace(done, clock_jumped_s=opened.clock.jumped_s()))
-    return submission
+    return folder
 
 
-def _calibrate_scripts(bench: Bench, opened: OpenSubmission) -> None:
+def _calibrate_scripts(bench: Bench, opened: submission.OpenSubmission) -> None:
     """Time each script of the plan that has no row yet in a loop of ours, where a suite runs scripts over programs.
 
     Raises: HostNotReady when a row cannot be written.
@@ -197,7 +191,7 @@ def _document(bench: Bench, machine: Machine, tracer_cpu: int | None, load_befor
     run = Run(
         suite=work.suite.id,
         suite_version=work.suite.version,
-        started=moment(),
+        started=submission.moment(),
         ended=None,
         blocks=settings.blocks,
         workload_cpu=bench.cpu,
