@@ -219,7 +219,12 @@ class Bench:
         """Find by trial runs how many operations each run needs. Raises: ProbeEffectError when a baseline fails."""
         levels = self.work.levels
         total = len(levels) + len(self.work.measured)
-        untraced = {level: self._try_baseline(level, done, total) for done, level in enumerate(levels)}
+        untraced: dict[str | None, int] = {}
+        for done, level in enumerate(levels):
+            first = planning.first_operations(level)
+            untraced[level], row = self._try(planning.baseline(level), done, total, first)
+            if row.status != "ok":
+                raise ProbeEffectError(row.note)
         trials = {
             subject: self._try(subject, done, total, planning.first_operations(subject.level, untraced[subject.level]))
             for done, subject in enumerate(self.work.measured, start=len(levels))
@@ -298,12 +303,6 @@ class Bench:
 
     def _has_company(self) -> bool:
         return self.testbed.metric == "time" and self.beside.has_come()
-
-    def _try_baseline(self, level: str | None, done: int, total: int) -> int:
-        operations, row = self._try(planning.baseline(level), done, total, planning.first_operations(level))
-        if row.status != "ok":
-            raise ProbeEffectError(row.note)
-        return operations
 
     def _try(self, subject: Key, done: int, total: int, first: int) -> tuple[int, Sample]:
         """The operations of a run, and the trial's row."""

@@ -19,9 +19,9 @@ from probe_effect.measure.plan import baseline
 from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import Testbed
 from probe_effect.measure.tree import made_ready
-from probe_effect.model import HostNotReady, Key
+from probe_effect.model import HostNotReady
 from probe_effect.store.further_tables import CALIBRATION_COLUMNS, add_paths, read_calibration
-from probe_effect.store.machine_file import Machine, MachineFile, PlanFile, Provenance, Run, as_author
+from probe_effect.store.machine_file import Machine, MachineFile, Provenance, Run, as_author
 from probe_effect.store.places import SubmissionFolder
 from probe_effect.store.samples import TableWriter
 
@@ -72,11 +72,8 @@ class Disturbances:
             "warnings": tuple(dict.fromkeys((*run.warnings, *ids))),
             "quota_cpus": quota.cpus if quota else run.quota_cpus,
             "traced_beside": tuple(dict.fromkeys((*run.traced_beside, *bench.beside.recorded))),
-            **dict(zip(STOPS, stopped or (), strict=False)),
+            **dict(zip(("quota_periods", "throttled_periods", "throttled_ns"), stopped or (), strict=False)),
         }
-
-
-STOPS = ("quota_periods", "throttled_periods", "throttled_ns")  # keys of `run`, in the order of `Throttling`
 
 
 def measure(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Progress], None]) -> SubmissionFolder:
@@ -155,31 +152,23 @@ def _run(bench: Bench, opened: submission.OpenSubmission) -> SubmissionFolder:
 def _calibrate_scripts(bench: Bench, opened: submission.OpenSubmission) -> None:
     """Time each script of the plan that has no row yet in a loop of ours, where a suite runs scripts over programs.
 
-    Raises: HostNotReady when a row cannot be written.
+    Its key has its case and tracer, and its level where the level has a script of its own. Raises: HostNotReady when a
+    row cannot be written.
     """
-    calibrate, path = bench.settings.calibrate, opened.place.calibration
-    scripts = _scripts(bench.work, opened.plan)
+    work, calibrate, path = bench.work, bench.settings.calibrate, opened.place.calibration
+    planned = [subject.key for subject in opened.plan.subjects if subject.operations is not None]
+    own = [key for key in planned if work.suite.has_programs and work.tracers[key.tracer].tool == "bpftrace"]
+    scripts = list(dict.fromkeys(key._replace(level=None) if work.script(key).stem == key.case else key for key in own))
     if calibrate is None or not scripts:
         return
     with TableWriter(path, CALIBRATION_COLUMNS) as table:  # opened before it is read: it cuts off a torn row
         done = {row.key for row in read_calibration(path, str(path))[0]}
         for place, key in enumerate(scripts):
             if key not in done:
-                planned = PlannedRun(0, 0, key, "traced")
-                blocks = bench.settings.blocks
-                bench.tell(Progress(phase="scripts", planned=planned, blocks=blocks, done=place, total=len(scripts)))
-                rows = calibrate(key, bench.work.script(key), bench.work.tracers[key.tracer], bench.cpu)
+                run, blocks = PlannedRun(0, 0, key, "traced"), bench.settings.blocks
+                bench.tell(Progress(phase="scripts", planned=run, blocks=blocks, done=place, total=len(scripts)))
+                rows = calibrate(key, work.script(key), work.tracers[key.tracer], bench.cpu)
                 table.put(row.cells for row in rows)
-
-
-def _scripts(work: Work, plan: PlanFile) -> list[Key]:
-    """Each script of the plan that can be moved into the loop, once.
-
-    Its key has its case and tracer, and its level where the level has a script of its own.
-    """
-    planned = [subject.key for subject in plan.subjects if subject.operations is not None]
-    own = [key for key in planned if work.suite.has_programs and work.tracers[key.tracer].tool == "bpftrace"]
-    return list(dict.fromkeys(key._replace(level=None) if work.script(key).stem == key.case else key for key in own))
 
 
 def _document(bench: Bench, machine: Machine, tracer_cpu: int | None, load_before: float | None) -> MachineFile:

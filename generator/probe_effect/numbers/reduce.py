@@ -70,7 +70,7 @@ def reduce(files: SubmissionFolder, document: MachineFile, samples: Sequence[Sam
         microarchitecture=machine.microarchitecture,
         grade=judged[0],
         grade_reasons=judged[1],
-        noise_floor_ns=_floor_ns(first) if is_time else None,
+        noise_floor_ns=estimates.noise_floor(np.subtract(*first.pairs())) if is_time else None,
         equal_runs_ns=estimates.equal_runs(np.subtract(*first.pairs())) if is_time else None,
         baseline=untraced,
         sound=sound,
@@ -91,10 +91,6 @@ def _half_width(estimate: Estimate | None) -> float | None:
     if estimate is None or estimate.low is None or estimate.high is None:
         return None
     return (estimate.high - estimate.low) / 2
-
-
-def _floor_ns(baseline: by_rows.Baseline) -> float | None:
-    return estimates.noise_floor(np.subtract(*baseline.pairs()))
 
 
 def _measured(
@@ -119,7 +115,7 @@ def _time_result(rows: Sequence[Sample], table: by_rows.BlockTable, baseline: by
     usable = table.usable()
     traced_event_ns = np.array([block.traced for block in usable], dtype=np.float64) / table.events
     baseline_event_ns = estimates.ragged(block.untraced for block in usable) / table.events
-    floor_ns = _floor_ns(baseline)
+    floor_ns = estimates.noise_floor(np.subtract(*baseline.pairs()))
     timed = [row for row in rows if row.arm == "traced"]
     reconciled, loss_ratio = by_rows.reconcile_events(rows)
     middle_ns = np.array([np.mean(baseline.by_block[block.number]) for block in usable]) / table.events
