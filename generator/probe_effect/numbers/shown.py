@@ -250,9 +250,9 @@ MOST_MACHINES = 12
 """The most machines on one page: as many as a table can hold that somebody still reads from end to end."""
 
 
-def shown_machines(numbers: Numbers) -> list[str]:
+def shown_machines(numbers: Numbers, most: int = MOST_MACHINES) -> list[str]:
     """Of all machines whose times were measured, those that a page shows."""
-    return select(numbers.machines(), home_machine(numbers))
+    return select(numbers.machines(), home_machine(numbers), most)
 
 
 def shown(of_case: Sequence[Number], numbers: Numbers, most: int = MOST_MACHINES) -> tuple[list[Number], int]:
