@@ -159,7 +159,6 @@ class SampleLaw:
     sizes: Mapping[int, float | None]
 
     def at(self, frames: int) -> Estimate:
-        """The cost of a sample of a stack of `frames` frames, ns."""
         return self.line.at(min(frames, WALKED))
 
     def frames(self, size_bytes: float | None) -> int | None:

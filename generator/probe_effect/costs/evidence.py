@@ -48,7 +48,6 @@ class PublishedCost:
 
     @property
     def is_derived(self) -> bool:
-        """Whether the cost is not printed, and was worked out here from what is."""
         return self.figure.cost_from == "derived"
 
     @property
@@ -211,7 +210,6 @@ class Evidence:
 
     @cached_property
     def printed(self) -> dict[CostKey, PublishedCost]:
-        """The costs that sources printed, by machine, tracer and case."""
         return printed_costs(self.sources())
 
     @cached_property
@@ -224,7 +222,6 @@ class Evidence:
 
     @cached_property
     def of(self) -> dict[str, tuple[Suite, Case]]:
-        """Case id to the suite and the case."""
         return {case.id: (suite, case) for suite, case in self.cases}
 
     @cached_property
@@ -245,7 +242,6 @@ class Evidence:
         ]
 
     def keys_of(self, machine: str) -> list[CostKey]:
-        """The keys of a machine's usable costs, case by case."""
         return self._keys_of.get(machine, [])
 
     @cached_property

@@ -4,23 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
+from probe_effect.costs import row as cost_row
 from probe_effect.costs.actions import MADE_OF, SAME_ACTION, STOPS, Differences, Fired, Sum, at_depth, stopped
 from probe_effect.costs.evidence import Evidence, PublishedCost
 from probe_effect.costs.from_counts import counted, counted_as, models
 from probe_effect.costs.instructions import mechanism_of, on_nop
-from probe_effect.costs.row import (
-    NOTES,
-    PLAIN_ACTION,
-    SAMPLED,
-    Basis,
-    CostRow,
-    RowKey,
-    best,
-    contention,
-    event_cost,
-    nearest,
-    typical,
-)
 from probe_effect.model import Estimate
 from probe_effect.numbers import estimates
 from probe_effect.numbers.index import once
@@ -79,7 +67,9 @@ class MachineCosts:
     @cached_property
     def actions(self) -> tuple[str, ...]:
         """The actions of which something measured or counted tells, and those that are made of such."""
-        return tuple(dict.fromkeys((PLAIN_ACTION, *(one.action for one in (*self.fired, *self.counted)), *MADE_OF)))
+        return tuple(
+            dict.fromkeys((cost_row.PLAIN_ACTION, *(one.action for one in (*self.fired, *self.counted)), *MADE_OF))
+        )
 
     @cached_property
     def differences(self) -> Differences:
@@ -92,32 +82,32 @@ class MachineCosts:
         for fired in (self.fired, self.counted):
             if known := {one.mechanism for one in _of_kind(fired, kind)}:
                 return known
-        return {None} if (self.tracer, kind) == (STOPS, SAMPLED) else set()
+        return {None} if (self.tracer, kind) == (STOPS, cost_row.SAMPLED) else set()
 
     def is_timed(self, kind: str) -> bool:
         """Whether a probe of a kind, or one that stands for it, was timed."""
-        return (self.tracer, kind) == (STOPS, SAMPLED) or bool(_of_kind(self.fired, kind))
+        return (self.tracer, kind) == (STOPS, cost_row.SAMPLED) or bool(_of_kind(self.fired, kind))
 
     @cache  # noqa: B019 (likewise)
-    def row(self, key: RowKey, *, is_any: bool = False) -> CostRow | None:
+    def row(self, key: cost_row.RowKey, *, is_any: bool = False) -> cost_row.CostRow | None:
         """The best row of a key; of `is_any` only where the kind was measured by that mechanism."""
         is_asked = not is_any or key.mechanism in self.mechanisms(key.kind)
-        return best([typical(self.rows(key))]) if is_asked else None
+        return cost_row.best([cost_row.typical(self.rows(key))]) if is_asked else None
 
     @cache  # noqa: B019 (likewise)
-    def rows(self, key: RowKey) -> list[CostRow]:
+    def rows(self, key: cost_row.RowKey) -> list[cost_row.CostRow]:
         """Every row of a key: what was timed, else what is estimated. All of them are of the key's own mechanism."""
-        if (self.tracer, key.kind) == (STOPS, SAMPLED):
+        if (self.tracer, key.kind) == (STOPS, cost_row.SAMPLED):
             row = stopped(self.found, self.machine, key.action, key.frames)
             return [row] if row else []
         return list(self._timed(key)) or list(self._estimated(key))
 
-    def case(self, case: str, threads: int) -> CostRow | None:
+    def case(self, case: str, threads: int) -> cost_row.CostRow | None:
         """A case as it was measured, or else estimated from its instructions; None where neither is known."""
         number = self.costs.get(case)
         if number is not None:
-            cost, path = event_cost(self.found, (self.machine, self.tracer, case), number.bounded_cost)
-            row = CostRow(
+            cost, path = cost_row.event_cost(self.found, (self.machine, self.tracer, case), number.bounded_cost)
+            row = cost_row.CostRow(
                 name=case,
                 title=number.title,
                 basis="measured",
@@ -133,22 +123,26 @@ class MachineCosts:
         if not self.found.counts_of(case) or known.parts:
             return None
         action = SAME_ACTION.get(known.action, known.action)
-        every = (row for how in self.mechanisms(known.probe) for row in self.rows(RowKey(known.probe, how, action)))
+        every = (
+            row for how in self.mechanisms(known.probe) for row in self.rows(cost_row.RowKey(known.probe, how, action))
+        )
         narrow = min((row for row in every if row.basis == "estimated"), key=lambda row: row.order, default=None)
         return narrow and replace(narrow, name=case, title=self.found.titles.get(case))
 
-    def _timed(self, key: RowKey) -> Iterator[CostRow]:
+    def _timed(self, key: cost_row.RowKey) -> Iterator[cost_row.CostRow]:
         for base, whole, note in self._exchanged(key, _standing_for(self.fired, key)):
             row = self._row(key, base, whole, note)
-            if key.action == PLAIN_ACTION != base.action and len(whole.added) == 1:  # each holds more: take the least
+            if (
+                key.action == cost_row.PLAIN_ACTION != base.action and len(whole.added) == 1
+            ):  # each holds more: take the least
                 row = replace(row, order=(*row.order, whole.cost.value))
             if len(whole.added) == 1 and not whole.less:
-                basis: Basis = "composed" if note else "measured"
+                basis: cost_row.Basis = "composed" if note else "measured"
                 clear = base.number.is_clear
                 row = replace(row, name=base.case.id, title=base.number.title, is_clear=clear, basis=basis)
             yield at_depth(self.found, self.machine, self.tracer, self._contended(row, key.threads), key.frames)
 
-    def _estimated(self, key: RowKey) -> Iterator[CostRow]:
+    def _estimated(self, key: cost_row.RowKey) -> Iterator[cost_row.CostRow]:
         """Counted cases of the key, as its mechanism makes their probes, by the machine's times of instructions.
 
         A kprobe that was counted stands for one of any mechanism.
@@ -165,23 +159,23 @@ class MachineCosts:
             row, width = self._row(key, base, whole, note), (whole.width_ns,)
             yield replace(row, basis="estimated", counted=base.number, calibrated=calibrated, order=width)
 
-    def _row(self, key: RowKey, base: Fired, whole: Sum, note: str | None) -> CostRow:
+    def _row(self, key: cost_row.RowKey, base: Fired, whole: Sum, note: str | None) -> cost_row.CostRow:
         at = self.machine, self.tracer, base.case.id
-        return CostRow(
+        return cost_row.CostRow(
             name=key.name,
             basis="composed",
             added=whole.added,
             less=whole.less,
             cost=whole.cost,
             is_clear=estimates.is_above_0(whole.cost),
-            path=None if key.kind in AWAY_FROM_CALLS else event_cost(self.found, at, whole.cost)[1],
+            path=None if key.kind in AWAY_FROM_CALLS else cost_row.event_cost(self.found, at, whole.cost)[1],
             hardware=on_hardware(self.found, key.kind, base.mechanism, next(iter(self.costs.values())).submission),
             note=note,
             mechanism=base.mechanism,
             order=tuple(map(float, whole.terms)),
         )
 
-    def _exchanged(self, key: RowKey, bases: Sequence[Fired]) -> list[tuple[Fired, Sum, str | None]]:
+    def _exchanged(self, key: cost_row.RowKey, bases: Sequence[Fired]) -> list[tuple[Fired, Sum, str | None]]:
         """Each base with the key's action in place of its own, what that comes to, and what was assumed.
 
         A plain probe of which every base has an action that nobody measured apart is the base with its action.
@@ -195,9 +189,12 @@ class MachineCosts:
             for base, whole, note in alone
             if (more := self.differences.instead(parts, base.action)) is not None
         ]
-        if made or key.action != PLAIN_ACTION:
+        if made or key.action != cost_row.PLAIN_ACTION:
             return made
-        own = [NOTES["own-action"].format(case=quoted(base.number.title), action=base.action) for base, _, _ in alone]
+        own = [
+            cost_row.NOTES["own-action"].format(case=quoted(base.number.title), action=base.action)
+            for base, _, _ in alone
+        ]
         return [
             (base, whole, more if note is None else f"{note} {more}")
             for (base, whole, note), more in zip(alone, own, strict=True)
@@ -214,23 +211,27 @@ class MachineCosts:
             counted = number.count.mechanism
             other = counted is not None and how not in (None, counted)
             words = {"case": quoted(number.title), "counted": counted, "wanted": how}
-            note = NOTES["other-way"].format(**words) if other else None
+            note = cost_row.NOTES["other-way"].format(**words) if other else None
             return Sum(cost=cost, suites=frozenset({base.suite})), note
-        cost, path = event_cost(self.found, (self.machine, number.tracer, number.case), number.bounded_cost)
+        cost, path = cost_row.event_cost(self.found, (self.machine, number.tracer, number.case), number.bounded_cost)
         whole = Sum((number,), (), cost, frozenset({base.suite}))
         if not is_away or base.case.silent is None:
             return whole, None
         # The longer way into the kernel, which every system call takes while it is traced, is no part of such a probe.
         if path is None:
             ends = (None, None) if cost.high is None else (min(0.0, cost.low or 0.0), cost.high)
-            note = NOTES["at-most"].format(case=quoted(number.title))
+            note = cost_row.NOTES["at-most"].format(case=quoted(number.title))
             return whole._replace(cost=Estimate(cost.value, *ends)), note
         assert path.source
         return whole._replace(less=(path.source,), cost=path.moved(cost, 0)), None
 
-    def _contended(self, row: CostRow, threads: int) -> CostRow:
+    def _contended(self, row: cost_row.CostRow, threads: int) -> cost_row.CostRow:
         """The row with several threads that fire the probe, where its case was measured with threads."""
-        several = nearest(contention(self.found, self.machine, self.tracer, row.name), threads) if row.title else None
+        several = (
+            cost_row.nearest(cost_row.contention(self.found, self.machine, self.tracer, row.name), threads)
+            if row.title
+            else None
+        )
         return replace(row, cost=estimates.multiplied(row.cost, several.factor), contention=several) if several else row
 
 
@@ -258,7 +259,6 @@ def own_actions(tracer: str) -> tuple[str, ...]:
 
 @once
 def machine_costs(found: Evidence, machine: str, tracer: str) -> MachineCosts:
-    """What is known of a tracer on a machine."""
     return MachineCosts(found, machine, tracer)
 
 
@@ -279,7 +279,7 @@ def _of_kind(fired: Iterable[Fired], kind: str) -> list[Fired]:
     return next(filter(None, of_kinds), [])
 
 
-def _standing_for(fired: Iterable[Fired], key: RowKey) -> list[Fired]:
+def _standing_for(fired: Iterable[Fired], key: cost_row.RowKey) -> list[Fired]:
     """The cases that stand for a kind of probe that is made in one way.
 
     A user probe of which nobody recorded how it fires stands for none: one way costs many times what another does.

@@ -11,22 +11,9 @@ from typing import Literal
 from probe_effect.host.compilers import CompiledProgram
 from probe_effect.host.load import slept_s
 from probe_effect.host.noise import MachineWarning
+from probe_effect.measure import plan as planning
 from probe_effect.measure.beside import Company, UntracedRun
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row
-from probe_effect.measure.plan import (
-    COUNTED_QUICK,
-    FIRST_AT_A_LEVEL,
-    MIN_OPERATIONS,
-    ONE_BUILD,
-    QUICK,
-    THOROUGH,
-    Lengths,
-    baseline,
-    blocks_in_order,
-    check_operations,
-    first_operations,
-    operations_for,
-)
 from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import Testbed
 from probe_effect.model import (
@@ -54,7 +41,7 @@ def plan(subjects: Sequence[PlannedSubject], blocks: int, seed: int) -> tuple[Pl
     counted = [subject.key for subject in subjects if subject.is_counted_apart]
     return tuple(
         PlannedRun(block, place, subject, arm)
-        for block, order in enumerate(blocks_in_order(measured, left_out, counted, blocks, seed))
+        for block, order in enumerate(planning.blocks_in_order(measured, left_out, counted, blocks, seed))
         for place, (subject, arm) in enumerate(order)
     )
 
@@ -83,7 +70,7 @@ class Tally:
         traced_by_block[row.block] = amount / operations
         events_per_operation = row.events / operations / self.threads.get(row.level, 1.0)
         differences = [
-            [(traced - baseline) / events_per_operation for baseline in baselines]
+            [(traced - untraced) / events_per_operation for untraced in baselines]
             for block, traced in traced_by_block.items()
             if (baselines := self.baselines.get((block, row.level)))
         ]
@@ -153,7 +140,7 @@ class Settings:
     blocks: int
     seed: int
     command: tuple[str, ...]
-    lengths: Lengths = THOROUGH
+    lengths: planning.Lengths = planning.THOROUGH
     limits: Limits = field(default_factory=Limits)
     submitter: Submitter = field(default_factory=lambda: Submitter(name=None, url=None))
     author: Author = "third-party"
@@ -199,7 +186,7 @@ def tell_or_refuse(warnings: Sequence[MachineWarning], tell: Callable[[Progress]
         advice = "with --anyway it is measured and recorded all the same, and the times lead nothing"
         raise HostNotReady("\n".join(["times that are taken here would be wrong:", *refusing, advice]))
     if told := tuple(str(warning) for warning in warnings if warning.measure != "records"):
-        nothing = PlannedRun(0, 0, baseline(None), "baseline")
+        nothing = PlannedRun(0, 0, planning.baseline(None), "baseline")
         tell(Progress(phase="told", planned=nothing, blocks=0, done=0, total=0, told=told))
 
 
@@ -225,16 +212,21 @@ class Bench:
         if self.work.builds:
             return 0, 0.0
         level = self.work.levels[0]
-        row = self._make(PlannedRun(0, 0, baseline(level), "baseline"), first_operations(level))
+        row = self._make(PlannedRun(0, 0, planning.baseline(level), "baseline"), planning.first_operations(level))
         return row.operations or row.events or 0, (row.wall_ns or 0) / 1e9
 
     def calibrate(self) -> PlanFile:
         """Find by trial runs how many operations each run needs. Raises: ProbeEffectError when a baseline fails."""
         levels = self.work.levels
         total = len(levels) + len(self.work.measured)
-        untraced = {level: self._try_baseline(level, done, total) for done, level in enumerate(levels)}
+        untraced: dict[str | None, int] = {}
+        for done, level in enumerate(levels):
+            first = planning.first_operations(level)
+            untraced[level], row = self._try(planning.baseline(level), done, total, first)
+            if row.status != "ok":
+                raise ProbeEffectError(row.note)
         trials = {
-            subject: self._try(subject, done, total, first_operations(subject.level, untraced[subject.level]))
+            subject: self._try(subject, done, total, planning.first_operations(subject.level, untraced[subject.level]))
             for done, subject in enumerate(self.work.measured, start=len(levels))
         }
         twins = frozenset(self.work.twins())
@@ -312,29 +304,23 @@ class Bench:
     def _has_company(self) -> bool:
         return self.testbed.metric == "time" and self.beside.has_come()
 
-    def _try_baseline(self, level: str | None, done: int, total: int) -> int:
-        operations, row = self._try(baseline(level), done, total, first_operations(level))
-        if row.status != "ok":
-            raise ProbeEffectError(row.note)
-        return operations
-
     def _try(self, subject: Key, done: int, total: int, first: int) -> tuple[int, Sample]:
         """The operations of a run, and the trial's row."""
         trial = PlannedRun(0, 0, subject, "baseline" if subject.is_baseline else "traced")
         blocks = self.settings.blocks
         self.tell(Progress(phase="calibrating", planned=trial, blocks=blocks, done=done, total=total))
-        fixed = ONE_BUILD if self.work.builds else self.work.suite.workload.operations
+        fixed = planning.ONE_BUILD if self.work.builds else self.work.suite.workload.operations
         if fixed is not None:
             return fixed, empty_row(trial)  # a run as long as that is not made to find out how long it is
-        least = MIN_OPERATIONS if subject.level is None else FIRST_AT_A_LEVEL
-        return operations_for(self._target_s(subject), partial(self._make, trial), first, least)
+        least = planning.MIN_OPERATIONS if subject.level is None else planning.FIRST_AT_A_LEVEL
+        return planning.operations_for(self._target_s(subject), partial(self._make, trial), first, least)
 
     def _row(self, planned: PlannedRun, journal: Journal) -> Sample:
         if left_out := journal.left_out(planned.subject):
             return replace(empty_row(planned), status=left_out.status, note=left_out.note)
         operations = journal.operations(planned.subject)
         if planned.arm == "check" and planned.subject.level is None:
-            operations = check_operations(operations, self._target_s(planned.subject))
+            operations = planning.check_operations(operations, self._target_s(planned.subject))
         row = self.testbed.recorded(self._make(planned, operations))
         if row.status == "ok" and row.events == 0:  # in a trial it does not matter
             note = "the tracer counted no event: the run was too short for one"
@@ -379,7 +365,7 @@ class Bench:
         return lengths.baseline_s if subject.is_baseline else lengths.traced_s
 
     def _is_quick(self) -> bool:
-        return self.settings.lengths in {QUICK, COUNTED_QUICK}
+        return self.settings.lengths in {planning.QUICK, planning.COUNTED_QUICK}
 
 
 def _left_out(subject: Key, status: Status, note: str | None) -> PlannedSubject:

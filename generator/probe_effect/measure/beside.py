@@ -13,16 +13,7 @@ from contextlib import suppress
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.noise import MachineWarning, of_tracing
 from probe_effect.live import bpf_objects
-from probe_effect.live.loaded import (
-    OF_PROBES,
-    TRACER,
-    Loaded,
-    RunStatistics,
-    perf_counts,
-    switched_on,
-    tracing_now,
-    with_perf_events,
-)
+from probe_effect.live import loaded as live
 from probe_effect.model import HostNotReady
 
 TracingKey = tuple[object, ...]
@@ -41,7 +32,7 @@ UntracedRun = tuple[int, float]
 SHOWN = 3  # of the places of one program, how many are named; further ones are counted
 
 
-def tracing() -> list[Loaded]:
+def tracing() -> list[live.Loaded]:
     """Everything that traces now; empty where the kernel does not tell us.
 
     Programs that are on nothing are left out, and processes that trace others than us by ptrace.
@@ -49,19 +40,19 @@ def tracing() -> list[Loaded]:
     if sys.platform != "linux":
         return []
     try:
-        everything = tracing_now().found
+        everything = live.tracing_now().found
     except HostNotReady:
         everything = ()
     return [loaded for loaded in everything if _is_on(loaded, f"({os.getpid()})")]
 
 
-def _is_on(loaded: Loaded, ours: str) -> bool:
+def _is_on(loaded: live.Loaded, ours: str) -> bool:
     if loaded.sort == "ptrace":
         return any(site.name.endswith(ours) for site in loaded.places)
-    return loaded.sort != "bpf" or (loaded.kind in OF_PROBES and bool(loaded.places or loaded.others))
+    return loaded.sort != "bpf" or (loaded.kind in live.OF_PROBES and bool(loaded.places or loaded.others))
 
 
-def firing(found: list[Loaded], run: Callable[[], UntracedRun]) -> list[Loaded]:
+def firing(found: list[live.Loaded], run: Callable[[], UntracedRun]) -> list[live.Loaded]:
     """What of all that traces fires in an untraced run, which `run` makes.
 
     Who traces us by ptrace does. Raises: HostNotReady where a run cannot be made.
@@ -69,7 +60,7 @@ def firing(found: list[Loaded], run: Callable[[], UntracedRun]) -> list[Loaded]:
     surely = [loaded for loaded in found if loaded.sort == "ptrace"]
     if len(surely) == len(found):
         return surely
-    with RunStatistics() as statistics:
+    with live.RunStatistics() as statistics:
         before, sampled = statistics.look(), dict(_perf_counts(found))
         operations, seconds = run()
         after, resampled = statistics.look(), dict(_perf_counts(found))
@@ -82,27 +73,27 @@ def firing(found: list[Loaded], run: Callable[[], UntracedRun]) -> list[Loaded]:
     return surely + [loaded for loaded in found if loaded.key in fired | functions]
 
 
-def _perf_counts(found: list[Loaded]) -> Iterator[tuple[tuple[TracingKey, int], int]]:
+def _perf_counts(found: list[live.Loaded]) -> Iterator[tuple[tuple[TracingKey, int], int]]:
     """What each perf event of these has counted, by its owner's key and its descriptor."""
     for loaded in found:
         if loaded.sort == "perf":
-            yield from (((loaded.key, event), count) for event, count in perf_counts(loaded.owners[0].pid).items())
+            yield from (((loaded.key, event), count) for event, count in live.perf_counts(loaded.owners[0].pid).items())
 
 
 def present() -> frozenset[TracingKey]:
     """What can be seen in some milliseconds of all that traces, to be compared with a later look."""
     if sys.platform != "linux":
         return frozenset()
-    found: set[TracingKey] = {("ftrace", name, one.place) for name, _, on in switched_on() for one in on}
-    found |= {("perf", pid) for pid in with_perf_events()}
+    found: set[TracingKey] = {("ftrace", name, one.place) for name, _, on in live.switched_on() for one in on}
+    found |= {("perf", pid) for pid in live.with_perf_events()}
     with suppress(OSError, HostNotReady):  # closed to us
-        found |= {("bpf", one.id) for one in bpf_objects.programs() if one.kind in OF_PROBES}
-    if tracer := TRACER.search(read_text(ROOT, "proc/self/status") or ""):
+        found |= {("bpf", one.id) for one in bpf_objects.programs() if one.kind in live.OF_PROBES}
+    if tracer := live.TRACER.search(read_text(ROOT, "proc/self/status") or ""):
         found.add(("ptrace", tracer[1]))
     return frozenset(found)
 
 
-def in_words(found: list[Loaded]) -> str:
+def in_words(found: list[live.Loaded]) -> str:
     """What traces, with the processes that hold it, for the owner of the machine; empty for nothing."""
     words = []
     for loaded in found:
@@ -114,7 +105,7 @@ def in_words(found: list[Loaded]) -> str:
     return "; ".join(words)
 
 
-def _recorded(loaded: Loaded) -> str:
+def _recorded(loaded: live.Loaded) -> str:
     """Tracepoints and functions of the kernel by name; of a place in a program, and of a process, the kind alone."""
     is_kernels = loaded.sort != "ptrace"
     names = [site.name if is_kernels and not site.path else site.kind for site in loaded.places[:SHOWN]]

@@ -98,7 +98,6 @@ class Diagnosis:
 
     @property
     def can_measure(self) -> bool:
-        """Whether at least one case can be measured."""
         return any(sum(suite.measurable.values()) for suite in self.suites)
 
 

@@ -209,15 +209,13 @@ def _user_of(path: Path) -> int | None:
 
 
 def _leave_alone(pid: int) -> None:
-    """Raise ProbeEffectError: a tool of ours has started something else, which may be wanted."""
+    # A tool of ours has started something else, which may be wanted.
     raise ProbeEffectError(f"it is no program that this one starts; if nobody needs it: kill {pid}")
 
 
 def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # somebody else's
-        return True
+    except OSError as refusal:
+        return isinstance(refusal, PermissionError)  # somebody else's
     return True

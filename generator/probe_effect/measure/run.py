@@ -8,35 +8,20 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from probe_effect import __version__
-from probe_effect.host import ROOT
-from probe_effect.host.load import (
-    Throttling,
-    load_before_ours,
-    steal_ratio,
-    throttled_since,
-    throttlings,
-    tightest_quota,
-)
+from probe_effect.host import ROOT, load
 from probe_effect.host.noise import warnings
 from probe_effect.host.system import throttles
+from probe_effect.measure import submission
 from probe_effect.measure.bench import Bench, Progress, Settings, tell_or_refuse
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.measure.one_run import PlannedRun
 from probe_effect.measure.plan import baseline
 from probe_effect.measure.request import Work
-from probe_effect.measure.submission import (
-    OpenSubmission,
-    changed,
-    check_writable,
-    command_to_go_on,
-    moment,
-    open_submission,
-)
 from probe_effect.measure.testbed import Testbed
 from probe_effect.measure.tree import made_ready
-from probe_effect.model import HostNotReady, Key
+from probe_effect.model import HostNotReady
 from probe_effect.store.further_tables import CALIBRATION_COLUMNS, add_paths, read_calibration
-from probe_effect.store.machine_file import Machine, MachineFile, PlanFile, Provenance, Run, as_author
+from probe_effect.store.machine_file import Machine, MachineFile, Provenance, Run, as_author
 from probe_effect.store.places import SubmissionFolder
 from probe_effect.store.samples import TableWriter
 
@@ -55,7 +40,7 @@ class Disturbances:
     def __init__(self, bench: Bench, document: MachineFile) -> None:
         self._bench, self._document = bench, document
         self._cpu = bench.testbed.cpu_times(bench.cpu) if bench.testbed.metric == "time" else None
-        self._heat, self._stops = throttles(ROOT), throttlings()
+        self._heat, self._stops = throttles(ROOT), load.throttlings()
 
     def facts(self) -> dict[str, object]:
         """Keys of `run` about the disturbances, of which the user is told; none for counts, which nothing disturbs."""
@@ -63,9 +48,11 @@ class Disturbances:
         if bench.testbed.metric == "instructions":
             return {}
         periods, throttled, stopped_ns = run.quota_periods, run.throttled_periods or 0, run.throttled_ns or 0
-        earlier = None if periods is None else Throttling(periods, throttled, stopped_ns)  # of a run that is continued
-        steal = steal_ratio(self._cpu, bench.testbed.cpu_times(bench.cpu)) if self._cpu else None
-        stopped, quota = throttled_since(self._stops, earlier), tightest_quota()
+        earlier = (
+            None if periods is None else load.Throttling(periods, throttled, stopped_ns)
+        )  # of a run that is continued
+        steal = load.steal_ratio(self._cpu, bench.testbed.cpu_times(bench.cpu)) if self._cpu else None
+        stopped, quota = load.throttled_since(self._stops, earlier), load.tightest_quota()
         lasting = warnings(cpu=bench.cpu, tracer_cpu=run.tracer_cpu, busy_cpus=bench.work.busy_cpus)
         now = warnings(
             cpu=bench.cpu,
@@ -85,11 +72,8 @@ class Disturbances:
             "warnings": tuple(dict.fromkeys((*run.warnings, *ids))),
             "quota_cpus": quota.cpus if quota else run.quota_cpus,
             "traced_beside": tuple(dict.fromkeys((*run.traced_beside, *bench.beside.recorded))),
-            **dict(zip(STOPS, stopped or (), strict=False)),
+            **dict(zip(("quota_periods", "throttled_periods", "throttled_ns"), stopped or (), strict=False)),
         }
-
-
-STOPS = ("quota_periods", "throttled_periods", "throttled_ns")  # keys of `run`, in the order of `Throttling`
 
 
 def measure(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Progress], None]) -> SubmissionFolder:
@@ -104,19 +88,26 @@ def measure(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Pr
         msg = f"nothing of suite {work.suite.id} can be measured here:\n{reasons or 'no case has a script'}"
         raise HostNotReady(msg)
     look_before(work, settings, testbed, tell)
-    check_writable(settings.results)
-    load_before = load_before_ours()
+    submission.check_writable(settings.results)
+    load_before = load.load_before_ours()
     cpu, tracer_cpu = testbed.cpus(work)
     machine = testbed.machine()  # while we may still use the workload's CPU, whose kind of core it names
     with testbed.held((cpu, tracer_cpu)), ready(work) as able:
         bench = Bench(able, settings, testbed, testbed.program(able), cpu, tell)
         bench.look_beside()
         plan = bench.calibrate()
-        return _run(bench, open_submission(settings.results, _document(bench, machine, tracer_cpu, load_before), plan))
+        return _run(
+            bench,
+            submission.open_submission(settings.results, _document(bench, machine, tracer_cpu, load_before), plan),
+        )
 
 
 def resume(
-    opened: OpenSubmission, work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Progress], None]
+    opened: submission.OpenSubmission,
+    work: Work,
+    settings: Settings,
+    testbed: Testbed,
+    tell: Callable[[Progress], None],
 ) -> SubmissionFolder:
     """Continue a run that was cut short, by the same plan; otherwise as `measure`."""
     run = opened.document.run
@@ -124,7 +115,7 @@ def resume(
     with testbed.held((run.workload_cpu, run.tracer_cpu)), ready(work) as able:
         bench = Bench(able, settings, testbed, testbed.program(able), run.workload_cpu, tell)
         if (compiler := bench.program.compiler) != run.compiler:
-            raise changed(opened.place, [f"the compiler was {run.compiler} and is {compiler}"])
+            raise submission.changed(opened.place, [f"the compiler was {run.compiler} and is {compiler}"])
         bench.look_beside()
         opened.write()  # not before: until here another measurement could be at it
         return _run(bench, opened)
@@ -140,7 +131,7 @@ def ready(work: Work) -> Iterator[Work]:
         yield replace(work, tree=tree)
 
 
-def _run(bench: Bench, opened: OpenSubmission) -> SubmissionFolder:
+def _run(bench: Bench, opened: submission.OpenSubmission) -> SubmissionFolder:
     disturbances = Disturbances(bench, opened.document)
     try:
         _calibrate_scripts(bench, opened)
@@ -148,44 +139,36 @@ def _run(bench: Bench, opened: OpenSubmission) -> SubmissionFolder:
             done = bench.run(opened.plan, opened.place.samples)
         finally:
             add_paths(opened.place.paths, bench.testbed.paths())
-        submission = opened.close(**disturbances.facts())
+        folder = opened.close(**disturbances.facts())
     except (Interrupted, HostNotReady) as stop:
         with suppress(HostNotReady):  # what cannot be written has been told
             opened.keep(**disturbances.facts())
-        again = command_to_go_on(opened.place)
+        again = submission.command_to_go_on(opened.place)
         raise type(stop)(f"{stop}; the rows so far are kept in {opened.place.folder}\nto go on: {again}") from stop
     bench.tell(replace(done, clock_jumped_s=opened.clock.jumped_s()))
-    return submission
+    return folder
 
 
-def _calibrate_scripts(bench: Bench, opened: OpenSubmission) -> None:
+def _calibrate_scripts(bench: Bench, opened: submission.OpenSubmission) -> None:
     """Time each script of the plan that has no row yet in a loop of ours, where a suite runs scripts over programs.
 
-    Raises: HostNotReady when a row cannot be written.
+    Its key has its case and tracer, and its level where the level has a script of its own. Raises: HostNotReady when a
+    row cannot be written.
     """
-    calibrate, path = bench.settings.calibrate, opened.place.calibration
-    scripts = _scripts(bench.work, opened.plan)
+    work, calibrate, path = bench.work, bench.settings.calibrate, opened.place.calibration
+    planned = [subject.key for subject in opened.plan.subjects if subject.operations is not None]
+    own = [key for key in planned if work.suite.has_programs and work.tracers[key.tracer].tool == "bpftrace"]
+    scripts = list(dict.fromkeys(key._replace(level=None) if work.script(key).stem == key.case else key for key in own))
     if calibrate is None or not scripts:
         return
     with TableWriter(path, CALIBRATION_COLUMNS) as table:  # opened before it is read: it cuts off a torn row
         done = {row.key for row in read_calibration(path, str(path))[0]}
         for place, key in enumerate(scripts):
             if key not in done:
-                planned = PlannedRun(0, 0, key, "traced")
-                blocks = bench.settings.blocks
-                bench.tell(Progress(phase="scripts", planned=planned, blocks=blocks, done=place, total=len(scripts)))
-                rows = calibrate(key, bench.work.script(key), bench.work.tracers[key.tracer], bench.cpu)
+                run, blocks = PlannedRun(0, 0, key, "traced"), bench.settings.blocks
+                bench.tell(Progress(phase="scripts", planned=run, blocks=blocks, done=place, total=len(scripts)))
+                rows = calibrate(key, work.script(key), work.tracers[key.tracer], bench.cpu)
                 table.put(row.cells for row in rows)
-
-
-def _scripts(work: Work, plan: PlanFile) -> list[Key]:
-    """Each script of the plan that can be moved into the loop, once.
-
-    Its key has its case and tracer, and its level where the level has a script of its own.
-    """
-    planned = [subject.key for subject in plan.subjects if subject.operations is not None]
-    own = [key for key in planned if work.suite.has_programs and work.tracers[key.tracer].tool == "bpftrace"]
-    return list(dict.fromkeys(key._replace(level=None) if work.script(key).stem == key.case else key for key in own))
 
 
 def _document(bench: Bench, machine: Machine, tracer_cpu: int | None, load_before: float | None) -> MachineFile:
@@ -197,7 +180,7 @@ def _document(bench: Bench, machine: Machine, tracer_cpu: int | None, load_befor
     run = Run(
         suite=work.suite.id,
         suite_version=work.suite.version,
-        started=moment(),
+        started=submission.moment(),
         ended=None,
         blocks=settings.blocks,
         workload_cpu=bench.cpu,

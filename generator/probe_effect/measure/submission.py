@@ -19,16 +19,8 @@ from probe_effect.host.ownership import MAKE_OURS, demand, stranger, sudo_user
 from probe_effect.measure.request import Work, choose_tracers
 from probe_effect.measure.testbed import Testbed
 from probe_effect.model import BadData, HostNotReady, UsageError
+from probe_effect.store import machine_file
 from probe_effect.store.documents import write_document
-from probe_effect.store.machine_file import (
-    MOMENT_FORM,
-    MachineFile,
-    PlanFile,
-    as_author,
-    read_machine_file,
-    read_plan_file,
-    runner_id,
-)
 from probe_effect.store.places import SubmissionFolder, submissions_in
 from probe_effect.store.suite_file import Suite
 from probe_effect.tracers.protocol import Tracer
@@ -42,8 +34,7 @@ class SteadyClock:
         self._start, self._start_s = datetime.now(UTC), time.monotonic()
 
     def moment(self) -> str:
-        """Now, UTC, to the second."""
-        return (self._start + timedelta(seconds=time.monotonic() - self._start_s)).strftime(MOMENT_FORM)
+        return (self._start + timedelta(seconds=time.monotonic() - self._start_s)).strftime(machine_file.MOMENT_FORM)
 
     def jumped_s(self) -> float:
         """Seconds by which the time of day was set since then: above 0 when it was set forward."""
@@ -60,8 +51,8 @@ class OpenSubmission:
     """A submission whose run is under way, or was cut short."""
 
     place: SubmissionFolder
-    document: MachineFile
-    plan: PlanFile
+    document: machine_file.MachineFile
+    plan: machine_file.PlanFile
     clock: SteadyClock = field(default_factory=SteadyClock)
 
     def write(self) -> None:
@@ -84,7 +75,7 @@ class OpenSubmission:
         return self.place
 
 
-def open_submission(results: Path, document: MachineFile, plan: PlanFile) -> OpenSubmission:
+def open_submission(results: Path, document: machine_file.MachineFile, plan: machine_file.PlanFile) -> OpenSubmission:
     """A fresh folder below `results` with its `machine.json`, `ended` still null, and its plan.
 
     Raises: HostNotReady when the folder cannot be made or written.
@@ -183,7 +174,7 @@ def unfinished(results: Path, suites: Collection[str], testbed: Testbed) -> list
 def ids_of(testbed: Testbed) -> tuple[str, str]:
     """The ids under which runs of a machine are kept: its own, and that which it has as a hosted runner."""
     machine = testbed.machine()
-    return machine.id, runner_id(machine, testbed.system(None, 0))
+    return machine.id, machine_file.runner_id(machine, testbed.system(None, 0))
 
 
 def cut_short(results: Path) -> list[SubmissionFolder]:
@@ -199,8 +190,8 @@ def cut_short(results: Path) -> list[SubmissionFolder]:
 
 def read_unfinished(place: SubmissionFolder) -> OpenSubmission:
     """The unfinished run in a folder. Raises: BadData for files that cannot be read."""
-    document, problems = read_machine_file(place.machine_file, str(place.machine_file))
-    plan, more = read_plan_file(place.plan_file, str(place.plan_file))
+    document, problems = machine_file.read_machine_file(place.machine_file, str(place.machine_file))
+    plan, more = machine_file.read_plan_file(place.plan_file, str(place.plan_file))
     if document is None or plan is None:
         raise BadData([*problems, *more])
     return OpenSubmission(place, document, plan)
@@ -211,7 +202,7 @@ def command_to_go_on(place: SubmissionFolder) -> str:
 
     The folder may have been moved since it was begun.
     """
-    plan, _ = read_plan_file(place.plan_file, str(place.plan_file))
+    plan, _ = machine_file.read_plan_file(place.plan_file, str(place.plan_file))
     words = plan.continued_by if plan and plan.continued_by else ("measure", "--resume")
     return typed(*words, "--out", place.folder.resolve().parents[1])
 
@@ -261,7 +252,7 @@ def work_of(
     return replace(work, tracers=choose_tracers(tracers, names), measured=measured)
 
 
-def _tracer(name: str, plan: PlanFile, known: Mapping[str, Tracer]) -> Tracer:
+def _tracer(name: str, plan: machine_file.PlanFile, known: Mapping[str, Tracer]) -> Tracer:
     if name in known:
         return known[name]
     alike = [tracer for tracer in known.values() if name.startswith(f"{tracer.id}-")]
@@ -277,7 +268,7 @@ def _changes(opened: OpenSubmission, work: Work, testbed: Testbed) -> Iterator[s
     """The differences between now and the beginning of the run that are known without a tracer, in words."""
     document = opened.document
     system = testbed.system(None, document.run.workload_cpu)
-    machine = as_author(testbed.machine(), system, document.provenance.kind)
+    machine = machine_file.as_author(testbed.machine(), system, document.provenance.kind)
     for part, before, now in (("machine", document.machine, machine), ("system", document.system, system)):
         facts = now.model_dump()
         for name, value in before.model_dump().items():

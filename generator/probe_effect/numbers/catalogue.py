@@ -16,19 +16,11 @@ from probe_effect.numbers.published import Recomputed, figure_values, fill, reco
 from probe_effect.numbers.reading import read_submissions
 from probe_effect.numbers.submission import Submission
 from probe_effect.store import beside_files
+from probe_effect.store import transcripts as recorded
 from probe_effect.store.kept import NOWHERE, Kept
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.release_file import Release, data_version, folders_digest, read_releases
 from probe_effect.store.suite_file import Case, Suite, read_suite, script_paths
-from probe_effect.store.transcripts import (
-    KernelMechanisms,
-    Shown,
-    ToolPackage,
-    read_mechanisms,
-    read_tools,
-    read_transcripts,
-    tool_files,
-)
 from probe_effect.tools import TOOLS
 
 T = TypeVar("T")
@@ -50,7 +42,6 @@ class PublishedSource:
 
     @property
     def id(self) -> str:
-        """Its folder's name, which is also its page's."""
         return self.folder.name
 
     @property
@@ -102,18 +93,17 @@ class Catalogue:
     edition: Edition = UNKNOWN_EDITION
     changes: tuple[beside_files.Change, ...] = ()
     releases: tuple[Release, ...] = ()
-    tools: tuple[ToolPackage, ...] = ()
-    transcripts: tuple[Shown, ...] = ()
+    tools: tuple[recorded.ToolPackage, ...] = ()
+    transcripts: tuple[recorded.Shown, ...] = ()
     references: tuple[beside_files.Reference, ...] = ()
     explanations: tuple[beside_files.Explanation, ...] = ()
     claims: tuple[beside_files.Claim, ...] = ()
-    mechanisms: tuple[KernelMechanisms, ...] = ()
+    mechanisms: tuple[recorded.KernelMechanisms, ...] = ()
     kept: Kept = NOWHERE
     worked_out: dict[object, Any] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def numbers(self) -> Numbers:
-        """The numbers in force, and which of them are current."""
         return Numbers(self.active)
 
     @cached_property
@@ -123,7 +113,6 @@ class Catalogue:
 
     @cached_property
     def suites_digest(self) -> str:
-        """A digest of every file of the suites."""
         return folders_digest(folder.folder for folder in self.suites)
 
     @cached_property
@@ -145,7 +134,6 @@ class Catalogue:
         return tuple(sorted((*self.active, *self.withdrawn), key=lambda one: one.id))
 
     def cases(self) -> list[Case]:
-        """Every case, suite by suite."""
         return [case for folder in self.suites for case in folder.suite.cases]
 
     @cached_property
@@ -168,91 +156,77 @@ class Catalogue:
 
 
 @contextmanager
-def _refusing() -> Iterator[list[Problem]]:
-    """A list for problems. Raises: BadData at the end, where there are any."""
-    problems: list[Problem] = []
-    yield problems
-    if problems:
-        raise BadData(problems)
+def _refusing(problems: list[Problem] | None = None) -> Iterator[list[Problem]]:
+    """The list for problems; BadData is raised at the end where there are any, and nobody else collects them."""
+    own = [] if problems is None else problems
+    yield own
+    if problems is None and own:
+        raise BadData(own)
 
 
 def read_catalogue(data: DataFolder, site: str = "/") -> Catalogue:
     """All that is under `data`, cited as published at `site`. Raises: BadData, with every problem of its files."""
     with _refusing() as problems:
-        sources = _read_sources(data, problems)
-        tools = _read_packages(data, problems)
+        sources, tools = read_sources(data, problems), read_packages(data, problems)
         return replace(
-            _read_numbers(data, problems),
+            read_numbers(data, problems=problems),
             sources=sources,
             tools=tools,
-            transcripts=tuple(_sound(read_transcripts(data), problems)),
+            transcripts=tuple(_sound(recorded.read_transcripts(data), problems)),
             references=_sound(beside_files.read_references(data), problems),
             explanations=_sound(beside_files.read_explanations(data), problems),
             claims=_sound(beside_files.read_claims(data), problems),
-            mechanisms=_sound(read_mechanisms(data), problems),
+            mechanisms=_sound(recorded.read_mechanisms(data), problems),
             edition=Edition(data_version(data), site),
             releases=tuple(_sound(read_releases(data), problems)),
         )
 
 
-def read_sources(data: DataFolder) -> tuple[PublishedSource, ...]:
-    """The published sources alone. Raises: BadData."""
-    with _refusing() as problems:
-        return _read_sources(data, problems)
+def read_sources(data: DataFolder, problems: list[Problem] | None = None) -> tuple[PublishedSource, ...]:
+    """The published sources alone. Raises: BadData, unless `problems` are collected."""
+    with _refusing(problems) as found:
+        return tuple(filter(None, [read_published(folder, data, found) for folder in data.sources()]))
 
 
-def _read_sources(data: DataFolder, problems: list[Problem]) -> tuple[PublishedSource, ...]:
-    return tuple(filter(None, [read_published(folder, data, problems) for folder in data.sources()]))
+def read_packages(data: DataFolder, problems: list[Problem] | None = None) -> tuple[recorded.ToolPackage, ...]:
+    """The packages of standard tools. Raises: BadData, unless `problems` are collected."""
+    with _refusing(problems) as found:
+        read = [_sound(recorded.read_tools(path, data.relative(path)), found) for path in recorded.tool_files(data)]
+        return tuple(filter(None, read))
 
 
-def read_packages(data: DataFolder) -> tuple[ToolPackage, ...]:
-    """The packages of standard tools. Raises: BadData."""
-    with _refusing() as problems:
-        return _read_packages(data, problems)
-
-
-def _read_packages(data: DataFolder, problems: list[Problem]) -> tuple[ToolPackage, ...]:
-    return tuple(
-        filter(
-            None,
-            [_sound(read_tools(path, data.relative(path)), problems) for path in tool_files(data)],
-        )
-    )
-
-
-def read_numbers(data: DataFolder, folders: Sequence[SubmissionFolder] | None = None) -> Catalogue:
-    """Suites and submissions alone, of these only those of `folders` where any are given. Raises: BadData."""
-    with _refusing() as problems:
-        return _read_numbers(data, problems, folders)
-
-
-def _read_numbers(
-    data: DataFolder, problems: list[Problem], folders: Sequence[SubmissionFolder] | None = None
+def read_numbers(
+    data: DataFolder, folders: Sequence[SubmissionFolder] | None = None, problems: list[Problem] | None = None
 ) -> Catalogue:
-    suites = {one: _sound(read_suite(one, data.relative(one / "suite.toml")), problems) for one in data.suites()}
-    read = read_submissions(data.submissions() if folders is None else folders, data, problems)
-    titles = names.titles([suite for suite in suites.values() if suite])
-    ends = Counter(map(names.short_id, {files.machine for files in data.submissions()}))
-    cores = {one.machine: one.microarchitecture for one in reversed(read) if one.microarchitecture}
-    submissions = [
-        replace(
-            one,
-            titles=titles,
-            shares_end=ends[names.short_id(one.machine)] > 1,
-            microarchitecture=one.microarchitecture or cores.get(one.machine),
+    """Suites and submissions alone, of these only those of `folders` where any are given.
+
+    Raises: BadData, unless `problems` are collected.
+    """
+    with _refusing(problems) as found:
+        suites = {one: _sound(read_suite(one, data.relative(one / "suite.toml")), found) for one in data.suites()}
+        read = read_submissions(data.submissions() if folders is None else folders, data, found)
+        titles = names.titles([suite for suite in suites.values() if suite])
+        ends = Counter(map(names.short_id, {files.machine for files in data.submissions()}))
+        cores = {one.machine: one.microarchitecture for one in reversed(read) if one.microarchitecture}
+        submissions = [
+            replace(
+                one,
+                titles=titles,
+                shares_end=ends[names.short_id(one.machine)] > 1,
+                microarchitecture=one.microarchitecture or cores.get(one.machine),
+            )
+            for one in read
+        ]
+        document = _sound(beside_files.read_changes(data), found)
+        changes = document.changes if document else ()
+        gone = beside_files.changed_ids(changes, "withdrawn")
+        return Catalogue(
+            suites=tuple(SuiteFolder(folder, suite) for folder, suite in suites.items() if suite),
+            active=tuple(one for one in submissions if one.id not in gone),
+            withdrawn=tuple(one for one in submissions if one.id in gone),
+            changes=changes,
+            kept=data.kept,
         )
-        for one in read
-    ]
-    document = _sound(beside_files.read_changes(data), problems)
-    changes = document.changes if document else ()
-    gone = beside_files.changed_ids(changes, "withdrawn")
-    return Catalogue(
-        suites=tuple(SuiteFolder(folder, suite) for folder, suite in suites.items() if suite),
-        active=tuple(one for one in submissions if one.id not in gone),
-        withdrawn=tuple(one for one in submissions if one.id in gone),
-        changes=changes,
-        kept=data.kept,
-    )
 
 
 def _sound(read: tuple[T, list[Problem]], problems: list[Problem]) -> T:

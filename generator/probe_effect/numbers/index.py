@@ -215,7 +215,6 @@ class Numbers:
         return replace(one, result=replace(one.event, cost=spanned._replace(value=one.known_cost.value)))
 
     def current(self, metric: Metric = "time") -> list[Number]:
-        """Every current number, machine by machine."""
         return [one for (kind, _), found in self._by_machine.items() if kind == metric for one in found.values()]
 
     def is_current(self, number: Number) -> bool:

@@ -202,7 +202,6 @@ def short_id(machine: str) -> str:
 
 
 def tool_with_version(number: Number) -> str:
-    """The tracer of a number with the number of its version."""
     return tool(number.tracer, number.tool_version)
 
 

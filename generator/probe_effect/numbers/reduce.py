@@ -11,39 +11,9 @@ import numpy as np
 
 from probe_effect import conditions, units
 from probe_effect.model import Estimate, Key, Sample, Status
-from probe_effect.numbers import estimates
+from probe_effect.numbers import estimates, submission
+from probe_effect.numbers import rows as by_rows
 from probe_effect.numbers.index import grouped_by
-from probe_effect.numbers.rows import (
-    ADD_UP,
-    NO_RUNS,
-    Baseline,
-    BlockTable,
-    bad_runs,
-    baselines,
-    block_tables,
-    by_case,
-    event_bytes,
-    highest_rate_hz,
-    middle,
-    over_runs,
-    reconcile_events,
-    tails,
-    tracer_cpu_ns,
-)
-from probe_effect.numbers.submission import (
-    MAX_LOSS_RATIO,
-    OF_CASE,
-    OF_SUBMISSION,
-    EventResult,
-    GradeFacts,
-    InstructionsResult,
-    Number,
-    OwnUse,
-    Submission,
-    TimeResult,
-    grade,
-    worst,
-)
 from probe_effect.store.machine_file import MachineFile, canonical_architecture
 from probe_effect.store.places import SubmissionFolder
 
@@ -51,35 +21,45 @@ from probe_effect.store.places import SubmissionFolder
 class Measured(NamedTuple):
     """What the usable blocks of one case, tracer and level say."""
 
-    result: EventResult | OwnUse
+    result: submission.EventResult | submission.OwnUse
     blocks: int
     faults: tuple[str, ...] = ()
     outlier_blocks: tuple[int, ...] = ()
-    facts: GradeFacts | None = None
+    facts: submission.GradeFacts | None = None
     """By which it is graded; counts are not."""
     notes: Sequence[str] = ()
 
 
-def reduce(files: SubmissionFolder, document: MachineFile, samples: Sequence[Sample]) -> Submission:
+def reduce(files: SubmissionFolder, document: MachineFile, samples: Sequence[Sample]) -> submission.Submission:
     """Everything that the rows of one submission say: those in the order run, unsound ones already left out."""
     machine, run = document.machine, document.run
     is_time = run.metric == "time"
-    levels, rows = baselines(samples, run.metric), by_case(samples)
+    levels, rows = by_rows.baselines(samples, run.metric), by_rows.by_case(samples)
     disturbed = conditions.faults(run.warnings)
-    tables = block_tables(samples, levels, run.metric)
+    tables = by_rows.block_tables(samples, levels, run.metric)
     measured = {key: _measured(key, of_key, tables[key], levels, document) for key, of_key in rows.items()}
-    first = next(iter(levels.values()), NO_RUNS)
-    judged = grade(OF_SUBMISSION, _submission_facts(document, first, measured.values())) if is_time else (None, ())
+    first = next(iter(levels.values()), by_rows.NO_RUNS)
+    judged = (
+        submission.grade(submission.OF_SUBMISSION, _submission_facts(document, first, measured.values()))
+        if is_time
+        else (None, ())
+    )
     drafts = [_draft(key, of_key, measured[key], judged, disturbed) for key, of_key in rows.items()]
     sound: dict[str, list[str]] = {}
     for key, one in () if disturbed else measured.items():
-        if key.level is None and one and isinstance(one.result, EventResult) and one.result.cost and not one.faults:
+        if (
+            key.level is None
+            and one
+            and isinstance(one.result, submission.EventResult)
+            and one.result.cost
+            and not one.faults
+        ):
             sound.setdefault(key.case, []).append(key.tracer)
     if is_time:
         untraced = Estimate(float(np.median(first.all))) if first.all else None
     else:
         untraced = median_and_range(float(np.mean(values)) for values in first.by_block.values())
-    return Submission(
+    return submission.Submission(
         files=files,
         machine=machine.id,
         suite=run.suite,
@@ -90,12 +70,14 @@ def reduce(files: SubmissionFolder, document: MachineFile, samples: Sequence[Sam
         microarchitecture=machine.microarchitecture,
         grade=judged[0],
         grade_reasons=judged[1],
-        noise_floor_ns=_floor_ns(first) if is_time else None,
+        noise_floor_ns=estimates.noise_floor(np.subtract(*first.pairs())) if is_time else None,
         equal_runs_ns=estimates.equal_runs(np.subtract(*first.pairs())) if is_time else None,
         baseline=untraced,
         sound=sound,
-        tails=tails(samples) if is_time else {},
-        make_cases=lambda own: grouped_by((Number(submission=own, **draft) for draft in drafts), lambda one: one.case),
+        tails=by_rows.tails(samples) if is_time else {},
+        make_cases=lambda own: grouped_by(
+            (submission.Number(submission=own, **draft) for draft in drafts), lambda one: one.case
+        ),
         read_document=lambda _: document,
         read_blocks=lambda: tables,
     )
@@ -111,15 +93,11 @@ def _half_width(estimate: Estimate | None) -> float | None:
     return (estimate.high - estimate.low) / 2
 
 
-def _floor_ns(baseline: Baseline) -> float | None:
-    return estimates.noise_floor(np.subtract(*baseline.pairs()))
-
-
 def _measured(
     key: Key,
     rows: Sequence[Sample],
-    table: BlockTable,
-    levels: Mapping[str | None, Baseline],
+    table: by_rows.BlockTable,
+    levels: Mapping[str | None, by_rows.Baseline],
     document: MachineFile,
 ) -> Measured | None:
     """The result of one case, tracer and level; None without one usable block."""
@@ -128,32 +106,32 @@ def _measured(
     if not table.usable():
         return None
     if document.run.metric == "time":
-        return _time_result(rows, table, levels.get(key.level) or levels.get(None) or NO_RUNS)
+        return _time_result(rows, table, levels.get(key.level) or levels.get(None) or by_rows.NO_RUNS)
     return _count_result(rows, table, document.run.mechanisms.get(f"{key.case} {key.tracer}"))
 
 
-def _time_result(rows: Sequence[Sample], table: BlockTable, baseline: Baseline) -> Measured:
+def _time_result(rows: Sequence[Sample], table: by_rows.BlockTable, baseline: by_rows.Baseline) -> Measured:
     """From traced and check rows, of whose blocks one at least is usable, and every untraced run of their level."""
     usable = table.usable()
     traced_event_ns = np.array([block.traced for block in usable], dtype=np.float64) / table.events
     baseline_event_ns = estimates.ragged(block.untraced for block in usable) / table.events
-    floor_ns = _floor_ns(baseline)
+    floor_ns = estimates.noise_floor(np.subtract(*baseline.pairs()))
     timed = [row for row in rows if row.arm == "traced"]
-    reconciled, loss_ratio = reconcile_events(rows)
+    reconciled, loss_ratio = by_rows.reconcile_events(rows)
     middle_ns = np.array([np.mean(baseline.by_block[block.number]) for block in usable]) / table.events
-    result = TimeResult(
+    result = submission.TimeResult(
         baseline=Estimate(float(np.median(baseline.all)) / table.events),
         noise_floor_ns=None if floor_ns is None else floor_ns / table.events,
         cost=estimates.paired_estimate(traced_event_ns[:, np.newaxis] - baseline_event_ns),
         fastest_ns=estimates.fastest(traced_event_ns, np.array(baseline.all) / table.events),
         slowdown=estimates.paired_estimate(traced_event_ns[:, np.newaxis] / baseline_event_ns - 1),
-        attach=over_runs(row.attach_ns for row in timed),
-        detach=over_runs(row.detach_ns for row in timed),
-        cpu=over_runs(row.tracer_cpu_ns for row in timed),
-        memory=over_runs(row.tracer_rss_bytes for row in timed),
-        probes=middle(row.probes for row in timed),
-        rate_hz=highest_rate_hz(timed),
-        event_bytes=event_bytes(timed),
+        attach=by_rows.over_runs(row.attach_ns for row in timed),
+        detach=by_rows.over_runs(row.detach_ns for row in timed),
+        cpu=by_rows.over_runs(row.tracer_cpu_ns for row in timed),
+        memory=by_rows.over_runs(row.tracer_rss_bytes for row in timed),
+        probes=by_rows.middle(row.probes for row in timed),
+        rate_hz=by_rows.highest_rate_hz(timed),
+        event_bytes=by_rows.event_bytes(timed),
         loss_ratio=loss_ratio,
         reconciled=reconciled,
     )
@@ -164,7 +142,7 @@ def _time_result(rows: Sequence[Sample], table: BlockTable, baseline: Baseline) 
         else None,
         "events do not add up: excluded from guidance" if reconciled is False else None,
     )
-    faults = (ADD_UP,) if reconciled is False else ()
+    faults = (by_rows.ADD_UP,) if reconciled is False else ()
     # The width of an interval says nothing of a cost that is none.
     cost_ns = abs(result.cost.value) if result.cost and result.distinguishable else None
     facts = {
@@ -177,16 +155,16 @@ def _time_result(rows: Sequence[Sample], table: BlockTable, baseline: Baseline) 
     return Measured(result, len(usable), faults, far, facts, tuple(filter(None, notes)))
 
 
-def _count_result(rows: Sequence[Sample], table: BlockTable, mechanism: str | None) -> Measured:
+def _count_result(rows: Sequence[Sample], table: by_rows.BlockTable, mechanism: str | None) -> Measured:
     """From traced and check rows, of whose blocks one at least is usable. `mechanism`: how the kernel made kprobes."""
     counts = [(block.traced, float(np.mean(block.untraced))) for block in table.usable() if block.traced is not None]
-    reconciled, loss_ratio = reconcile_events(rows)
+    reconciled, loss_ratio = by_rows.reconcile_events(rows)
     traced = [row for row in rows if row.arm == "traced"]
-    faults = () if reconciled is not False else (ADD_UP,)
-    if loss_ratio is not None and loss_ratio > MAX_LOSS_RATIO:
+    faults = () if reconciled is not False else (by_rows.ADD_UP,)
+    if loss_ratio is not None and loss_ratio > submission.MAX_LOSS_RATIO:
         lost = f"it lost {units.percent(loss_ratio)} of its events, and a lost event takes fewer instructions"
         faults = (lost, *faults)
-    result = InstructionsResult(
+    result = submission.InstructionsResult(
         baseline=median_and_range(untraced / table.events for _, untraced in counts),
         cost=median_and_range((traced - untraced) / table.events for traced, untraced in counts),
         loss_ratio=loss_ratio,
@@ -194,7 +172,7 @@ def _count_result(rows: Sequence[Sample], table: BlockTable, mechanism: str | No
         mechanism=mechanism,
         attach=median_and_range(row.attach_instructions for row in traced),
         detach=median_and_range(row.detach_instructions for row in traced),
-        probes=middle(row.probes for row in traced),
+        probes=by_rows.middle(row.probes for row in traced),
     )
     return Measured(result, len(counts), faults)
 
@@ -205,16 +183,16 @@ def median_and_range(counts: Iterable[float | None]) -> Estimate | None:
     return Estimate(float(np.median(known)), min(known), max(known)) if known else None
 
 
-def _own_use(rows: Sequence[Sample], table: BlockTable) -> Measured:
+def _own_use(rows: Sequence[Sample], table: by_rows.BlockTable) -> Measured:
     """What the tracer itself takes for an operation, from rows of whose blocks one at least says that."""
     own = table.own()
     own_ns = np.array(list(own.values()), dtype=np.float64)
     blocks, cpu = list(own), estimates.estimate(own_ns)
     counted = [(row.seen, row.operations) for row in rows if row.status == "ok" and row.seen and row.operations]
     calls = sum(seen for seen, _ in counted) / sum(operations for _, operations in counted) if counted else None
-    memory = over_runs(row.tracer_rss_bytes or None for row in rows if tracer_cpu_ns(row) is not None)
+    memory = by_rows.over_runs(row.tracer_rss_bytes or None for row in rows if by_rows.tracer_cpu_ns(row) is not None)
     return Measured(
-        OwnUse(cpu=cpu, memory=memory, calls=calls),
+        submission.OwnUse(cpu=cpu, memory=memory, calls=calls),
         len(own),
         outlier_blocks=tuple(blocks[place] for place in estimates.outliers(own_ns)),
         # There is no baseline, so there is no noise floor and no loss.
@@ -247,28 +225,30 @@ def _draft(
         "outlier_blocks": far,
     }
     if facts is None:
-        return values | {"note": bad_runs(rows)}
+        return values | {"note": by_rows.bad_runs(rows)}
     bad_ratio = sum(row.status != "ok" for row in rows) / len(rows)
-    letter, reasons = grade(OF_CASE, {"blocks": blocks, "bad_ratio": bad_ratio} | facts)
+    letter, reasons = submission.grade(submission.OF_CASE, {"blocks": blocks, "bad_ratio": bad_ratio} | facts)
     remarks = [
         f"too few blocks: an interval needs {estimates.MIN_BLOCKS}" if blocks < estimates.MIN_BLOCKS else None,
         *notes,
         *(f"{why}: excluded from guidance" for why in disturbed),
-        bad_runs(rows),
+        by_rows.bad_runs(rows),
         f"{len(far)} of {blocks} blocks lie far from the others, and are kept: {', '.join(map(str, far))}"
         if far
         else None,
     ]
     return values | {
-        "grade": worst([letter, judged[0] or letter]),
+        "grade": submission.worst([letter, judged[0] or letter]),
         "grade_reasons": tuple(dict.fromkeys([*reasons, *judged[1]])),
         "note": "; ".join(filter(None, remarks)) or None,
     }
 
 
-def _submission_facts(document: MachineFile, first: Baseline, measured: Iterable[Measured | None]) -> GradeFacts:
+def _submission_facts(
+    document: MachineFile, first: by_rows.Baseline, measured: Iterable[Measured | None]
+) -> submission.GradeFacts:
     machine, run, drift = document.machine, document.run, first.drift_within()
-    events = [one.result for one in measured if one and isinstance(one.result, EventResult)]
+    events = [one.result for one in measured if one and isinstance(one.result, submission.EventResult)]
     counted = [one.reconciled for one in events if one.reconciled is not None]
     return {
         "blocks": len(first.by_block),

@@ -172,7 +172,6 @@ class Tail(NamedTuple):
 
     @property
     def operations(self) -> int:
-        """The number of operations that were timed."""
         return sum(one.operations for one in self.buckets)
 
 

@@ -79,7 +79,6 @@ def facts_of(
 
 
 def facts_of_submission(submission: Submission) -> Facts:
-    """The facts of the machine of a submission."""
     machine, system = submission.document.machine, submission.document.system
     facts = facts_of(machine, system.kernel_release, submission.metric, system.vulnerabilities)
     return replace(facts, name=machine_name(submission))
@@ -160,7 +159,6 @@ class Distance(NamedTuple):
 
     @property
     def factor(self) -> float:
-        """The distance as a factor, 1 or more."""
         return math.exp(self.mean)
 
 
@@ -202,7 +200,6 @@ def reference_submission(numbers: Numbers) -> Submission | None:
 
 
 def home_machine(numbers: Numbers) -> str | None:
-    """The id of the machine of `reference_submission`."""
     reference = reference_submission(numbers)
     return reference.machine if reference else None
 
@@ -281,7 +278,6 @@ def select(machines: Mapping[str, Iterable[Submission]], home: str | None, most:
 
 
 def machine_kind(submission: Submission) -> tuple[str, str, str]:
-    """Tier, architecture and CPU family of the machine of a submission."""
     return kind_of(facts_of_submission(submission))
 
 

@@ -42,7 +42,6 @@ class GradeRule:
 
     @property
     def words(self) -> str:
-        """Its reason with the limit filled in."""
         limit = self.below or self.above or 0.0
         is_share = self.fact.endswith("_ratio")
         return self.reason.format(f"{units.trimmed(limit * 100)}{units.GAP}%" if is_share else units.count(limit))
@@ -140,7 +139,6 @@ class Submission:
 
     @property
     def date(self) -> str:
-        """The day of the run, as ISO has it."""
         return self.started[:10]
 
     @cached_property
@@ -150,7 +148,6 @@ class Submission:
 
     @property
     def numbers(self) -> "tuple[Number, ...]":
-        """All its numbers, by case, tracer and level."""
         return tuple(one for numbers in self.cases.values() for one in numbers)
 
     @cached_property
@@ -270,7 +267,6 @@ class Number:
 
     @property
     def level(self) -> str | None:
-        """The level of its suite's factor, where it has one."""
         return self.key.level
 
     @property
@@ -294,12 +290,10 @@ class Number:
 
     @property
     def cost(self) -> Estimate | None:
-        """What an event adds, in ns or in instructions."""
         return self.event.cost
 
     @property
     def baseline(self) -> Estimate | None:
-        """The untraced work for an event, in ns or in instructions."""
         return self.event.baseline
 
     @property
@@ -319,7 +313,6 @@ class Number:
 
     @property
     def is_time(self) -> bool:
-        """Whether it is in ns, and not in instructions."""
         return self.submission.metric == "time"
 
     @property
@@ -380,7 +373,6 @@ class Number:
 
     @property
     def tool_version(self) -> str | None:
-        """What the tracer printed as its version."""
         return self.submission.document.tools.get(self.tracer)
 
     def threshold(self, percent: float) -> Estimate | None:

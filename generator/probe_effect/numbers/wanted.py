@@ -43,7 +43,6 @@ class WantedKind:
         )
 
     def can_run(self, folder: SuiteFolder, case: Case) -> bool:
-        """Whether such a machine can time a case."""
         return (
             can_be_timed(folder, case)
             and (not self.needs or not set(self.needs).isdisjoint(case.needs))
@@ -70,17 +69,14 @@ class LackingCases:
 
     @property
     def number(self) -> int:
-        """The number of `cases`."""
         return sum(map(len, self.cases.values()))
 
     @property
     def number_first(self) -> int:
-        """The number of those that no machine has a time of."""
         return sum(map(len, self.first.values()))
 
     @property
     def probes(self) -> Sequence[str]:
-        """The probe types of those, each once."""
         return list(dict.fromkeys(case.probe for cases in self.first.values() for case in cases))
 
     @property
