@@ -134,7 +134,10 @@ SMALL = {
     **dict.fromkeys(("d37a", "a98c"), "per-event user-probes"),
     **dict.fromkeys(("6cc8", "00aa", "9e2b", "53a8", "e901", "73cd"), "per-event"),
     "cf51": "seccomp",
-    "2ce0": "accounting network-hooks perf-maps runtime-profilers spans",
+    "2ce0": (
+        "accounting line-events network-hooks perf-maps query-timing runtime-profilers signalled-calls spans "
+        "visited-threads"
+    ),
 }
 """The machines of a small site by their short ids, to the suites whose runs are there; all where none is named.
 
