@@ -16,7 +16,8 @@ import pytest
 from helpers.live_programs import needs_bpf
 from probe_effect.advising import calibrate
 from probe_effect.advising.calibrate import Blocks, CalibrationTask, measured
-from probe_effect.advising.loop import PLAIN_CALL, AskedProbe, BlockTime, CalibrationLoop, LoopProcess, Operation, moved
+from probe_effect.advising.loop import BlockTime, CalibrationLoop, LoopProcess
+from probe_effect.advising.moved import PLAIN_CALL, AskedProbe, Operation, moved
 from probe_effect.costs.map_memory import TracerMemory
 from probe_effect.costs.table import HereCost, HereCosts
 from probe_effect.host import noise
@@ -29,7 +30,7 @@ from probe_effect.tracers.bpftrace import Bpftrace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probe_effect.advising.loop import MovedScript
+    from probe_effect.advising.moved import MovedScript
 
 LOOP = LoopProcess(Path("/loop"), 42, frozenset({"read", PLAIN_CALL}))
 READ = Place(kind="tracepoint-entry", name="syscalls:sys_enter_read")

@@ -12,10 +12,9 @@ from fakes.project import FakeProject, document, on_the_path
 from helpers.builders import machine_document, write_data
 from probe_effect import conditions
 from probe_effect.cli.group import commands
-from probe_effect.host import noise
+from probe_effect.host import load, noise
 from probe_effect.host.load import Quota, Throttling, throttled_since, throttlings, tightest_quota
 from probe_effect.host.noise import warnings
-from probe_effect.measure import run as measuring
 from probe_effect.measure.run import measure
 from probe_effect.model import HostNotReady, Sample
 from probe_effect.numbers.reduce import reduce
@@ -154,7 +153,7 @@ def test_advice_from_given_rates_and_costs_says_nothing_of_a_quota(
 
 
 def limited(monkeypatch: pytest.MonkeyPatch, cpus: float) -> None:
-    for module in (noise, measuring):
+    for module in (noise, load):
         monkeypatch.setattr(module, "tightest_quota", lambda *_: Quota("/sys/fs/cgroup/a", cpus, 100))
 
 
@@ -181,7 +180,7 @@ def test_a_quota_that_may_stop_it_is_told_before_the_first_trial_and_recorded(
 def test_the_stops_of_a_run_are_recorded_and_told_at_its_end(
     project: FakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measuring, "throttled_since", lambda *_: Throttling(60, 19, 628_000_000))
+    monkeypatch.setattr(load, "throttled_since", lambda *_: Throttling(60, 19, 628_000_000))
     told: list[Progress] = []
     run = document(measure(project.work(), project.settings(), project.testbed, told.append)).run
     assert (run.quota_periods, run.throttled_periods, run.throttled_ns) == (60, 19, 628_000_000)

@@ -29,7 +29,7 @@ def test_that_takes_long(): busy()
 
 
 CONFTEST = """
-pytest_plugins = ["tiers", "time_record"]
+pytest_plugins = ["helpers.tiers", "helpers.time_record"]
 def pytest_configure():
     from helpers import time_record
     time_record.LIMIT_S = 0.2

@@ -607,6 +607,7 @@ jobs:
 """
 
 
+@pytest.mark.deep
 def test_they_would_find_an_unquoted_word_a_strangers_title_and_a_machine_of_ours(tmp_path: Path) -> None:
     workflow = tmp_path / ".github" / "workflows" / "bad.yml"
     workflow.parent.mkdir(parents=True)

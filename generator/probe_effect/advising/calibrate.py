@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from probe_effect.advising.loop import PLAIN_CALL, AskedProbe, CalibrationLoop, MovedScript, Operation, Traced, moved
+from probe_effect.advising.loop import CalibrationLoop, Traced
+from probe_effect.advising.moved import PLAIN_CALL, AskedProbe, MovedScript, Operation, moved
 from probe_effect.answer.prediction import WORDS
 from probe_effect.costs.instructions import mechanism
 from probe_effect.costs.map_memory import TracerMemory

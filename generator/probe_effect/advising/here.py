@@ -28,7 +28,7 @@ import capstone
 import numpy as np
 
 from probe_effect.advising.calibrate import CalibrationTask, PlacedProbe, by_mechanism, calibrated, mechanism_at
-from probe_effect.advising.loop import AskedProbe
+from probe_effect.advising.moved import AskedProbe
 from probe_effect.answer.question import ANY_THREAD, Question
 from probe_effect.answer.spread import spread_of
 from probe_effect.costs.evidence import Evidence

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from probe_effect.advising.calibrate import Calibrate, CalibrationTask, mechanism_at
-from probe_effect.advising.loop import AskedProbe
+from probe_effect.advising.moved import AskedProbe
 from probe_effect.answer.spread import spreads
 from probe_effect.costs.evidence import Evidence, Scope, evidence, whose
 from probe_effect.costs.row import CostRow, RowKey

@@ -468,11 +468,11 @@ def verdicts(catalogue: Catalogue) -> Sequence[Values]:
     for claim in catalogue.claims:
         found = sorted(_findings(catalogue, claim), key=itemgetter("value"))
         fits = Counter(one["fits"] for one in found)
-        verdict = "holds if" if fits["yes"] or fits["if"] else "cannot be said"
+        verdict = "holds if" if fits["yes"] else "cannot be said"
         if claim.only_refutes:
             verdict = "does not hold" if fits["no"] else "cannot be said"
         elif len(fits) == 1:  # how all numbers fit
-            verdict = {"yes": "holds", "no": "does not hold"}.get(next(iter(fits)), verdict)
+            verdict = {"yes": "holds", "no": "does not hold", "if": "holds if"}.get(next(iter(fits)), verdict)
         sides = ([one for one in found if one["fits"] == side] for side in ("if", "yes", "no", "open"))
         told.append(
             claim.model_dump()
