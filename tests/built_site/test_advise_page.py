@@ -237,7 +237,8 @@ def test_the_address_restores_script_rates_and_instructions(page: Page, desktop:
 def test_costs_are_those_of_the_command(
     site: Path, found: Evidence, kind: str, mechanism: str | None, actions: list[str]
 ) -> None:
-    machine = json.loads(next((site / "data").glob("advise.*.json")).read_bytes())["machines"][1]["id"]
+    machines = json.loads(next((site / "data").glob("advise.*.json")).read_bytes())["machines"]
+    machine = next(one["id"] for one in machines if one["id"].endswith("-37a4"))  # which has every suite
     probe = {"kind": kind, "mechanism": mechanism, "actions": actions, "has_filter": False, "unknown": []}
     scope = json.loads((site / f"data/costs/{machine}.json").read_text(encoding="utf-8"))
     got: dict[str, Any] = under_node(WORKED_OUT, scope, machine, probe)
