@@ -343,7 +343,7 @@ def test_what_bpftrace_took_while_it_was_timed_is_the_memory(here: Here, capsys:
     assert advice_json(answer)["memory"] == {"maps_bytes": 3 << 20, "buffers_bytes": 130 << 12, "is_measured": True}
     show(answer)
     shown = " ".join(capsys.readouterr().out.split())
-    assert "maps 3.00 MiB, buffers 520 KiB; read while it was measured here" in shown
+    assert "maps 3.00 MiB, buffers 520 KiB, beside its process; read while it was measured here" in shown
 
 
 @pytest.mark.parametrize(
@@ -356,7 +356,9 @@ def test_memory_that_was_not_read_is_by_the_defaults_or_not_known(
     here.bpftrace_version = version
     answer = here.answer(READS)
     show(answer)
-    assert f"maps not known, {buffers}; by its defaults" in " ".join(capsys.readouterr().out.split())
+    assert f"maps not known, {buffers}, beside its process; by its defaults" in " ".join(
+        capsys.readouterr().out.split()
+    )
     assert advice_json(answer)["memory"]["maps_bytes"] is None
 
 

@@ -79,8 +79,9 @@ def test_a_ring_takes_its_bytes_and_not_sixteen_times_as_many_on_larger_pages() 
 def test_buffers_that_are_said_in_pages_grow_with_the_page() -> None:
     assert by_law("bpftrace", "", "v0.17.0", 64, 16 * PAGE).buffers_bytes == 64 * 65 * 65536
     assert by_law("bpftrace", "", "v0.17.0", 64, PAGE) == TracerMemory(None, 64 * 65 * PAGE, is_measured=False)
-    assert by_law("perf-record", "perf record -a", None, 2, PAGE) == (0, 2 * (512 * KIB + PAGE), False)
-    assert BUFFERS["ftrace"](PAGE) == 1412 * KIB
+    assert by_law("perf-record", "perf record -a", None, 2, PAGE) == (0, 2 * 2 * (512 * KIB + PAGE), False)
+    assert BUFFERS["ftrace"](PAGE) == 1420 * KIB
+    assert BUFFERS["ftrace"](16 * PAGE) == 1536 * KIB
 
 
 @pytest.mark.parametrize(
@@ -91,6 +92,8 @@ def test_buffers_that_are_said_in_pages_grow_with_the_page() -> None:
         ("bpftrace", "kprobe:f { @ = count() } BPFTRACE_PERF_RB_PAGES", "v0.17.0"),
         ("perf-record", "perf record -m 4M -a", None),
         ("perf-record", "perf record --mmap-pages=4M -a", None),
+        ("perf-record", "perf record -am4M", None),
+        ("perf-record", "perf record -e intel_pt// -a", None),
         ("strace", "strace -p 1", None),
     ],
 )
@@ -168,6 +171,15 @@ def test_an_unknown_map_makes_the_sum_unknown(process: Path) -> None:
 @pytest.mark.parametrize("text", ["", "memlock:\t5\n", FDINFO.format(memlock="many", id=1)], ids=["", "cut", "words"])
 def test_what_is_not_understood_is_not_known(process: Path, text: str) -> None:
     (process / "proc/7/fdinfo/3").write_text(text, encoding="utf-8")
+    assert held_memory(7) is None
+
+
+def test_perf_trace_may_have_maps_that_nobody_knows() -> None:
+    assert by_law("perf-trace", "perf trace -a", None, 2, PAGE).maps_bytes is None
+
+
+def test_a_process_that_is_waited_for_holds_nothing_that_is_known(process: Path) -> None:
+    (process / "proc/7/maps").write_text("", encoding="utf-8")
     assert held_memory(7) is None
 
 

@@ -194,7 +194,7 @@ def _costs(task: CalibrationTask, loop: CalibrationLoop, *, stand_in: bool) -> H
         seconds=0.0,
         missing=script.missing | silent,
         others=(f"others used CPU {' and '.join(shared)}",) if shared else (),
-        memory=None if script.missing else memory,
+        memory=None if script.missing or script.notes else memory,  # what stands in for a value has another size
     )
 
 
@@ -356,6 +356,7 @@ def calibrated(task: CalibrationTask) -> HereCosts:
         task.script.text,
         [(probe.at, probe.key, [place.name for place in probe.places[:1]]) for probe in task.probes],
         task.frames,
+        sorted(item for item in os.environ.items() if item[0].startswith("BPFTRACE_")),
     ]
     digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
     try:

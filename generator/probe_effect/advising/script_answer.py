@@ -20,6 +20,7 @@ from probe_effect.costs.table import STARTS, HereCost, HereCosts, ProbeGroup
 from probe_effect.host import usable_cpus
 from probe_effect.live.attachment import IN_FILES
 from probe_effect.live.count import Countable, CountResult, Target, count
+from probe_effect.live.kernel_calls import possible_cpus
 from probe_effect.live.places import places
 from probe_effect.model import Estimate, HostNotReady, UsageError, series_of, unknown
 from probe_effect.numbers.catalogue import read_numbers, read_packages, read_sources
@@ -290,7 +291,8 @@ def _memory(question: ScriptQuestion, tracer: str, system: RunningSystem) -> Tra
     """What the tracer would take, by its defaults and our environment."""
     command = " ".join([question.text, *os.environ])
     version = system.bpftrace_version() if tracer == "bpftrace" else None
-    return by_law(tracer, command, version, os.cpu_count() or 1, os.sysconf("SC_PAGE_SIZE"))
+    cpus = possible_cpus() if tracer == "lttng-ust" else os.sysconf("SC_NPROCESSORS_ONLN")
+    return by_law(tracer, command, version, cpus, os.sysconf("SC_PAGE_SIZE"))
 
 
 def _threads(counted: CountResult | None, given_hz: Mapping[str, float]) -> list[Thread]:

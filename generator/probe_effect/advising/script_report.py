@@ -190,7 +190,8 @@ def memory(answer: ScriptAnswer) -> str:
         f"{what} {'not known' if size is None else units.size(size)}"
         for what, size in (("maps", maps_bytes), ("buffers", buffers_bytes))
     ]
-    return f"{', '.join(parts)}; {'read while it was measured here' if is_measured else 'by its defaults'}"
+    where = "read while it was measured here" if is_measured else "by its defaults"
+    return f"{', '.join(parts)}, beside its process; {where}"
 
 
 def counting(answer: ScriptAnswer) -> str:

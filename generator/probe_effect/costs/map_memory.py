@@ -99,21 +99,26 @@ KIB = 1 << 10
 
 BUFFERS: dict[str, Callable[[int], int]] = {
     "bpftrace": lambda page: (64 + 1) * page,
-    "perf-record": lambda page: 512 * KIB + page,
+    "perf-record": lambda page: 2 * (512 * KIB + page),
     "perf-trace": lambda page: 512 * KIB + page,
-    "ftrace": lambda page: _rounded(1408 * KIB, page) + page,
-    "trace-cmd": lambda page: _rounded(1408 * KIB, page) + page,
+    "ftrace": lambda page: (-(-1408 * KIB // (page - 16)) + 1) * page,
+    "trace-cmd": lambda page: (-(-1408 * KIB // (page - 16)) + 1) * page,
     "lttng-ust": lambda page: 4 * _rounded(512 * KIB, page),
 }
 """By tracer, the buffer of one CPU for a size of a page, where no option and no variable says otherwise.
 
-perf has a page with its state before it, ftrace the reader's page behind it. That of bpftrace is of 0.17. Newer ones
-have a single ring for all CPUs, whose size depends on the memory that is free.
+A page with perf's state is before each of its buffers, and perf record has two: the second tells of BPF programs that
+are loaded meanwhile (tools/perf/util/sideband_evlist.c). Of each page ftrace keeps 16 bytes for itself, and behind them
+is the reader's page (kernel/trace/ring_buffer.c). That of bpftrace is of 0.17 and 0.18.
 """
-OWN_RING_SINCE = "0.18"
-"""bpftrace whose buffer we have not looked up."""
-SIZED = re.compile(r"(?<!\S)(?:-m|--mmap-pages|-b)|PERF_RB_PAGES|--subbuf-size")
-"""What says how large a buffer is, in a command line or in the environment."""
+OWN_RING_SINCE = "0.19"
+"""bpftrace with one ring for all CPUs, and buffers of perf beside it for some scripts."""
+SIZED = re.compile(
+    r"(?<!\S)(?:-[a-zA-Z]*[mb]|--mmap|--subbuf|--num-subbuf|--per-thread)|PERF_RB_PAGES|intel_pt|cs_etm|arm_spe"
+)
+"""What makes buffers of another size, in a command line or in the environment; rather too often than not."""
+MAPLESS = {"perf-record", "ftrace", "trace-cmd", "lttng-ust"}
+"""Tracers without BPF maps."""
 
 
 class TracerMemory(NamedTuple):
@@ -126,7 +131,7 @@ class TracerMemory(NamedTuple):
 
 
 def by_law(tracer: str, command: str, version: str | None, cpus: int, page_bytes: int) -> TracerMemory:
-    """The buffers of a tracer that was not started, by its defaults; how large bpftrace's maps are it alone knows.
+    """The buffers of a tracer that was not started, by its defaults; how large maps are the tracer alone knows.
 
     `command`: the words that start it, and its environment. `version`: of bpftrace.
     """
@@ -134,4 +139,4 @@ def by_law(tracer: str, command: str, version: str | None, cpus: int, page_bytes
     is_newer = is_bpftrace and (version is None or series_of(version) >= series_of(OWN_RING_SINCE))
     if buffer is None or is_newer or SIZED.search(command):
         return TracerMemory(None, None, is_measured=False)
-    return TracerMemory(None if is_bpftrace else 0, cpus * buffer(page_bytes), is_measured=False)
+    return TracerMemory(0 if tracer in MAPLESS else None, cpus * buffer(page_bytes), is_measured=False)

@@ -31,6 +31,8 @@ def held_memory(pid: int) -> TracerMemory | None:
         mapped = (folder / "maps").read_text(encoding="utf-8", errors="replace")
     except (OSError, LookupError, ValueError):
         return None
+    if not mapped:  # it has ended, and nobody has waited for it yet
+        return None
     buffers = sum(int(end, 16) - int(start, 16) for start, end in PERF_BUFFER.findall(mapped))
     rings, others = ([taken for is_ring, taken in maps.values() if is_ring is wanted] for wanted in (True, False))
     return TracerMemory(_sum(others), _sum([*rings, buffers]), is_measured=True)
