@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,6 +14,7 @@ from probe_effect.live.kernel_calls import OLDEST
 from probe_effect.model import series_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 FUNCTIONS = 500
@@ -70,8 +71,15 @@ def _without_cookies() -> str | None:
     return None if series_of(release) >= oldest else f"Linux {release} has no cookies of perf links; {OLDEST} has"
 
 
-needs_bpf = pytest.mark.skipif(_reason() is not None, reason=str(_reason()))
-needs_counting = pytest.mark.skipif(bool(_reason() or _without_cookies()), reason=_reason() or str(_without_cookies()))
+def _traces(skip: pytest.MarkDecorator) -> Callable[[Any], Any]:
+    """Whoever measures meanwhile is refused, for these probes are seen by all: one worker has all such tests."""
+    return lambda test: pytest.mark.xdist_group("tracer")(skip(test))
+
+
+needs_bpf = _traces(pytest.mark.skipif(_reason() is not None, reason=str(_reason())))
+needs_counting = _traces(
+    pytest.mark.skipif(bool(_reason() or _without_cookies()), reason=_reason() or str(_without_cookies()))
+)
 lacks_cookies = pytest.mark.skipif(bool(_reason()) or not _without_cookies(), reason="the kernel can do what it lacks")
 
 
