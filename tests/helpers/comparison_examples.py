@@ -1,6 +1,6 @@
 """Examples that the Python code and the script of the page `/compare/` must both fulfil: `tests/data/comparison.json`.
 
-To make them anew: `PYTHONPATH=tests .venv/bin/python -m helpers.comparison_examples`.
+To make them again: `PYTHONPATH=tests .venv/bin/python -m helpers.comparison_examples`.
 """
 
 from __future__ import annotations

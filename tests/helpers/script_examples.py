@@ -1,6 +1,6 @@
 """Scripts that the Python reader and the site's must read alike: `tests/data/scripts.json`.
 
-To make them anew: `PYTHONPATH=tests .venv/bin/python -m helpers.script_examples`.
+To make them again: `PYTHONPATH=tests .venv/bin/python -m helpers.script_examples`.
 What they should be is said by `tests/scripts/test_scripts.py`.
 """
 

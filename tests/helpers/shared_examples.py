@@ -1,7 +1,7 @@
 """Examples that the Python code and the page's scripts must both fulfil, as two JSON files in `tests/data`.
 
 `prediction.json`: what an oracle of its own works out in exact fractions. `units.json`: how `probe_effect.units` writes
-and `probe_effect.answer.question` reads. To make them anew:
+and `probe_effect.answer.question` reads. To make them again:
 `PYTHONPATH=tests .venv/bin/python -m helpers.shared_examples`.
 """
 
