@@ -1,7 +1,7 @@
 """The facts of a machine agree with each other and with what was measured, and its names are plain text."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from probe_effect import conditions
@@ -151,16 +151,18 @@ def _plain_names(checked: CheckedSubmission) -> Iterator[Fault]:
     named = {"machine": document.machine, "system": document.system}
     texts = [(f"{part}.{key}", value) for part, facts in named.items() for key, value in facts]
     for key, value in [*texts, ("tools", document.tools)]:
-        signs = (MARKUP.search(text) for text in _texts(value) if isinstance(text, str))
-        if found := next(filter(None, signs), None):
+        if found := next(filter(None, map(MARKUP.search, _texts(value))), None):
             yield checked.fault(key, f"{key} holds `{printable(found[0])}`")
 
 
-def _texts(value: object) -> Iterable[object]:
-    """What a fact holds; of a table, its keys too."""
-    if isinstance(value, dict):
-        return [*value, *value.values()]
-    return value if isinstance(value, tuple) else [value]
+def _texts(value: object) -> Iterator[str]:
+    """The texts that a fact holds, at any depth; of a table, its keys too."""
+    if isinstance(value, str):
+        yield value
+    parts = [*value, *value.values()] if isinstance(value, dict) else value
+    if isinstance(parts, list | tuple):
+        for one in parts:
+            yield from _texts(one)
 
 
 @rule("program-runs")
