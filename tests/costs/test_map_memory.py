@@ -93,8 +93,11 @@ def test_buffers_that_are_said_in_pages_grow_with_the_page() -> None:
         ("perf-record", "perf record -m 4M -a", None),
         ("perf-record", "perf record --mmap-pages=4M -a", None),
         ("perf-record", "perf record -am4M", None),
+        ("perf-record", "perf record '-m64' -a", None),
+        ("perf-record", "perf record --mma 8 -a", None),
+        ("perf-record", "perf record -C 0", None),
         ("perf-record", "perf record -e intel_pt// -a", None),
-        ("strace", "strace -p 1", None),
+        ("uftrace", "uftrace record ./a", None),
     ],
 )
 def test_what_is_not_known_is_not_zero(tracer: str, command: str, version: str | None) -> None:
@@ -172,6 +175,11 @@ def test_an_unknown_map_makes_the_sum_unknown(process: Path) -> None:
 def test_what_is_not_understood_is_not_known(process: Path, text: str) -> None:
     (process / "proc/7/fdinfo/3").write_text(text, encoding="utf-8")
     assert held_memory(7) is None
+
+
+def test_who_stops_a_process_or_counts_has_neither_maps_nor_buffers() -> None:
+    assert by_law("strace", "strace -p 1", None, 2, PAGE) == (0, 0, False)
+    assert by_law("perf-stat", "perf stat -a", None, 2, PAGE) == (0, 0, False)
 
 
 def test_perf_trace_may_have_maps_that_nobody_knows() -> None:

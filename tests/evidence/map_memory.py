@@ -149,7 +149,7 @@ def _cell(row: Row) -> str:
 def buffers_table() -> Iterator[str]:
     yield _titles("Tracer, one buffer for each CPU")
     yield "|:--|" + "--:|" * len(SIZES)
-    for tracer, buffer in BUFFERS.items():
+    for tracer, buffer in ((one, buffer) for one, buffer in BUFFERS.items() if buffer(1)):
         name = "bpftrace 0.17" if tracer == "bpftrace" else (*TOOLS[tracer].commands, tracer)[0]
         yield f"| {name} | " + " | ".join(units.size(cpus * buffer(page)) for cpus, page in SIZES) + " |"
 

@@ -191,6 +191,8 @@ def memory(answer: ScriptAnswer) -> str:
         for what, size in (("maps", maps_bytes), ("buffers", buffers_bytes))
     ]
     where = "read while it was measured here" if is_measured else "by its defaults"
+    if maps_bytes is buffers_bytes is None:
+        return "not known"
     return f"{', '.join(parts)}, beside its process; {where}"
 
 

@@ -104,6 +104,7 @@ BUFFERS: dict[str, Callable[[int], int]] = {
     "ftrace": lambda page: (-(-1408 * KIB // (page - 16)) + 1) * page,
     "trace-cmd": lambda page: (-(-1408 * KIB // (page - 16)) + 1) * page,
     "lttng-ust": lambda page: 4 * _rounded(512 * KIB, page),
+    **dict.fromkeys(("strace", "strace-seccomp", "perf-stat"), lambda _: 0),
 }
 """By tracer, the buffer of one CPU for a size of a page, where no option and no variable says otherwise.
 
@@ -114,10 +115,10 @@ is the reader's page (kernel/trace/ring_buffer.c). That of bpftrace is of 0.17 a
 OWN_RING_SINCE = "0.19"
 """bpftrace with one ring for all CPUs, and buffers of perf beside it for some scripts."""
 SIZED = re.compile(
-    r"(?<!\S)(?:-[a-zA-Z]*[mb]|--mmap|--subbuf|--num-subbuf|--per-thread)|PERF_RB_PAGES|intel_pt|cs_etm|arm_spe"
+    r"(?<![\w-])(?:-[a-zA-Z]*[mbC]|--mm|--subbuf|--num-subbuf|--per-thread|--cpu)|PERF_RB_PAGES|intel_pt|cs_etm|arm_spe"
 )
-"""What makes buffers of another size, in a command line or in the environment; rather too often than not."""
-MAPLESS = {"perf-record", "ftrace", "trace-cmd", "lttng-ust"}
+"""What makes buffers of another size or number, in a command line or in the environment; rather too often than not."""
+MAPLESS = BUFFERS.keys() - {"bpftrace", "perf-trace"}
 """Tracers without BPF maps."""
 
 

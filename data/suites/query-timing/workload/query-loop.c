@@ -27,7 +27,7 @@
 	"for folder in /usr/lib/postgresql/*/bin; do PATH=$PATH:$folder; done\n"                                      \
 	"as_user='unshare --user --map-user=65534 --map-group=65534'\n"                                               \
 	"mkdir -m 700 cluster\n"                                                                                     \
-	"$as_user initdb --pgdata=cluster --no-sync --auth=trust --no-locale --encoding=UTF8 >initdb.log 2>&1\n"     \
+	"$as_user initdb --pgdata=cluster --no-sync --auth=trust --no-locale --encoding=UTF8 >initdb.log 2>&1 || { cat initdb.log >&2; exit 1; }\n" \
 	"$as_user postgres --single -D cluster postgres >tables.log 2>&1 <<'END'\n"                                  \
 	"CREATE TABLE t AS SELECT number AS a, number % 100 AS b FROM generate_series(1, 10000) AS number;\n"         \
 	"CREATE TABLE u AS SELECT number AS a, number % 100 AS b FROM generate_series(1, 10000) AS number;\n"         \
@@ -35,13 +35,15 @@
 	"VACUUM ANALYZE u;\n"                                                                                        \
 	"END\n"
 
-/* Each line that the server reads is a command; of all that it prints the "!" alone is passed on. */
+/* Each line that the server reads is a command; of all that it prints the "!" alone is passed on. It ends with the shell
+ * that starts it, whatever ends that, and the shell with it where it cannot start. */
 #define SERVER                                                                                                       \
 	"for folder in /usr/lib/postgresql/*/bin; do PATH=$PATH:$folder; done; "                                      \
 	"{ echo 5; cat; } | while read -r many; do "                                                                  \
 	"echo \"DO 'BEGIN FOR i IN 1..$many LOOP EXECUTE ''$prefix $query''; END LOOP; END';\"; echo \"SELECT '!';\"; done | " \
-	"unshare --user --map-user=65534 --map-group=65534 postgres --single -D cluster -c jit=off "                  \
-	"-c max_parallel_workers_per_gather=0 -c fsync=off postgres 2>server.log | "                                  \
+	"setpriv --pdeathsig KILL sh -c 'unshare --user --map-user=65534 --map-group=65534 setpriv --pdeathsig KILL "  \
+	"postgres --single -D cluster -c jit=off -c max_parallel_workers_per_gather=0 -c fsync=off postgres "         \
+	"2>server.log || { tail -n 3 server.log >&2; kill $PPID; }' | "                                               \
 	"grep --line-buffered --only-matching '!'"
 
 #define SCAN "query='SELECT count(*) FROM t'; "

@@ -64,7 +64,7 @@ static void filter_on(unsigned int call)
 
 int main(int argc, char **argv)
 {
-	long operations = begin(argc == 4 ? 3 : argc, argv, " [VARIANT]");
+	long operations = begin(argc, argv, " [VARIANT]");
 	const char *variant = argc > 3 ? argv[3] : "";
 	uint64_t start_ns;
 	long said = 0;
