@@ -347,18 +347,24 @@ def test_what_bpftrace_took_while_it_was_timed_is_the_memory(here: Here, capsys:
 
 
 @pytest.mark.parametrize(
-    ("version", "buffers"),
-    [("bpftrace v0.17.0", " ".join(f"buffers {units.size(65 * PAGE * CPUS)}".split())), (None, "buffers not known")],
+    ("version", "told"),
+    [
+        (
+            "bpftrace v0.17.0",
+            " ".join(
+                f"maps not known, buffers {units.size(65 * PAGE * CPUS)}, beside its process; by its defaults".split()
+            ),
+        ),
+        (None, "memory not known"),
+    ],
 )
 def test_memory_that_was_not_read_is_by_the_defaults_or_not_known(
-    here: Here, capsys: pytest.CaptureFixture[str], version: str | None, buffers: str
+    here: Here, capsys: pytest.CaptureFixture[str], version: str | None, told: str
 ) -> None:
     here.bpftrace_version = version
     answer = here.answer(READS)
     show(answer)
-    assert f"maps not known, {buffers}, beside its process; by its defaults" in " ".join(
-        capsys.readouterr().out.split()
-    )
+    assert told in " ".join(capsys.readouterr().out.split())
     assert advice_json(answer)["memory"]["maps_bytes"] is None
 
 

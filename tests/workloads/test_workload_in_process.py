@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -116,6 +117,15 @@ def done(run: Run, cache: Path) -> int:
 
 def written_for_perf() -> set[str]:
     return {path.name for pattern in ("perf-*.map", "jit-*.dump") for path in Path("/tmp").glob(pattern)}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_times_the_clock_where_it_is_asked_to(name: str, compiled_cache: Path) -> None:
+    suite, _ = read_suite(SUITES / name, name)
+    assert suite is not None
+    program = build(SUITES / (suite.workload.suite or name) / "workload" / suite.workload.program, compiled_cache).path
+    ran = subprocess.run([program, "--clock", "1000", str(CPU)], check=True, capture_output=True, text=True)
+    assert json.loads(ran.stdout)["operations"] == 1000
 
 
 @pytest.mark.parametrize("name", deep_but(list(RUNS), FAST))
