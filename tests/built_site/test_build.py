@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from helpers.builders import write_source, write_submission
+from helpers.builders import picture_size, write_source, write_submission
 from helpers.site_build import OWN_SITES, PROJECT, build, with_quoted_source
 from helpers.tiers import deep_but
 from probe_effect.model import BadData
@@ -72,12 +72,16 @@ def test_bad_data_is_named_with_its_place_and_leaves_the_previous_site_whole(
     assert (out / "index.html").read_text(encoding="utf-8") == "the previous site"
 
 
+RUN = "amd-epyc-2t-kvm-d4f3/2026-11-20-per-event"
+
+
 @pytest.fixture(scope="module")
 def others_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site of data that are not the checkout's own and lack what pages quote, which knows its address."""
     folder = tmp_path_factory.mktemp("others")
     shutil.copytree(PROJECT / "data/suites", folder / "data" / "suites")
     write_source(folder / "data")
+    shutil.copytree(PROJECT / "data" / "results" / RUN, folder / "data" / "results" / RUN)
     return build(folder / "data", OWN_SITES / "others" / "site", base_url="https://example.org/probe/")
 
 
@@ -102,3 +106,33 @@ def test_a_site_that_knows_its_address_has_a_map_of_every_page(others_site: Path
     assert {place.removeprefix("https://example.org/probe/").rstrip("/") or "." for place in places} == pages
     assert "Sitemap: https://example.org/probe/sitemap.xml" in (others_site / "robots.txt").read_text(encoding="utf-8")
     assert 'href="/probe/costs/"' in (others_site / "404.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.deep
+def test_pictures_of_links_are_of_one_size_and_weigh_little(others_site: Path) -> None:
+    cards = [*others_site.rglob("card.png"), others_site / "og/site.png"]
+    assert len(cards) > 2
+    assert {picture_size(path.read_bytes()) for path in cards} == {(1200, 630)}
+    assert max(path.stat().st_size for path in cards) < 150_000
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    ("page", "picture"),
+    [
+        ("costs/06-uprobe/", "charts/machines-06-uprobe/card.png"),
+        ("glossary/", "og/site.png"),
+        ("machines/amd-epyc-2t-kvm-d4f3/", "machines/amd-epyc-2t-kvm-d4f3/card.png"),
+        ("charts/machines-06-uprobe/", "charts/machines-06-uprobe/card.png"),
+        (f"results/{RUN}/", "og/site.png"),  # its chart has no card
+    ],
+)
+def test_a_link_to_a_page_shows_its_first_chart_or_the_site(others_site: Path, page: str, picture: str) -> None:
+    head = (others_site / page / "index.html").read_text(encoding="utf-8").partition("</head>")[0]
+    properties = dict(re.findall(r'property="?og:([\w:]+)"? content="([^"]*)"', head))
+    assert properties["image"] == f"https://example.org/probe/{picture}"
+    assert (others_site / picture).is_file()
+    assert properties["title"]
+    assert properties["description"]
+    assert properties["image:alt"]
+    assert (properties["image:width"], properties["image:height"]) == ("1200", "630")

@@ -11,7 +11,7 @@ from helpers.builders import MACHINE, picture_size, write_data
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.site.charts.draw import badge, draw_card, machine_card
 from probe_effect.site.charts.theme import CARD_HEIGHT, WIDTHS
-from probe_effect.site.figures import write_machine_pictures
+from probe_effect.site.figures import write_pictures
 from probe_effect.site.pages import machine_page
 from probe_effect.store.kept import NOWHERE
 from probe_effect.store.places import DataFolder
@@ -50,9 +50,15 @@ def test_the_picture_of_a_link_to_a_machine_has_the_size_of_all(name: str) -> No
 
 
 def test_both_are_written_beside_the_page_which_names_them(tmp_path: Path) -> None:
-    catalogue = read_catalogue(DataFolder(write_data(tmp_path)))
-    write_machine_pictures(catalogue, tmp_path / "work", NOWHERE)
+    catalogue = read_catalogue(DataFolder(write_data(tmp_path)), "https://example.org/")
+    write_pictures(catalogue, tmp_path / "work", NOWHERE)
     page = machine_page.write(catalogue.numbers.machines()[MACHINE], catalogue)
     for path in (machine_page.card(MACHINE), machine_page.badge(MACHINE)):
         assert (tmp_path / "work/static" / path).is_file()
         assert f"/{path}" in page
+
+
+def test_a_site_that_does_not_know_its_address_has_no_pictures_of_links(tmp_path: Path) -> None:
+    catalogue = read_catalogue(DataFolder(write_data(tmp_path)))
+    write_pictures(catalogue, tmp_path / "work", NOWHERE)
+    assert [path.name for path in (tmp_path / "work").rglob("*.*")] == ["badge.svg"]

@@ -103,6 +103,11 @@ class Catalogue:
     worked_out: dict[object, Any] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
+    def later(self) -> "Catalogue":
+        """The same for pages that are kept from build to build: a layout fills in the version of the data."""
+        return replace(self, edition=names.LATER_EDITION)
+
+    @cached_property
     def numbers(self) -> Numbers:
         return Numbers(self.active)
 

@@ -246,6 +246,11 @@ class Edition:
     version: str = ""
     site: str = "/"
 
+    @property
+    def has_address(self) -> bool:
+        """Whether it is known where the site will be."""
+        return "://" in self.site
+
     def address(self, path: str) -> str:
         """The whole address of the page at `path`, which begins with `/`."""
         return self.site.rstrip("/") + path

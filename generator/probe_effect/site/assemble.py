@@ -29,7 +29,7 @@ from probe_effect.numbers.catalogue import Catalogue, read_numbers
 from probe_effect.numbers.reading import is_kept
 from probe_effect.site import figures, script_values
 from probe_effect.site.advising import ADVISING, FIRST, advise_files
-from probe_effect.site.charts.draw import badge, draw_all, is_drawn, live_script, site_card
+from probe_effect.site.charts.draw import badge, draw_all, is_drawn, live_script
 from probe_effect.site.charts.theme import LOOKS, Chart, look
 from probe_effect.site.costs import cost_files, quoted
 from probe_effect.site.data_folder import write_data_section
@@ -152,8 +152,8 @@ def assemble(catalogue: Catalogue, work: Path, cache: Kept, project: Path) -> It
     `project` is the checkout with the hand-written pages, which say what ratios they quote, and the diagrams.
     """
     yield "pages"
-    charts = site.charts(catalogue)
-    with drawing([*charts, site_card(), *figures.machine_cards(catalogue).values()], cache):
+    charts = figures.with_pictures(site.charts(catalogue), catalogue.edition)
+    with drawing([*charts, *figures.cards(catalogue)], cache):
         _write_pages(catalogue, work, project)
         figures.write_figures(charts, catalogue, work)
         figures.write_diagrams(catalogue, work, project / "site" / "diagrams")
@@ -166,7 +166,7 @@ def assemble(catalogue: Catalogue, work: Path, cache: Kept, project: Path) -> It
         copy_releases(catalogue, work / "static" / "releases")
         yield f"{len(charts)} charts"
     figures.write_drawings(charts, work, cache, catalogue.version)
-    figures.write_machine_pictures(catalogue, work, cache)
+    figures.write_pictures(catalogue, work, cache)
     write(work / "static" / "js" / "vega.js", live_script(cache))
 
 

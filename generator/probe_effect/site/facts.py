@@ -313,10 +313,9 @@ def _of_two_costs(catalogue: Catalogue, submissions: Iterable[Submission], key: 
     first, _, second = key.partition("/")
     is_less, second = second.startswith(LESS), second.removeprefix(LESS)
     for submission in submissions:
-        costs = {one.name: one for one in submission.numbers if one.is_sound and one.distinguishable}
-        if first not in costs or second not in costs:
+        one, other = (_clear(submission, name) for name in (first, second))
+        if one is None or other is None:
             continue
-        one, other = costs[first], costs[second]
         if len({calls_of_event(evidence(catalogue), side.case) for side in (one, other)}) > 1:
             return None
         sides = [units.interval(side.cost, units.DURATION) for side in (one, other)]
@@ -326,6 +325,12 @@ def _of_two_costs(catalogue: Catalogue, submissions: Iterable[Submission], key: 
         ratio = estimates.ratio(one.known_cost, other.known_cost)
         return _quantity(one, "cost", ratio, units.TIMES, f"{sides[0]} over {sides[1]}: ") if ratio else None
     return None
+
+
+def _clear(submission: Submission, name: str) -> Number | None:
+    """The number of `<tracer>.<case>[@<level>]`, where it is sound and clear of noise."""
+    own = submission.cases.get(name.partition(".")[2].partition("@")[0], ())
+    return next((one for one in own if one.name == name and one.is_sound and one.distinguishable), None)
 
 
 def _of_run(catalogue: Catalogue, key: str) -> Fact | None:

@@ -5,6 +5,7 @@ Costs in diagrams are from the home machine; what only another machine measured 
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from probe_effect.costs.evidence import Evidence, evidence
 from probe_effect.costs.instructions import mechanism_of
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
+from probe_effect.numbers.names import Edition
 from probe_effect.numbers.shown import in_order, shown_machines
 from probe_effect.site.charts.draw import badge, draw_card, draw_framed, draw_svg, machine_card, site_card
 from probe_effect.site.charts.svg import Inscription, diagram, framed
@@ -138,7 +140,18 @@ def write_drawings(charts: Iterable[Chart], work: Path, cache: Kept, version: st
             write(static / f"{layout}.svg", draw_framed(chart, layout, cache, version))
         if "card" in chart.specs:
             write(static / "card.png", draw_card(chart, cache))
-    write(work / "static" / "og" / "site.png", draw_card(site_card(), cache))
+
+
+def with_pictures(charts: Iterable[Chart], edition: Edition) -> list[Chart]:
+    """Charts with their cards where it is known where the site will be: the picture of a link needs a whole address."""
+    if edition.has_address:
+        return list(charts)
+    return [replace(chart, specs={layout: chart.specs[layout] for layout in LAYOUTS}) for chart in charts]
+
+
+def cards(catalogue: Catalogue) -> list[Chart]:
+    """The pictures of links that are no charts: the site's own, and one for each machine."""
+    return [site_card(), *machine_cards(catalogue).values()] if catalogue.edition.has_address else []
 
 
 def machine_cards(catalogue: Catalogue) -> dict[str, Chart]:
@@ -149,7 +162,11 @@ def machine_cards(catalogue: Catalogue) -> dict[str, Chart]:
     return cards
 
 
-def write_machine_pictures(catalogue: Catalogue, work: Path, cache: Kept) -> None:
-    for machine, card in machine_cards(catalogue).items():
-        write(work / "static" / machine_page.card(machine), draw_card(card, cache))
+def write_pictures(catalogue: Catalogue, work: Path, cache: Kept) -> None:
+    """The badge of each machine, and the pictures of links."""
+    for machine in catalogue.numbers.machines():
         write(work / "static" / machine_page.badge(machine), badge(machine_page.briefly(machine, catalogue)))
+    if catalogue.edition.has_address:
+        write(work / "static" / "og" / "site.png", draw_card(site_card(), cache))
+        for machine, card in machine_cards(catalogue).items():
+            write(work / "static" / machine_page.card(machine), draw_card(card, cache))

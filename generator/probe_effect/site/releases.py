@@ -99,7 +99,7 @@ def _ended(one: Submission) -> str:
 
 def _link(edition: Edition, path: str) -> str:
     """Whole where the site's address is known; else from a feed's own place, which is one folder down."""
-    return edition.address(path) if "://" in edition.site else f"..{path}"
+    return edition.address(path) if edition.has_address else f"..{path}"
 
 
 EXPLAINING = ("LICENSE", "README.md", "changes.toml")  # they go into the archive beside the data, if they exist

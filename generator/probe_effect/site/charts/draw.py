@@ -2,18 +2,22 @@
 machine, and what links to pages show.
 """
 
+import functools
 import json
 import math
+import os
 import re
 import struct
 import textwrap
 import zlib
 from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import vl_convert
 
-from probe_effect.site.charts.svg import FACE, Inscription, drawing, framed, slim
+from probe_effect.site.charts.svg import FACE, SVG, Inscription, drawing, framed, slim
 from probe_effect.site.charts.theme import INK, MUTED, NAME, PADDING, SERIES, WIDTHS, Chart, Layout, Spec, frame, source
 from probe_effect.store.kept import Kept, code_version, library_version
 from probe_effect.toml import beside
@@ -99,7 +103,7 @@ def draw_card(chart: Chart, cache: Kept) -> bytes:
         # The drawing program looks for a font by each of several names in vain, at every text. What it clips, such as
         # an element in another, it draws twice; a drawing does not leave its place.
         plain = svg.replace(FACE, TYPEFACE).replace("><svg ", '><svg overflow="visible" ')
-        drawn: bytes = vl_convert.svg_to_png(plain, scale=1)
+        drawn: bytes = _drawing_program().svg_to_png(plain, scale=1)
         return packed(drawn)
 
     return cache.made(png, *_made_from("png", svg, "site/charts/draw"))
@@ -117,15 +121,32 @@ def is_drawn(chart: Chart, cache: Kept) -> bool:
     return cache.get(*_svg_made_from(list(chart.specs.values())[-1])) is not None
 
 
-# The typeface that the drawing program takes for any: by this name it is found at once, where `sans-serif` has all be
-# looked through at each text.
 TYPEFACE = "Liberation Sans"
+"""The typeface that the drawing program takes for `sans-serif`, and brings with it."""
+
+
+@functools.cache
+def _drawing_program() -> ModuleType:
+    """vl-convert with no fonts but its own, so that a drawing is the same on every machine.
+
+    It opens a font of the system again for each text that it measures, which takes as long as the drawing itself, but
+    has its own in memory. It looks for fonts once, where this variable of fontconfig says; our children do not get it.
+    """
+    before = os.environ.get("FONTCONFIG_FILE")
+    os.environ["FONTCONFIG_FILE"] = str(Path(__file__).with_name("fonts.conf"))
+    try:
+        vl_convert.svg_to_png(f'<svg xmlns="{SVG}" width="9" height="9"><text>0</text></svg>', scale=1)
+    finally:
+        os.environ.pop("FONTCONFIG_FILE")
+        if before is not None:
+            os.environ["FONTCONFIG_FILE"] = before
+    return vl_convert
 
 
 def _kept_svg(spec: Spec, cache: Kept) -> str:
     def svg() -> bytes:
         named = spec | {"config": spec["config"] | {"font": TYPEFACE}}
-        drawn: str = vl_convert.vegalite_to_svg(named, vl_version=VEGA_LITE_VERSION, allowed_base_urls=[])
+        drawn: str = _drawing_program().vegalite_to_svg(named, vl_version=VEGA_LITE_VERSION, allowed_base_urls=[])
         general = drawn.replace(f'font-family="{TYPEFACE}"', f'font-family="{spec["config"]["font"]}"')
         return _with_own_ids(slim(general), "id").encode()
 

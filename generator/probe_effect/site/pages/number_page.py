@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import pairwise
 
 from markupsafe import Markup
@@ -12,7 +11,6 @@ from probe_effect.compare.paths import AddedPath
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
-from probe_effect.numbers.names import LATER_EDITION
 from probe_effect.numbers.rows import BlockTable
 from probe_effect.numbers.submission import Number, Submission
 from probe_effect.site.pages import addresses, changes_page, citing, instructions, links, parts, submission_page
@@ -36,8 +34,10 @@ def write_all(submission: Submission, catalogue: Catalogue) -> bytes:
     made_from = ("number pages", parts.page_code(), catalogue.suites_digest, submission.id, name, json.dumps(withdrawn))
 
     def made() -> bytes:
-        later, tables = replace(catalogue, edition=LATER_EDITION), submission.blocks
-        pages = [_write(one, tables[one.key], later, withdrawn) for one in submission_page.with_numbers(submission)]
+        tables = submission.blocks
+        pages = [
+            _write(one, tables[one.key], catalogue.later, withdrawn) for one in submission_page.with_numbers(submission)
+        ]
         return json.dumps(pages, ensure_ascii=False, separators=(",", ":")).encode()
 
     return catalogue.kept.made(made, *made_from, submission.digest) if submission.digest else made()

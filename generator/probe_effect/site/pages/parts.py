@@ -184,7 +184,7 @@ class Table:
     @property
     def heads(self) -> list[Markup]:
         """The header of each column, which leads to the dictionary where that has it."""
-        return [link(one.label, addresses.column(one.id)) if one.id else escape(one.label) for one in self.columns]
+        return [_head(column.label, column.id) for column in self.columns]
 
     def shown(self) -> tuple[Markup, Self]:
         """A sentence of what all rows say, and the table without it: one unit a column, and each cell Markdown."""
@@ -217,6 +217,11 @@ class Table:
             return None
         plain = {listed(map(_text, _parts(cell)), "") for cell in cells}
         return None if len(plain) > 1 else texts[0] if len(set(texts)) == 1 else plain.pop()
+
+
+@cache  # the same few for thousands of pages
+def _head(label: str, column: str) -> Markup:
+    return link(label, addresses.column(column)) if column else escape(label)
 
 
 def _aligned(one: TableColumn, texts: Sequence[Markup]) -> TableColumn:

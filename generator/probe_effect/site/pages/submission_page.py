@@ -14,7 +14,6 @@ from probe_effect.compare.comparison import since
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
 from probe_effect.numbers.index import grouped_by, once
-from probe_effect.numbers.names import LATER_EDITION
 from probe_effect.numbers.submission import Number, Submission
 from probe_effect.site.charts.dots import Dot, cost_chart
 from probe_effect.site.charts.theme import LAYOUTS, Chart
@@ -45,7 +44,7 @@ def write(submission: Submission, catalogue: Catalogue) -> str:
     def made() -> bytes:
         suite, machine = suite_of(submission, catalogue), names.machine_name(submission)
         trust = f"Grade {submission.grade}." if submission.metric == "time" else "Instructions, and no times."
-        later = replace(catalogue, edition=LATER_EDITION)
+        later = catalogue.later
         front = {
             "title": suite.title if suite else submission.suite,
             "kind": "submission",
