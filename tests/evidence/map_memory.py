@@ -23,7 +23,7 @@ from probe_effect.guests.kernel import find_kernel, packaged
 from probe_effect.guests.messages import WORKLOADS
 from probe_effect.guests.qemu import RunningGuest
 from probe_effect.host.compilers import c_compiler, cache_folder, compiled
-from probe_effect.tools import TOOLS
+from probe_effect.records import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

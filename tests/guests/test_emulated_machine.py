@@ -38,8 +38,8 @@ from probe_effect.measure.run import measure, resume
 from probe_effect.measure.submission import reopen, unfinished, work_of
 from probe_effect.model import HostNotReady, UsageError
 from probe_effect.numbers.names import tier
+from probe_effect.records import TOOLS
 from probe_effect.store.machine_file import read_machine_file
-from probe_effect.tools import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

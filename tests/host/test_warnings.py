@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pydantic import TypeAdapter
 
-from probe_effect.conditions import CONDITIONS
 from probe_effect.host.load import SINCE_BOOT, CpuTimes, busy_ratio, cpu_times, steal_ratio
 from probe_effect.host.noise import MachineWarning, warnings
 from probe_effect.host.system import CLOCK_FOLDER, throttles
+from probe_effect.records import CONDITIONS
 from probe_effect.store.documents import Slug
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ import pytest
 
 from fakes.project import FakeProject, document, on_the_path, rows
 from helpers.needs import needs
-from probe_effect import conditions
 from probe_effect.live import kernel_calls
 from probe_effect.live.loaded import Loaded, Process
 from probe_effect.live.places import Place
@@ -22,6 +21,7 @@ from probe_effect.measure import beside
 from probe_effect.measure.run import measure
 from probe_effect.model import HostNotReady
 from probe_effect.numbers.reduce import reduce
+from probe_effect.records import faults_of
 from probe_effect.tracers.proc import may_trace
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def test_what_traces_elsewhere_is_told_and_recorded_and_the_numbers_count(
     assert "2 perf events of perf (99)" in "".join(text for one in told for text in one.told)
     assert run.traced_beside == ("perf 2 perf events", "bpf uprobe")
     assert "traced-elsewhere" in run.warnings
-    assert conditions.faults(run.warnings) == ()
+    assert faults_of(run.warnings) == ()
 
 
 def test_a_tracer_that_comes_during_the_run_stops_it_without_the_rows_of_that_block(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PACKAGE = PROJECT / "generator" / "probe_effect"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-GROUND = {"units", "model", "tools", "conditions", "toml"}
+GROUND = {"units", "model", "records"}
 
 NUMBERS = {"store", "numbers", "compare", "scripts", "costs", "answer"}
 """From rows to answers, each on top of those before it."""
@@ -28,9 +28,7 @@ NUMBERS = {"store", "numbers", "compare", "scripts", "costs", "answer"}
 MAY_IMPORT = {
     "units": set[str](),
     "model": set[str](),
-    "toml": set[str](),
-    "tools": {"toml"},
-    "conditions": {"toml"},
+    "records": set[str](),
     "scripts": GROUND,
     "store": GROUND,
     "host": GROUND | {"store"},
@@ -40,7 +38,7 @@ MAY_IMPORT = {
     "costs": GROUND | {"store", "numbers", "compare", "scripts"},
     "answer": GROUND | {"store", "numbers", "compare", "scripts", "costs"},
     "checks": GROUND | {"store", "numbers"},
-    "site/charts": {"model", "units", "tools", "toml", "store", "numbers"},
+    "site/charts": {"model", "units", "records", "store", "numbers"},
     "site/pages": GROUND | NUMBERS | {"site/charts"},
     "site": GROUND | NUMBERS | {"checks", "site/charts", "site/pages"},
     "intake": GROUND | NUMBERS | {"host", "site/pages"},

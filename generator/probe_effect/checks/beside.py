@@ -13,6 +13,7 @@ from probe_effect.checks import changes
 from probe_effect.checks.rule import Fault, broken, names_in, rule
 from probe_effect.model import Problem
 from probe_effect.numbers.published import FormulaError, compare, evaluate, fill, recompute, stands
+from probe_effect.records import TOOLS
 from probe_effect.store import beside_files, transcripts
 from probe_effect.store.beside_files import Claim, Explanation, Figure, SourceFile
 from probe_effect.store.documents import SLUG, TAKEN, read_documents, value_line
@@ -21,7 +22,6 @@ from probe_effect.store.release_file import read_releases
 from probe_effect.store.suite_file import Suite, known_suites
 from probe_effect.store.tables import printable
 from probe_effect.store.transcripts import Shown, ToolPackage
-from probe_effect.tools import TOOLS
 
 
 @dataclass(frozen=True, slots=True)

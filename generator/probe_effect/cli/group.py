@@ -21,7 +21,7 @@ import click
 
 from probe_effect.cli.output import say, show_problems
 from probe_effect.model import INTERRUPTED, BadData, HostNotReady, ProbeEffectError
-from probe_effect.toml import beside
+from probe_effect.records import beside
 
 NEAREST = {
     **dict.fromkeys("“”„«»", '"'),

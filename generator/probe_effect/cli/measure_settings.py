@@ -24,8 +24,8 @@ from probe_effect.measure.submission import cut_short, read_unfinished
 from probe_effect.measure.testbed import Testbed
 from probe_effect.measure.tree import Tree, kernel_build, named_tree
 from probe_effect.model import HostNotReady, UsageError
+from probe_effect.records import beside
 from probe_effect.store.suite_file import Suite
-from probe_effect.toml import beside
 from probe_effect.tracers.protocol import Tracer
 from probe_effect.tracers.tool import known_tracers, with_paths
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 
-from probe_effect import toml
 from probe_effect.model import Key
 from probe_effect.numbers.submission import Submission
+from probe_effect.records import beside
 from probe_effect.store.further_tables import Classes, EventPath, Stack, added, read_paths, summed
 from probe_effect.store.places import SubmissionFolder
 
@@ -52,7 +52,7 @@ def plain(function: str) -> str:
     return CLONE.sub("", function)
 
 
-_file = cache(partial(toml.beside, __file__, "purposes"))
+_file = cache(partial(beside, __file__, "purposes"))
 
 
 def purposes() -> dict[str, str]:

@@ -20,9 +20,9 @@ from probe_effect.model import NOP10_CALLED_SINCE, Key, series_of
 from probe_effect.numbers.names import tool_of
 from probe_effect.numbers.shown import release_distance
 from probe_effect.numbers.submission import Number
+from probe_effect.records import beside
 from probe_effect.store.further_tables import Classes
 from probe_effect.store.suite_file import Case
-from probe_effect.toml import beside
 
 Mechanism = Literal["emulated", "stepped", "called"]
 _FACTS = beside(__file__, "first_instruction")

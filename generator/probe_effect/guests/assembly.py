@@ -26,8 +26,8 @@ from probe_effect.host.workloads import build
 from probe_effect.measure.request import Work
 from probe_effect.measure.tree import INSTEAD, Tree
 from probe_effect.model import HostNotReady, Need, UsageError
+from probe_effect.records import TOOLS
 from probe_effect.store.suite_file import Project, tools_of
-from probe_effect.tools import TOOLS
 from probe_effect.tracers.libbpf import CLANG, prebuild
 from probe_effect.tracers.protocol import Tracer, TracerState
 

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from probe_effect import toml
 from probe_effect.host import run_program
 from probe_effect.host.compilers import MACHINE, Sysroot
 from probe_effect.model import HostNotReady, ProbeEffectError
+from probe_effect.records import beside
 
-GUESTS: dict[str, dict[str, Any]] = toml.beside(__file__, "guests")
+GUESTS: dict[str, dict[str, Any]] = beside(__file__, "guests")
 """How guests are started, each choice with its reason."""
 
 

@@ -17,11 +17,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from probe_effect import units
-from probe_effect.conditions import CONDITIONS
 from probe_effect.host import ROOT, read_text
 from probe_effect.host import system as cpus
 from probe_effect.host.collect import kinds
 from probe_effect.host.load import Throttling, tightest_quota
+from probe_effect.records import CONDITIONS
 from probe_effect.store.machine_file import FIRST_DAY, SLACK
 
 STEAL_LIMIT_RATIO = 0.01

@@ -15,13 +15,13 @@ from probe_effect.numbers.names import UNKNOWN_EDITION, Edition
 from probe_effect.numbers.published import Recomputed, figure_values, fill, recompute
 from probe_effect.numbers.reading import read_submissions
 from probe_effect.numbers.submission import Submission
+from probe_effect.records import TOOLS
 from probe_effect.store import beside_files
 from probe_effect.store import transcripts as recorded
 from probe_effect.store.kept import NOWHERE, Kept
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.store.release_file import Release, data_version, folders_digest, read_releases
 from probe_effect.store.suite_file import Case, Suite, read_suite, script_paths
-from probe_effect.tools import TOOLS
 
 T = TypeVar("T")
 

@@ -147,7 +147,7 @@ def content_digest(files: SubmissionFolder) -> str | None:
 
 def code() -> str:
     """What decides, beside the files, what the numbers are."""
-    ours = code_version("model", "units", "tools", "conditions", "toml", "store", "numbers")
+    ours = code_version("model", "units", "records", "tools", "conditions", "store", "numbers")
     return f"{ours} numpy {library_version('numpy')}"
 
 

@@ -16,6 +16,7 @@ from typing import Annotated, Literal, Self, get_args
 from pydantic import Field, model_validator
 
 from probe_effect.model import Problem, release_numbers, series_of
+from probe_effect.records import beside
 from probe_effect.store.documents import (
     Document,
     DocumentEntry,
@@ -29,7 +30,6 @@ from probe_effect.store.documents import (
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import Architecture
 from probe_effect.store.tables import TableReader, read_columns
-from probe_effect.toml import beside
 
 CHANGES_FILE = "changes.toml"
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from probe_effect.model import Problem
-from probe_effect.toml import beside
+from probe_effect.records import beside
 
 Cell = int | Decimal | str | None
 ColumnKind = Literal["integer", "number", "string"]

@@ -13,7 +13,7 @@ from typing import Literal
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import missing
 from probe_effect.model import Need, ProbeEffectError
-from probe_effect.tools import TOOLS, Package
+from probe_effect.records import TOOLS, Package
 
 Counting = Literal["maps", "lines", "nothing", "itself", "calls"]
 """Where a script's own count of events is: in its map `@`, in its printed lines, or nowhere.

@@ -8,13 +8,13 @@ from markupsafe import Markup
 
 from probe_effect import units
 from probe_effect.answer.prediction import BANDS
-from probe_effect.conditions import CONDITIONS
 from probe_effect.costs.evidence import evidence
 from probe_effect.numbers import names, wanted
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
 from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.shown import FIRST_SUITE, distances, representative, shown_machines
 from probe_effect.numbers.submission import OF_CASE, OF_SUBMISSION, Submission
+from probe_effect.records import CONDITIONS
 from probe_effect.site.pages import (
     addresses,
     case_answer,

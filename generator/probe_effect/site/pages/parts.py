@@ -23,12 +23,12 @@ from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.reading import code
 from probe_effect.numbers.submission import Number
+from probe_effect.records import beside
 from probe_effect.site.pages import addresses
 from probe_effect.site.pages.text import escape, is_plain_word, link, listed, quoted, safe, say
 from probe_effect.store.beside_files import SourceFile
 from probe_effect.store.kept import code_version, library_version
 from probe_effect.store.machine_file import MachineFile
-from probe_effect.toml import beside
 
 NOT_STATED = "not stated"
 
