@@ -35,9 +35,9 @@ import click
 from evidence.hyperfine_contest import DATA, Contest
 from evidence.hyperfine_figures import case_document, chance_ratio, table
 from probe_effect import units
-from probe_effect.host.collect import choose_cpus, collect_machine, collect_system
 from probe_effect.host.load import load_average
 from probe_effect.host.processes import Child
+from probe_effect.host.this_machine import choose_cpus, collect_machine, collect_system
 from probe_effect.host.workloads import build, clock_read_ns
 from probe_effect.measure.interrupt import Interrupted, interruptible
 from probe_effect.measure.plan import QUICK, THOROUGH

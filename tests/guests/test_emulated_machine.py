@@ -29,7 +29,7 @@ from probe_effect.guests.debian import ARCHITECTURES
 from probe_effect.guests.kernel import KernelImage
 from probe_effect.guests.qemu import Emulator, Image, KvmUnusable
 from probe_effect.guests.testbed import LOSSES, EmulatedMachine, Patience
-from probe_effect.host import ROOT, collect, usable_cpus
+from probe_effect.host import ROOT, this_machine, usable_cpus
 from probe_effect.host.compilers import CompiledProgram
 from probe_effect.host.workloads import build
 from probe_effect.measure.interrupt import Interrupted
@@ -276,14 +276,14 @@ HOST_CPUS = (1, 0)
 def host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, object]:
     """Facts of the host below a guest whose times are taken; a test may change them."""
     facts: dict[str, object] = {"virtualization": None, "governor": "powersave", "turbo": True}
-    real = collect.collect_machine
+    real = this_machine.collect_machine
 
     def collected(root: Path = ROOT) -> Machine:
         found = real(root)
         return found.model_copy(update=facts) if root == ROOT else found
 
-    monkeypatch.setattr(collect, "collect_machine", collected)
-    monkeypatch.setattr(collect, "choose_cpus", lambda _root=ROOT: HOST_CPUS)
+    monkeypatch.setattr(this_machine, "collect_machine", collected)
+    monkeypatch.setattr(this_machine, "choose_cpus", lambda _root=ROOT: HOST_CPUS)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return facts
 

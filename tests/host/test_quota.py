@@ -11,9 +11,9 @@ from click.testing import CliRunner
 from fakes.project import FakeProject, document, on_the_path
 from helpers.builders import machine_document, write_data
 from probe_effect.cli.group import commands
-from probe_effect.host import load, noise
+from probe_effect.host import load, this_machine
 from probe_effect.host.load import Quota, Throttling, throttled_since, throttlings, tightest_quota
-from probe_effect.host.noise import warnings
+from probe_effect.host.this_machine import warnings
 from probe_effect.measure.run import measure
 from probe_effect.model import HostNotReady, Sample
 from probe_effect.numbers.reduce import reduce
@@ -153,7 +153,7 @@ def test_advice_from_given_rates_and_costs_says_nothing_of_a_quota(
 
 
 def limited(monkeypatch: pytest.MonkeyPatch, cpus: float) -> None:
-    for module in (noise, load):
+    for module in (this_machine, load):
         monkeypatch.setattr(module, "tightest_quota", lambda *_: Quota("/sys/fs/cgroup/a", cpus, 100))
 
 

@@ -1,7 +1,6 @@
 """The answer to a question of `probe-effect predict`, and its JSON, whose keys `json_keys.toml` describes."""
 
 import dataclasses
-import os
 from functools import partial
 from typing import Any
 
@@ -10,20 +9,10 @@ from probe_effect.answer.answers import Answer, Forecast, Neighbour, Way, answer
 from probe_effect.answer.question import Question
 from probe_effect.costs.evidence import Evidence, evidence
 from probe_effect.costs.row import SAMPLED, CostRow
-from probe_effect.host import collect
 from probe_effect.model import Estimate, interval_json, thresholds_json, unknown
 from probe_effect.numbers.catalogue import read_numbers, read_sources
-from probe_effect.numbers.shown import Facts, facts_of
-from probe_effect.store.machine_file import HOSTED, as_author
+from probe_effect.numbers.shown import Facts
 from probe_effect.store.places import DataFolder
-
-
-def this_machine() -> Facts:
-    """The facts of the machine that this runs on by which it is compared with others."""
-    system, machine = collect.collect_system(None), collect.collect_machine()
-    if os.environ.get("RUNNER_ENVIRONMENT") == "github-hosted":  # docs.github.com, "Variables reference"
-        machine = as_author(machine, system, HOSTED)
-    return facts_of(machine, system.kernel_release, vulnerabilities=system.vulnerabilities)
 
 
 def predicted(question: Question, data: DataFolder, here: Facts) -> tuple[Evidence, Answer]:

@@ -67,13 +67,14 @@ def advise(
     data = data_folder(data_path, only_asks=True)
 
     from probe_effect.advising.calibrate import calibrated
-    from probe_effect.advising.prediction import this_machine
     from probe_effect.advising.script_answer import COMMAND_S, USUAL_S, RunningSystem, ScriptQuestion, answer_script
     from probe_effect.advising.script_report import advice_json
     from probe_effect.cli.advice_output import show
     from probe_effect.cli.tables import show_quota
+    from probe_effect.host import this_machine
     from probe_effect.host.kernel import mount_for_our_time
     from probe_effect.live.count import Target
+    from probe_effect.numbers.shown import facts_of_machine
 
     mount_for_our_time()
     question = ScriptQuestion(
@@ -89,7 +90,8 @@ def advise(
     calibrate = None if options["no_calibrate"] else calibrated
     if not options["rates"] or (calibrate is not None and options["machine"] is None):  # else nothing runs here
         show_quota()
-    answer = answer_script(question, data, RunningSystem(facts=this_machine(), calibrate=calibrate, tell=output.say))
+    here = facts_of_machine(*this_machine.collect_named())
+    answer = answer_script(question, data, RunningSystem(facts=here, calibrate=calibrate, tell=output.say))
     if output_format == "json":
         output.product_json(advice_json(answer))
     else:

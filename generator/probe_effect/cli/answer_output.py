@@ -1,7 +1,7 @@
 """What `probe-effect predict` prints: for people, or as JSON."""
 
 from probe_effect import units
-from probe_effect.advising.prediction import answer_json, predicted, this_machine
+from probe_effect.advising.prediction import answer_json, predicted
 from probe_effect.answer import prediction, sentences
 from probe_effect.answer.answers import Answer, tried, ways
 from probe_effect.answer.prediction import WORDS
@@ -9,6 +9,8 @@ from probe_effect.answer.question import Question
 from probe_effect.cli import output
 from probe_effect.cli.tables import show_section
 from probe_effect.costs.evidence import Evidence
+from probe_effect.host import this_machine
+from probe_effect.numbers.shown import facts_of_machine
 from probe_effect.store.places import DataFolder
 
 ORIGIN = {
@@ -28,7 +30,7 @@ def run(question: Question, data: DataFolder, output_format: str, *, is_here: bo
 
     Raises: UsageError; HostNotReady where nothing can be timed here.
     """
-    costs, said = predicted(question, data, this_machine())
+    costs, said = predicted(question, data, facts_of_machine(*this_machine.collect_named()))
     timed = []
     if is_here:
         from probe_effect.advising.here import predicted_here

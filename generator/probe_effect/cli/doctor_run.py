@@ -26,7 +26,7 @@ from probe_effect.guests.assembly import assemble, host_programs
 from probe_effect.guests.debian import ARCHITECTURES, check_programs, locked, of_the_host
 from probe_effect.guests.kernel import find_kernel
 from probe_effect.guests.testbed import EmulatedMachine
-from probe_effect.host import ROOT, collect, run_program, typed
+from probe_effect.host import ROOT, run_program, this_machine, typed
 from probe_effect.host.compilers import own_cache
 from probe_effect.host.kernel import mount_for_good
 from probe_effect.host.system import CPU_FOLDER, isolated
@@ -190,7 +190,7 @@ def known_numbers(data: DataFolder, results: Path) -> Catalogue:
 
 def turns_here(catalogue: Catalogue, works: Collection[Work]) -> list[SuiteTurn]:
     """A turn for each suite of which anything can be measured, the most wanted first."""
-    kind, usual_s = kind_of(facts_of(collect.collect_machine(), "")), run_s(catalogue)
+    kind, usual_s = kind_of(facts_of(this_machine.collect_machine(), "")), run_s(catalogue)
     turns = []
     for work in (work for work in works if work.measured):
         cases = list(dict.fromkeys(subject.case for subject in work.measured))

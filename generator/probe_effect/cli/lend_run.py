@@ -14,8 +14,8 @@ from probe_effect.cli.data_options import data_words
 from probe_effect.cli.measure import measure
 from probe_effect.host import ROOT, typed
 from probe_effect.host.kernel import mount_for_our_time
-from probe_effect.host.noise import warnings
 from probe_effect.host.system import throttles
+from probe_effect.host.this_machine import warnings
 from probe_effect.measure.interrupt import Interrupted, TimeIsOver, interruptible, quiet_machine, within
 from probe_effect.measure.submission import cut_short, ids_of, read_unfinished
 from probe_effect.measure.testbed import Testbed

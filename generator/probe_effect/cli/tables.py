@@ -28,7 +28,7 @@ def tell(text: str) -> None:
 
 def show_quota() -> None:
     """Say on stderr of a CPU quota that it disturbs the times of what is run here."""
-    from probe_effect.host.noise import quotas
+    from probe_effect.host.this_machine import quotas
 
     for warning in quotas():
         tell(f"disturbs the times: {warning}")

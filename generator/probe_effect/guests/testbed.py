@@ -18,7 +18,7 @@ from probe_effect.guests.assembly import Assembly, GuestTracer, Wanted
 from probe_effect.guests.debian import GUESTS
 from probe_effect.guests.messages import WORKLOADS, Message, load_message, run_request
 from probe_effect.guests.qemu import CPUS, MODES, Accelerator, GuestLost, KvmUnusable, RunningGuest
-from probe_effect.host import collect
+from probe_effect.host import this_machine
 from probe_effect.host.compilers import CompiledProgram
 from probe_effect.host.load import CpuTimes, cpu_times
 from probe_effect.host.system import signature
@@ -79,7 +79,7 @@ class EmulatedMachine(Testbed):
     _program_runs: dict[str, float] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
-        self._host_cpus = collect.choose_cpus()  # while we may use all: later we keep to one ourselves
+        self._host_cpus = this_machine.choose_cpus()  # while we may use all: later we keep to one ourselves
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -164,11 +164,11 @@ class EmulatedMachine(Testbed):
         """
         counts, told = self.metric == "instructions", dict[str, Any](virtualization=TCG_GUEST)
         if self.accelerator == "kvm":
-            host = collect.collect_machine()
+            host = this_machine.collect_machine()
             told = {"virtualization": KVM_GUEST, "nested": host.virtualization is not None}
             told |= {"governor": host.governor, "turbo": host.turbo}
         with self._root() as root:
-            machine = collect.collect_machine(root)
+            machine = this_machine.collect_machine(root)
             counted = {"cpu_model": "QEMU tcg", "virtualization": f"linux {self._release}"}
             named = machine.model_copy(update=counted if counts else told)
             own = (*signature(root), str(self.assembly.emulator.version()))
@@ -181,7 +181,7 @@ class EmulatedMachine(Testbed):
         asked = {"do": "clock", "program": f"{WORKLOADS}/{program and program.name}", "cpu": cpu}
         read_ns = self._ask(asked)["read_ns"] if is_timed else None
         with self._root() as root:
-            return collect.collect_system(read_ns, root)
+            return this_machine.collect_system(read_ns, root)
 
     def cores(self) -> dict[int, str]:
         return {}  # a guest's CPUs run on whichever of the host's are free

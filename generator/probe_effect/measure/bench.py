@@ -10,7 +10,7 @@ from typing import Literal
 
 from probe_effect.host.compilers import CompiledProgram
 from probe_effect.host.load import slept_s
-from probe_effect.host.noise import MachineWarning
+from probe_effect.host.this_machine import MachineWarning
 from probe_effect.measure import plan as planning
 from probe_effect.measure.beside import Company, UntracedRun
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from probe_effect.host import ROOT, read_text
-from probe_effect.host.noise import MachineWarning, of_tracing
+from probe_effect.host.this_machine import MachineWarning, of_tracing
 from probe_effect.live import bpf_objects
 from probe_effect.live import loaded as live
 from probe_effect.model import HostNotReady

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from probe_effect.host import ROOT, collect, kernel_config, other_pids, read_text
+from probe_effect.host import ROOT, kernel_config, other_pids, read_text, this_machine
 from probe_effect.host.compilers import CompiledProgram
 from probe_effect.host.kernel import BTF, CLOSED, TRACEFS, missing, tracefs_folder, tracefs_missing
 from probe_effect.host.load import SINCE_BOOT, busy_ratio, cpu_times, load_average, steal_ratio, trap_times
-from probe_effect.host.noise import MachineWarning, of_tracing, warnings
 from probe_effect.host.system import aslr, container, siblings
+from probe_effect.host.this_machine import MachineWarning, of_tracing, warnings
 from probe_effect.host.workloads import build, clock_read_ns
 from probe_effect.measure import beside
 from probe_effect.measure.request import Work, resolve
@@ -109,7 +109,7 @@ def diagnose(
     What is compiled is kept in `cache`, the user's by default.
     """
     load = load_average()  # before anything of ours runs
-    workload_cpu, tracer_cpu = collect.choose_cpus(root)
+    workload_cpu, tracer_cpu = this_machine.choose_cpus(root)
     shared = siblings(root, workload_cpu) - {workload_cpu}
     before = {cpu: cpu_times(root, cpu) for cpu in shared}
     tracers = tuple(state_of(tracer, PROBED) for tracer in known.values())
@@ -124,8 +124,8 @@ def diagnose(
     reasons = {need: missing(need, root) for need in NEEDS}
     shares = [busy_ratio(times, cpu_times(root, cpu)) for cpu, times in before.items()]
     return Diagnosis(
-        machine=collect.collect_machine(root),
-        system=collect.collect_system(clock_ns, root, trap_times(workload_cpu, cache)),
+        machine=this_machine.collect_machine(root),
+        system=this_machine.collect_system(clock_ns, root, trap_times(workload_cpu, cache)),
         is_root=os.geteuid() == 0,
         compiler=Availability(built.compiler, None) if built else Availability(None, fault),
         tracefs=Availability(f"/{tracefs.relative_to(root)}" if tracefs else None, closed),

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from probe_effect import __version__
 from probe_effect.host import ROOT, load
-from probe_effect.host.noise import warnings
 from probe_effect.host.system import throttles
+from probe_effect.host.this_machine import warnings
 from probe_effect.measure import submission
 from probe_effect.measure.bench import Bench, Progress, Settings, tell_or_refuse
 from probe_effect.measure.interrupt import Interrupted

@@ -8,10 +8,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from probe_effect.host import ROOT, collect, read_text, stay_on, usable_cpus
-from probe_effect.host.collect import kinds
+from probe_effect.host import ROOT, read_text, stay_on, this_machine, usable_cpus
 from probe_effect.host.compilers import CompiledProgram
 from probe_effect.host.load import CpuTimes, cpu_times, trap_times
+from probe_effect.host.this_machine import kinds
 from probe_effect.host.workloads import WorkloadTask, build, clock_read_ns
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, probed_functions, run_once
 from probe_effect.measure.request import Work
@@ -44,7 +44,7 @@ class Testbed:
 
     def cpus(self, work: Work) -> tuple[int, int | None]:
         """The CPU of the workload, or the first of several, and the CPU of the tracers, or None if they have none."""
-        return (min(usable_cpus()), None) if work.occupies_cpus else collect.choose_cpus()
+        return (min(usable_cpus()), None) if work.occupies_cpus else this_machine.choose_cpus()
 
     @contextmanager
     def held(self, cpus: tuple[int, int | None]) -> Iterator[None]:
@@ -68,13 +68,13 @@ class Testbed:
         return row
 
     def machine(self) -> Machine:
-        return collect.collect_machine()
+        return this_machine.collect_machine()
 
     def system(self, program: Path | None, cpu: int) -> System:
         """The facts of its operating system; with a workload, also the time of a clock read on a CPU."""
         if program is None:
-            return collect.collect_system(None)
-        return collect.collect_system(clock_read_ns(program, cpu), ROOT, trap_times(cpu, self.cache))
+            return this_machine.collect_system(None)
+        return this_machine.collect_system(clock_read_ns(program, cpu), ROOT, trap_times(cpu, self.cache))
 
     def cores(self) -> dict[int, str]:
         """Each CPU to the kind of its core; empty where all are alike."""
