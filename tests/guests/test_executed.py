@@ -9,7 +9,7 @@ import pytest
 
 from helpers.builders import write_counted_submission
 from probe_effect import units
-from probe_effect.compare.paths import AddedPath, differences, paths_of, plain, purpose_of, purposes
+from probe_effect.costs.instructions import AddedPath, differences, paths_of, plain, purpose_of, purposes
 from probe_effect.model import Key
 from probe_effect.numbers.reading import read_submission
 from probe_effect.site.pages import instructions

@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "tracers": GROUND | {"host", "store"},
     "numbers": GROUND | {"store"},
     "compare": GROUND | {"store", "numbers"},
-    "costs": GROUND | {"store", "numbers", "compare", "scripts"},
+    "costs": GROUND | {"store", "numbers", "scripts"},
     "answer": GROUND | {"store", "numbers", "compare", "scripts", "costs"},
     "checks": GROUND | {"store", "numbers"},
     "site/charts": {"model", "units", "records", "store", "numbers"},

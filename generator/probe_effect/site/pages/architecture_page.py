@@ -12,7 +12,7 @@ from probe_effect import units
 from probe_effect.compare import kernels as counted
 from probe_effect.compare.comparison import compare, largest
 from probe_effect.compare.kernels import Matrix, column_of, matrices, release_order
-from probe_effect.compare.paths import OTHER, AddedPath, purposes
+from probe_effect.costs.instructions import OTHER, AddedPath, purposes
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import grouped_by

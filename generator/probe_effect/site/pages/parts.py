@@ -348,7 +348,7 @@ def page(front: Mapping[str, object], parts: Iterable[Part]) -> str:
 
 def page_code() -> str:
     """A digest of what decides, beside the data, what a page of one submission is."""
-    ours = code_version("numbers", "compare", "site/charts", "site/pages")
+    ours = code_version("numbers", "compare", "costs", "site/charts", "site/pages")
     return f"{code()} {ours} jinja2 {library_version('jinja2')}"
 
 
