@@ -14,6 +14,7 @@ import pytest
 
 from fakes.project import FakeProject, document, on_the_path, rows
 from helpers.needs import needs
+from probe_effect.host.processes import may_trace
 from probe_effect.live import kernel_calls
 from probe_effect.live.loaded import Loaded, Process
 from probe_effect.live.places import Place
@@ -22,7 +23,6 @@ from probe_effect.measure.run import measure
 from probe_effect.model import HostNotReady
 from probe_effect.numbers.reduce import reduce
 from probe_effect.records import faults_of
-from probe_effect.tracers.proc import may_trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,11 +12,11 @@ import pytest
 
 from fakes.project import as_root
 from helpers.site_build import absent
+from probe_effect.host.processes import status
 from probe_effect.host.workloads import WorkloadProcess, WorkloadTask, build
 from probe_effect.tracers import perf
 from probe_effect.tracers.dynamic_events import GROUP_PREFIX, read_arguments
 from probe_effect.tracers.perf import SESSIONS, Perf, sleeps_over_events
-from probe_effect.tracers.proc import status
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.tool import known_tracers
 

@@ -19,7 +19,7 @@ from probe_effect.cli import output
 from probe_effect.host import ROOT, run_program, this_machine
 from probe_effect.host.kernel import mount_for_our_time, tracefs_missing
 from probe_effect.host.ownership import MAKE_OURS, demand
-from probe_effect.host.processes import Child, end_process
+from probe_effect.host.processes import Child, end_process, may_trace
 from probe_effect.intake.bundle import FORMS, marks_of_host
 from probe_effect.model import BadData, HostNotReady, UsageError
 from probe_effect.numbers.index import grouped_by
@@ -29,7 +29,6 @@ from probe_effect.store.documents import write_document
 from probe_effect.store.kept import PACKAGE
 from probe_effect.store.places import DataFolder, walk
 from probe_effect.store.tables import FORBIDDEN_TEXT
-from probe_effect.tracers.proc import may_trace
 
 WORK_PREFIX = "transcript-"
 

@@ -25,12 +25,12 @@ from probe_effect.guests.messages import PREBUILT, Message, decode, encode, load
 from probe_effect.host import ROOT, read_text, stay_on, usable_cpus
 from probe_effect.host.kernel import mechanism
 from probe_effect.host.load import busy_ratio, cpu_times
+from probe_effect.host.processes import count_runs, program_runs
 from probe_effect.host.workloads import clock_read_ns
 from probe_effect.measure.one_run import Hooks, Limits, TracerTask, probed_functions, run_once
 from probe_effect.model import ProbeEffectError, Sample
 from probe_effect.tracers.dormant import Audit
 from probe_effect.tracers.libbpf import Libbpf
-from probe_effect.tracers.proc import count_runs, program_runs
 from probe_effect.tracers.protocol import Tracer, state_of
 from probe_effect.tracers.tool import ToolSession, known_tracers, with_paths
 

@@ -10,6 +10,7 @@ from probe_effect.host import ROOT, kernel_config, other_pids, read_text, this_m
 from probe_effect.host.compilers import CompiledProgram
 from probe_effect.host.kernel import BTF, CLOSED, TRACEFS, missing, tracefs_folder, tracefs_missing
 from probe_effect.host.load import SINCE_BOOT, busy_ratio, cpu_times, load_average, steal_ratio, trap_times
+from probe_effect.host.processes import may_trace
 from probe_effect.host.system import aslr, container, siblings
 from probe_effect.host.this_machine import MachineWarning, of_tracing, warnings
 from probe_effect.host.workloads import build, clock_read_ns
@@ -18,7 +19,6 @@ from probe_effect.measure.request import Work, resolve
 from probe_effect.model import Need, ProbeEffectError
 from probe_effect.store.machine_file import Machine, System
 from probe_effect.store.suite_file import Suite, script_paths
-from probe_effect.tracers.proc import may_trace
 from probe_effect.tracers.protocol import Tracer, TracerState, missing_packages, state_of
 
 

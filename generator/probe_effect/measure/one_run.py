@@ -14,8 +14,7 @@ from probe_effect.host.workloads import WorkloadFailed, WorkloadProcess, Workloa
 from probe_effect.measure.interrupt import undisturbed
 from probe_effect.model import Arm, HostNotReady, Key, Sample
 from probe_effect.store.samples import as_note
-from probe_effect.tracers.proc import wait_for_workload
-from probe_effect.tracers.protocol import OF_ITSELF, Counting, Tracer, TracerFailed
+from probe_effect.tracers.protocol import OF_ITSELF, Counting, Tracer, TracerFailed, wait_for_workload
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,8 +45,7 @@ from typing import Literal
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import FTRACE_TRACERS, no_tracefs, tracefs_folder
 from probe_effect.host.symbols import find_function, library_of, matching_functions
-from probe_effect.tracers.proc import LOOK_EVERY_S, PATIENCE_S, wait_for_workload
-from probe_effect.tracers.protocol import Counting, Report, TracerFailed
+from probe_effect.tracers.protocol import LOOK_EVERY_S, PATIENCE_S, Counting, Report, TracerFailed, wait_for_workload
 from probe_effect.tracers.tool import ToolSession
 
 EXPECTED = "expected `probe KIND:NAME FILE:FUNCTION` or `probe KIND:NAME FUNCTION`, with p or r as KIND"

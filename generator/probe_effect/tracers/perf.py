@@ -27,10 +27,10 @@ from typing import TextIO
 
 from probe_effect.host import ROOT, read_text, run_program
 from probe_effect.host.kernel import ON_FTRACE, missing, tracefs_missing
+from probe_effect.host.processes import family, status
 from probe_effect.model import Need
 from probe_effect.tracers.dynamic_events import ProbingSession
-from probe_effect.tracers.proc import processes, status, wait_for_workload
-from probe_effect.tracers.protocol import Counting, TracerFailed
+from probe_effect.tracers.protocol import Counting, TracerFailed, wait_for_workload
 from probe_effect.tracers.tool import Tool, text_of
 
 LOST_SAMPLES = re.compile(r"\s*LOST_SAMPLES events:\s+(\d+)")
@@ -195,7 +195,7 @@ class ControlledSession(PerfSession):
         All CPUs are watched in its place where `-a` is a word, and its own CPUs where `-C` is the last one.
         """
         last = (status(pid)["Cpus_allowed_list"],) if self.words[-1:] == ["-C"] else ()
-        watched = () if last or "-a" in self.words else ("-p", processes(pid))
+        watched = () if last or "-a" in self.words else ("-p", family(pid))
         return (*watched, "-D", "-1", "--control", self._control, "-o", str(self.written), *self.words, *last)
 
 
@@ -250,7 +250,7 @@ class TraceSession(PerfSession):
     good_exits = frozenset({0})
 
     def command(self, pid: int) -> Sequence[str]:
-        return (self.tool, "trace", "-p", processes(pid), "-o", str(self.written), *self.words)
+        return (self.tool, "trace", "-p", family(pid), "-o", str(self.written), *self.words)
 
     def is_live(self) -> bool:
         return self.child is not None and sleeps_over_events(self.child.pid, self.root)

@@ -24,10 +24,9 @@ from typing import ClassVar, Literal, NoReturn
 
 from probe_effect.host import ROOT, run_program
 from probe_effect.host.kernel import missing
-from probe_effect.host.processes import Child, Ended
+from probe_effect.host.processes import Child, Ended, is_gone, may_trace, peak_rss_bytes
 from probe_effect.model import Need, UsageError
 from probe_effect.records import TOOLS
-from probe_effect.tracers.proc import is_gone, may_trace, peak_rss_bytes
 from probe_effect.tracers.protocol import Counting, Report, Session, Tracer, TracerFailed, install_advice
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (a fresh folder of our own is made inside)
