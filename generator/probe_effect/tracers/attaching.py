@@ -25,9 +25,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from probe_effect.host import ROOT, processes, read_text
-from probe_effect.tracers.dynamic_events import read_arguments
 from probe_effect.tracers.protocol import Counting, Report, TracerFailed, wait_for_workload
-from probe_effect.tracers.tool import Tool, ToolSession, absent, text_of
+from probe_effect.tracers.tool import Tool, ToolSession, absent, read_arguments, text_of
 
 SCOPE = "proc/sys/kernel/yama/ptrace_scope"
 CALL = re.compile(rb"(?:\d+ +)?(?!syscall_0x)[a-z_]\w*\((?!0,)")

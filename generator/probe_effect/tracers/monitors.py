@@ -25,10 +25,8 @@ from typing import ClassVar
 from probe_effect.host.compilers import c_compiler, compiled
 from probe_effect.host.processes import Child, Ended, family, is_readable, peak_rss_bytes
 from probe_effect.model import Need, ProbeEffectError
-from probe_effect.tracers import perf
-from probe_effect.tracers.dynamic_events import read_arguments
 from probe_effect.tracers.protocol import Counting, Report, Tracer, TracerFailed, wait_for_workload
-from probe_effect.tracers.tool import Tool, ToolSession, text_of, version_line
+from probe_effect.tracers.tool import Tool, ToolSession, count_counters, read_arguments, text_of, version_line
 
 REFRESHES = 10
 """Refreshes of a run: as many as the suite has operations, and as scripts tell tools that take a number."""
@@ -137,7 +135,7 @@ class MonitorSession(ToolSession):
             os.close(self._terminals.pop())
 
     def count(self) -> tuple[int | None, int | None]:
-        return perf.count_counters(text_of(self.written)), 0
+        return count_counters(text_of(self.written)), 0
 
     def output_bytes(self) -> int:
         return self._drawn_bytes

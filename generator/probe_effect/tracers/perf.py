@@ -30,8 +30,8 @@ from probe_effect.host.kernel import ON_FTRACE, missing, tracefs_missing
 from probe_effect.host.processes import family, status
 from probe_effect.model import Need
 from probe_effect.tracers.dynamic_events import ProbingSession
-from probe_effect.tracers.protocol import Counting, TracerFailed, wait_for_workload
-from probe_effect.tracers.tool import Tool, text_of
+from probe_effect.tracers.protocol import Counting, wait_for_workload
+from probe_effect.tracers.tool import Tool, count_counters, counters, text_of
 
 LOST_SAMPLES = re.compile(r"\s*LOST_SAMPLES events:\s+(\d+)")
 SECTION = re.compile(r"(?P<event>\S.*) stats:$")
@@ -47,34 +47,6 @@ LOST_LINE = re.compile(r"LOST (\d+) events!")
 NO_COMPLAINT = re.compile(r"\s*$|Events (en|dis)abled$|\[ perf record: ")
 USAGE = re.compile(r"\s*Usage: |Run 'perf list' ")
 """Begins what perf prints after its complaint: how it is used, on many lines."""
-
-
-def count_counters(text: str) -> int:
-    """Events of all counters in a file of `perf stat -x, -o FILE`.
-
-    Source: perf-stat(1), "CSV FORMAT": value, unit, event, time that it counted, share of the time that it counted.
-    Raises: TracerFailed with perf's word when it did not count; ValueError when the text is of another form.
-    """
-    lines = counters(text)
-    if not lines:
-        raise ValueError("perf stat wrote no counter")
-    total = 0
-    for line in lines:
-        try:
-            value, _, event, _, share, *_ = line.split(",")
-        except ValueError:
-            raise ValueError(f"`{line}`, expected a value, its unit, its event, and how long it was counted") from None
-        if value.startswith("<"):
-            raise TracerFailed(f"perf stat says {value} for {event}")
-        if float(share) < 100:
-            msg = f"perf stat counted {event} for {share} % of the time, so that its value is an estimate"
-            raise TracerFailed(f"{msg}; count fewer events")
-        total += int(value)
-    return total
-
-
-def counters(text: str) -> list[str]:
-    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
 def count_records(lines: Iterable[str]) -> tuple[int, int]:

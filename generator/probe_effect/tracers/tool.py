@@ -2,11 +2,14 @@
 
 Its output goes to files in memory: reading a pipe while the workload runs would fire probes on read. That its probes
 are live is known from a line of its own, never from a wait.
+
+Several tools have scripts that are the words of a command line, and of some `perf stat` counts the events or the calls.
 """
 
 import os
 import re
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -259,6 +262,55 @@ def read_back(command: Sequence[str]) -> str:
     if run.returncode != 0:
         raise ValueError(f"`{' '.join(command)}` ended with status {run.returncode}: {' '.join(run.stderr.split())}")
     return run.stdout
+
+
+def read_arguments(script: Path) -> list[str]:
+    """The words in `script`, split as a shell splits them; `#` begins a comment. Raises: TracerFailed."""
+    return split_arguments(read_script(script), script.name)
+
+
+def read_script(script: Path) -> str:
+    """The text of `script`. Raises: TracerFailed."""
+    try:
+        return script.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise TracerFailed(f"{script.name}: expected text in UTF-8: {error}") from error
+
+
+def split_arguments(text: str, name: str) -> list[str]:
+    """The words in the text of the script `name`, split as a shell splits them. Raises: TracerFailed."""
+    try:
+        return shlex.split(text, comments=True)
+    except ValueError as error:
+        raise TracerFailed(f"{name}: expected words as on a command line, with # comments: {error}") from error
+
+
+def count_counters(text: str) -> int:
+    """Events of all counters in a file of `perf stat -x, -o FILE`.
+
+    Source: perf-stat(1), "CSV FORMAT": value, unit, event, time that it counted, share of the time that it counted.
+    Raises: TracerFailed with perf's word when it did not count; ValueError when the text is of another form.
+    """
+    lines = counters(text)
+    if not lines:
+        raise ValueError("perf stat wrote no counter")
+    total = 0
+    for line in lines:
+        try:
+            value, _, event, _, share, *_ = line.split(",")
+        except ValueError:
+            raise ValueError(f"`{line}`, expected a value, its unit, its event, and how long it was counted") from None
+        if value.startswith("<"):
+            raise TracerFailed(f"perf stat says {value} for {event}")
+        if float(share) < 100:
+            msg = f"perf stat counted {event} for {share} % of the time, so that its value is an estimate"
+            raise TracerFailed(f"{msg}; count fewer events")
+        total += int(value)
+    return total
+
+
+def counters(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
 def version_line(program: str, *arguments: str) -> str | None:
