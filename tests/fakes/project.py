@@ -21,7 +21,7 @@ from probe_effect.measure.submission import reopen, unfinished, work_of
 from probe_effect.measure.testbed import Testbed
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder
-from probe_effect.store.samples import read_samples
+from probe_effect.store.result_tables import read_samples
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
 

@@ -29,7 +29,7 @@ from probe_effect.host.compilers import cache_folder
 from probe_effect.numbers.reduce import reduce
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder
-from probe_effect.store.samples import read_samples
+from probe_effect.store.result_tables import read_samples
 
 if TYPE_CHECKING:
     from probe_effect.model import Estimate

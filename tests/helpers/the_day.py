@@ -23,7 +23,7 @@ from probe_effect.measure.plan import rounded
 from probe_effect.numbers.reading import read_submissions
 from probe_effect.store.machine_file import Provenance, Submitter
 from probe_effect.store.places import DataFolder, SubmissionFolder
-from probe_effect.store.samples import read_samples
+from probe_effect.store.result_tables import read_samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

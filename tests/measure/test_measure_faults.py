@@ -37,8 +37,7 @@ from probe_effect.measure.one_run import Limits, PlannedRun
 from probe_effect.measure.plan import baseline
 from probe_effect.model import GIVE_UP_AFTER, HostNotReady, Key
 from probe_effect.store.documents import write_document
-from probe_effect.store.further_tables import RunWriter
-from probe_effect.store.samples import as_note, read_samples
+from probe_effect.store.result_tables import RunWriter, as_note, read_samples
 from probe_effect.tracers import tool
 from probe_effect.tracers.bpftrace import Bpftrace, BpftraceSession
 

@@ -13,7 +13,7 @@ from probe_effect.numbers import reading
 from probe_effect.numbers.reading import content_digest, read_submission, read_submissions
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder, SubmissionFolder
-from probe_effect.store.samples import read_samples
+from probe_effect.store.result_tables import read_samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,8 +13,7 @@ from helpers.builders import baseline_row, block_rows
 from probe_effect.checks.run import check
 from probe_effect.measure.interrupt import Interrupted
 from probe_effect.model import Bucket, HostNotReady
-from probe_effect.store.further_tables import RunWriter, read_histogram, with_histograms
-from probe_effect.store.samples import read_samples
+from probe_effect.store.result_tables import RunWriter, read_histogram, read_samples, with_histograms
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -39,8 +39,7 @@ from probe_effect.numbers.index import grouped_by
 from probe_effect.scripts.clauses import resolved
 from probe_effect.scripts.form import NO_EVENTS, PRINT, Script, ScriptProbe
 from probe_effect.scripts.script import read_script
-from probe_effect.store.further_tables import ProbeCalibration
-from probe_effect.store.samples import as_note
+from probe_effect.store.result_tables import ProbeCalibration, as_note
 from probe_effect.tracers.protocol import Tracer
 
 Turn = tuple["Operation", int]

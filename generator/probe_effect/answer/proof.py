@@ -28,7 +28,7 @@ from probe_effect.numbers.trends import Correlation, kendall
 from probe_effect.records import known_tool
 from probe_effect.scripts.form import NO_EVENTS, PRINT
 from probe_effect.scripts.script import Script, ScriptProbe, read_script
-from probe_effect.store.further_tables import ProbeCalibration
+from probe_effect.store.result_tables import ProbeCalibration
 from probe_effect.store.suite_file import Case, Suite, script_path
 
 VISIBLE_RATIO = 0.01

@@ -10,7 +10,7 @@ from probe_effect.checks.rule import Fault, rule
 from probe_effect.store.beside_files import CHANGES_FILE, Change, ChangesFile, Figure, read_changes, read_figures
 from probe_effect.store.places import DataFolder, SubmissionFolder, sha256
 from probe_effect.store.release_file import MANIFEST, SUMS, Release, TreeDifference
-from probe_effect.store.samples import read_samples
+from probe_effect.store.result_tables import read_samples
 from probe_effect.store.tables import MAX_FILE_BYTES, printable
 
 OF_KIND = {

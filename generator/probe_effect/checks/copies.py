@@ -27,7 +27,7 @@ from probe_effect.numbers.trends import NoiseTable, Shared, noise_table, shared_
 from probe_effect.store.kept import Kept, code_version
 from probe_effect.store.machine_file import MachineFile, read_machine_file
 from probe_effect.store.places import SubmissionFolder
-from probe_effect.store.samples import read_samples
+from probe_effect.store.result_tables import read_samples
 from probe_effect.store.suite_file import Suite
 from probe_effect.store.tables import MAX_FILE_BYTES, printable, regular_size
 

@@ -20,12 +20,11 @@ from probe_effect.numbers.reading import code, content_digest, keep
 from probe_effect.numbers.reduce import reduce
 from probe_effect.store.beside_files import changed_ids, read_changes, read_figures, read_source
 from probe_effect.store.dictionary import TABLES
-from probe_effect.store.further_tables import read_calibration, read_histogram, read_paths, with_histograms
 from probe_effect.store.kept import code_version
 from probe_effect.store.machine_file import Machine, read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder, walk
 from probe_effect.store.release_file import TreeDifference, folders_digest
-from probe_effect.store.samples import read_samples
+from probe_effect.store.result_tables import read_calibration, read_histogram, read_paths, read_samples, with_histograms
 from probe_effect.store.suite_file import Suite, known_suites, read_suite
 from probe_effect.store.tables import MAX_FILE_BYTES, regular_size, with_commas
 

@@ -42,7 +42,7 @@ from probe_effect.numbers.submission import Number, Submission
 from probe_effect.site.pages import parts
 from probe_effect.store.machine_file import MachineFile, Submitter, read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder, submissions_in
-from probe_effect.store.samples import read_samples
+from probe_effect.store.result_tables import read_samples
 from probe_effect.store.suite_file import Suite, tools_of
 from probe_effect.tracers.tool import known_tracers
 

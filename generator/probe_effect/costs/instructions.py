@@ -3,7 +3,7 @@
 On a user function the first instruction decides how a probe fires, in the kernel what was recorded. What decides, with
 where that was read, is in `first_instruction.toml`.
 
-A count says how many instructions an event adds, and a path which (`store/further_tables.py`): by function, by what
+A count says how many instructions an event adds, and a path which (`store/result_tables.py`): by function, by what
 functions are for (`purposes.toml`), and by class. The page /method/estimates/ says what a count has that has no path.
 """
 
@@ -23,8 +23,8 @@ from probe_effect.numbers.names import tool_of
 from probe_effect.numbers.shown import release_distance
 from probe_effect.numbers.submission import Number, Submission
 from probe_effect.records import beside
-from probe_effect.store.further_tables import Classes, EventPath, Stack, added, read_paths, summed
 from probe_effect.store.places import SubmissionFolder
+from probe_effect.store.result_tables import Classes, EventPath, Stack, added, read_paths, summed
 from probe_effect.store.suite_file import Case
 
 Mechanism = Literal["emulated", "stepped", "called"]

@@ -28,9 +28,8 @@ from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import Origins, Testbed
 from probe_effect.model import HostNotReady, Metric, Need, Sample
 from probe_effect.records import TOOLS
-from probe_effect.store.further_tables import EventPath
 from probe_effect.store.machine_file import KVM_GUEST, TCG_GUEST, Machine, System, runs_add_up, with_id
-from probe_effect.store.samples import TIMES, as_note
+from probe_effect.store.result_tables import TIMES, EventPath, as_note
 from probe_effect.store.tables import printable
 from probe_effect.tracers.protocol import TracerState
 

@@ -28,9 +28,8 @@ from probe_effect.model import (
     Status,
 )
 from probe_effect.numbers.estimates import paired_estimate, ragged
-from probe_effect.store.further_tables import ProbeCalibration, RunWriter
 from probe_effect.store.machine_file import Author, PlanFile, PlannedSubject, Submitter
-from probe_effect.store.samples import as_note, read_samples
+from probe_effect.store.result_tables import ProbeCalibration, RunWriter, as_note, read_samples
 from probe_effect.tracers.protocol import Counting, Tracer
 
 

@@ -13,7 +13,7 @@ from probe_effect.host.symbols import find_function, library_of
 from probe_effect.host.workloads import WorkloadFailed, WorkloadProcess, WorkloadRun, WorkloadTask
 from probe_effect.measure.interrupt import undisturbed
 from probe_effect.model import Arm, HostNotReady, Key, Sample
-from probe_effect.store.samples import as_note
+from probe_effect.store.result_tables import as_note
 from probe_effect.tracers.protocol import OF_ITSELF, Counting, Tracer, TracerFailed, wait_for_workload
 
 

@@ -20,10 +20,10 @@ from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import Testbed
 from probe_effect.measure.tree import made_ready
 from probe_effect.model import HostNotReady
-from probe_effect.store.further_tables import CALIBRATION_COLUMNS, add_paths, read_calibration
 from probe_effect.store.machine_file import Machine, MachineFile, Provenance, Run, as_author
 from probe_effect.store.places import SubmissionFolder
-from probe_effect.store.samples import TableWriter
+from probe_effect.store.result_tables import CALIBRATION_COLUMNS, add_paths, read_calibration
+from probe_effect.store.tables import TableWriter
 
 
 def look_before(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Progress], None]) -> None:

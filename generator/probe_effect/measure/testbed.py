@@ -16,8 +16,8 @@ from probe_effect.host.workloads import WorkloadTask, build, clock_read_ns
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, probed_functions, run_once
 from probe_effect.measure.request import Work
 from probe_effect.model import HostNotReady, Metric, Sample
-from probe_effect.store.further_tables import EventPath
 from probe_effect.store.machine_file import Machine, System
+from probe_effect.store.result_tables import EventPath
 from probe_effect.tracers.tool import SHARED_MEMORY
 
 

@@ -14,11 +14,10 @@ from probe_effect.model import BadData, Estimate, Key, Problem, Sample
 from probe_effect.numbers.reduce import reduce
 from probe_effect.numbers.rows import BlockTable, Tail
 from probe_effect.numbers.submission import InstructionsResult, Number, OwnUse, Submission, TimeResult
-from probe_effect.store.further_tables import read_calibration, read_histogram, read_paths, with_histograms
 from probe_effect.store.kept import NOWHERE, Kept, code_version, library_version
 from probe_effect.store.machine_file import MachineFile, read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder
-from probe_effect.store.samples import read_samples
+from probe_effect.store.result_tables import read_calibration, read_histogram, read_paths, read_samples, with_histograms
 from probe_effect.store.tables import MAX_FILE_BYTES, regular_size
 
 BLOCKS = TypeAdapter(list[tuple[Key, BlockTable]], config=ConfigDict(ser_json_inf_nan="constants"))

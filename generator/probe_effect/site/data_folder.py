@@ -30,11 +30,10 @@ from probe_effect.site.script_values import Values
 from probe_effect.store.beside_files import ChangesFile, ClaimsFile, ExplanationsFile, ReferencesFile, SourceFile
 from probe_effect.store.dictionary import FORM_RULES, KEYS, TABLES, document_keys, document_schema
 from probe_effect.store.documents import Document
-from probe_effect.store.further_tables import HISTOGRAM_COLUMNS
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.places import own_headers, sha256
 from probe_effect.store.release_file import Manifest
-from probe_effect.store.samples import SAMPLE_COLUMNS
+from probe_effect.store.result_tables import HISTOGRAM_COLUMNS, SAMPLE_COLUMNS
 from probe_effect.store.suite_file import Suite, suite_file, workload_source
 from probe_effect.store.tables import Column, further_column
 from probe_effect.store.transcripts import (

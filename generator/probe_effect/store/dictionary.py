@@ -6,9 +6,8 @@ from pydantic import BaseModel
 
 from probe_effect.records import beside
 from probe_effect.store.beside_files import FIGURE_COLUMNS
-from probe_effect.store.further_tables import CALIBRATION_COLUMNS, HISTOGRAM_COLUMNS, PATH_COLUMNS
 from probe_effect.store.machine_file import MachineFile
-from probe_effect.store.samples import SAMPLE_COLUMNS
+from probe_effect.store.result_tables import CALIBRATION_COLUMNS, HISTOGRAM_COLUMNS, PATH_COLUMNS, SAMPLE_COLUMNS
 
 TABLES = {
     "samples.csv": SAMPLE_COLUMNS,

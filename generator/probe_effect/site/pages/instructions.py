@@ -18,7 +18,7 @@ from probe_effect.numbers.names import at_level, quoted
 from probe_effect.numbers.submission import Number, Submission
 from probe_effect.records import beside
 from probe_effect.site.pages.parts import Link, Table, columns
-from probe_effect.store.further_tables import Classes, Stack, summed
+from probe_effect.store.result_tables import Classes, Stack, summed
 from probe_effect.store.suite_file import Suite
 
 FLAG = "†"
