@@ -23,8 +23,8 @@ from probe_effect.measure.plan import rounded
 from probe_effect.measure.run import measure
 from probe_effect.measure.testbed import Testbed, measurement_lock
 from probe_effect.model import BadData, Estimate, ProbeEffectError
+from probe_effect.numbers.catalogue import read_submission
 from probe_effect.numbers.estimates import MIN_BLOCKS
-from probe_effect.numbers.reading import read_submission
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

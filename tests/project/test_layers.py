@@ -247,13 +247,13 @@ def test_of_numbers_measuring_knows_the_estimates_of_pairs_alone() -> None:
 
 
 KEPT = {
-    "numbers/reading.py": ["numbers/reading.py"],
-    "site/pages/number_page.py": ["numbers/reading.py", "site/pages/parts.py"],
-    "site/pages/submission_page.py": ["numbers/reading.py", "site/pages/parts.py"],
-    "checks/run.py": ["numbers/reading.py", "checks/run.py"],
-    "costs/evidence.py": ["numbers/reading.py", "costs/evidence.py"],
-    "checks/copies.py": ["numbers/reading.py", "checks/copies.py"],
-    "site/script_values.py": ["numbers/reading.py", "site/pages/parts.py", "site/script_values.py"],
+    "numbers/catalogue.py": ["numbers/catalogue.py"],
+    "site/pages/number_page.py": ["numbers/catalogue.py", "site/pages/parts.py"],
+    "site/pages/submission_page.py": ["numbers/catalogue.py", "site/pages/parts.py"],
+    "checks/run.py": ["numbers/catalogue.py", "checks/run.py"],
+    "costs/evidence.py": ["numbers/catalogue.py", "costs/evidence.py"],
+    "checks/copies.py": ["numbers/catalogue.py", "checks/copies.py"],
+    "site/script_values.py": ["numbers/catalogue.py", "site/pages/parts.py", "site/script_values.py"],
 }
 """A module whose results are kept, to those that name the code by which they are made."""
 

@@ -15,8 +15,8 @@ from typing import Any
 from probe_effect.checks import beside, changes, copies, folders, machine_facts, rows
 from probe_effect.checks.rule import CheckedSubmission, Rule, broken, names_in
 from probe_effect.model import Problem, UsageError
+from probe_effect.numbers.catalogue import code, content_digest, keep
 from probe_effect.numbers.published import figure_values
-from probe_effect.numbers.reading import code, content_digest, keep
 from probe_effect.numbers.reduce import reduce
 from probe_effect.store.beside_files import changed_ids, read_changes, read_figures, read_source
 from probe_effect.store.dictionary import TABLES

@@ -99,7 +99,7 @@ def summarise(folders: tuple[Path, ...], data_path: Path | None, output_format: 
     given = [SubmissionFolder(path.resolve()) for path in given_folders(folders)]
 
     from probe_effect.cli.compare_output import show_summary, summary_json
-    from probe_effect.numbers.reading import read_submissions
+    from probe_effect.numbers.catalogue import read_submissions
     from probe_effect.store.suite_file import known_suites
 
     problems: list[Problem] = []

@@ -39,8 +39,7 @@ from probe_effect.intake.revisions import State
 from probe_effect.intake.sections import MAX_COMMENT_BYTES, MAX_SUMMARY_BYTES, github_text, markdown, sections
 from probe_effect.measure.submission import command_to_go_on
 from probe_effect.model import BadData, Problem, UsageError
-from probe_effect.numbers.catalogue import read_catalogue, read_numbers
-from probe_effect.numbers.reading import read_submission
+from probe_effect.numbers.catalogue import read_catalogue, read_numbers, read_submission
 from probe_effect.numbers.submission import Number, Submission, remedies
 from probe_effect.site.pages import comparison, instructions
 from probe_effect.site.pages.machine_page import facts

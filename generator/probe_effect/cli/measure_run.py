@@ -35,9 +35,8 @@ from probe_effect.measure.testbed import Testbed
 from probe_effect.measure.tree import named_tree
 from probe_effect.model import BadData, HostNotReady, ProbeEffectError, Problem, UsageError, unknown
 from probe_effect.numbers import names
-from probe_effect.numbers.catalogue import read_published
+from probe_effect.numbers.catalogue import read_published, read_submissions
 from probe_effect.numbers.published import with_unit
-from probe_effect.numbers.reading import read_submissions
 from probe_effect.numbers.submission import Number, Submission
 from probe_effect.site.pages import parts
 from probe_effect.store.machine_file import MachineFile, Submitter, read_machine_file

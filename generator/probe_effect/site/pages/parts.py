@@ -21,7 +21,7 @@ from markupsafe import Markup
 from probe_effect import units
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
-from probe_effect.numbers.reading import code
+from probe_effect.numbers.catalogue import code
 from probe_effect.numbers.submission import Number
 from probe_effect.records import beside
 from probe_effect.site.pages import addresses
