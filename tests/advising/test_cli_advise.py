@@ -26,8 +26,8 @@ from probe_effect.advising import script_answer
 from probe_effect.advising.here import CALLS, added, mapped_by_all, start_cost
 from probe_effect.advising.script_answer import RunningSystem, ScriptAnswer, ScriptQuestion, answer_script
 from probe_effect.advising.script_report import advice_json, headline, limits, width
+from probe_effect.cli import commands
 from probe_effect.cli.advice_output import show
-from probe_effect.cli.group import commands
 from probe_effect.costs.map_memory import TracerMemory
 from probe_effect.costs.table import STARTS, HereCost, HereCosts
 from probe_effect.live.count import CountResult, ProbeRate, Target, ThreadUse

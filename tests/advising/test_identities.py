@@ -17,7 +17,7 @@ from helpers.identities import STRANGERS, become
 from probe_effect.advising.calibrate import placed
 from probe_effect.advising.here import groups
 from probe_effect.advising.watched import probe_costs
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 from probe_effect.costs.evidence import evidence
 from probe_effect.costs.table import ProbeGroup
 from probe_effect.host.this_machine import collect_named

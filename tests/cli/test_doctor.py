@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fakes.project import FakeProject, as_root
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 from probe_effect.host.kernel import CLOSED
 from probe_effect.measure.diagnosis import Diagnosis, diagnose
 from probe_effect.measure.request import choose_suites

@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 from unittest.mock import patch
 
-from probe_effect.cli import measure_display, measure_settings
-from probe_effect.cli.group import main
+from probe_effect.cli import main, measure_display, measure_settings
 from probe_effect.measure import beside, testbed
 from probe_effect.tracers import tool
 from probe_effect.tracers.bpftrace import Bpftrace

@@ -26,7 +26,7 @@ from click.testing import CliRunner, Result
 from fakes.project import FakeProject, as_root, on_the_path, rows, wait_until
 from guests.test_emulated_machine import FakeMachine
 from helpers.builders import PRINTS_ITS_WORDS
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 from probe_effect.cli.output import plain
 from probe_effect.guests.anatomy import _unpacked
 from probe_effect.guests.qemu import GuestLost

@@ -31,7 +31,7 @@ from helpers.builders import (
     write_data,
     write_submission,
 )
-from probe_effect.cli.group import main
+from probe_effect.cli import main
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.site.releases import make_release
 from probe_effect.store.places import DataFolder

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from fakes.project import FakeProject, document, on_the_path
 from helpers.builders import machine_document, write_data
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 from probe_effect.host import load, this_machine
 from probe_effect.host.load import Quota, Throttling, throttled_since, throttlings, tightest_quota
 from probe_effect.host.this_machine import warnings

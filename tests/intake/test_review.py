@@ -30,7 +30,7 @@ from helpers.builders import (
 )
 from probe_effect import units
 from probe_effect.checks import changes
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 from probe_effect.intake.changes import MOST_TOLD
 from probe_effect.intake.revisions import work_folder
 

@@ -7,7 +7,7 @@ from probe_effect.advising import script_report
 from probe_effect.advising.script_answer import ScriptAnswer
 from probe_effect.answer import sentences
 from probe_effect.cli import output
-from probe_effect.cli.tables import show_section, show_table, show_text
+from probe_effect.cli.output import show_section, show_table, show_text
 from probe_effect.numbers.submission import THRESHOLDS
 
 

@@ -70,7 +70,7 @@ def advise(
     from probe_effect.advising.script_answer import COMMAND_S, USUAL_S, RunningSystem, ScriptQuestion, answer_script
     from probe_effect.advising.script_report import advice_json
     from probe_effect.cli.advice_output import show
-    from probe_effect.cli.tables import show_quota
+    from probe_effect.cli.output import show_quota
     from probe_effect.host import this_machine
     from probe_effect.host.kernel import mount_for_our_time
     from probe_effect.live.count import Target

@@ -7,7 +7,7 @@ from probe_effect.answer.answers import Answer, tried, ways
 from probe_effect.answer.prediction import WORDS
 from probe_effect.answer.question import Question
 from probe_effect.cli import output
-from probe_effect.cli.tables import show_section
+from probe_effect.cli.output import show_section
 from probe_effect.costs.evidence import Evidence
 from probe_effect.host import this_machine
 from probe_effect.numbers.shown import facts_of_machine

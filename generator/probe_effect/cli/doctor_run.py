@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 from probe_effect import __version__, guests, units
 from probe_effect.cli import output
 from probe_effect.cli.measure_settings import CACHE
-from probe_effect.cli.tables import show_commands, show_section
+from probe_effect.cli.output import show_commands, show_section
 from probe_effect.guests.assembly import assemble, host_programs
 from probe_effect.guests.debian import ARCHITECTURES, check_programs, locked, of_the_host
 from probe_effect.guests.kernel import find_kernel

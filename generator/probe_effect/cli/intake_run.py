@@ -18,7 +18,7 @@ from probe_effect.checks.rule import broken, names_in
 from probe_effect.checks.run import new_problems
 from probe_effect.cli import output
 from probe_effect.cli.data_options import credited
-from probe_effect.cli.tables import console, show_section, show_table
+from probe_effect.cli.output import console, show_section, show_table
 from probe_effect.compare.subjects import Nearest, nearest
 from probe_effect.host import typed
 from probe_effect.host.ownership import demand_owner

@@ -15,7 +15,7 @@ from probe_effect.cli import output
 from probe_effect.cli.data_options import credited, data_words
 from probe_effect.cli.measure_display import display, show_leftovers, show_plan, show_skipped
 from probe_effect.cli.measure_settings import CACHE, Laboratory, MeasurementTarget, MeasureOptions
-from probe_effect.cli.tables import progress, show_section, tell
+from probe_effect.cli.output import progress, show_section, tell
 from probe_effect.compare.kernels import SERIES
 from probe_effect.guests.debian import ARCHITECTURES, locked
 from probe_effect.guests.news import RELEASES, Job, Offer, counted, duration_s, missing, offer

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypedDict
 
 from probe_effect.cli import output
-from probe_effect.cli.tables import tell
+from probe_effect.cli.output import tell
 from probe_effect.guests.anatomy import PathRecorder
 from probe_effect.guests.assembly import assemble, fetched, offered, wanted
 from probe_effect.guests.debian import ARCHITECTURES, DEFAULT, locked

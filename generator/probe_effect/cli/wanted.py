@@ -13,7 +13,7 @@ import click
 
 from probe_effect.cli import output
 from probe_effect.cli.data_options import AUTHORS, PATH, credited, data_folder, data_option, results_folder
-from probe_effect.cli.tables import show_section, show_table
+from probe_effect.cli.output import show_section, show_table
 from probe_effect.guests.debian import ARCHITECTURES, DEFAULT
 
 

@@ -22,7 +22,7 @@ from probe_effect.advising.runs import CommandTrial, TrialRun, TrialSettings
 from probe_effect.advising.watched import TracingCost, Watched, probe_costs, total, watch_json
 from probe_effect.cli import output
 from probe_effect.cli.measure_display import show_leftovers, time_left
-from probe_effect.cli.tables import console, show_quota, show_table, table_of
+from probe_effect.cli.output import console, show_quota, show_table, table_of
 from probe_effect.host import this_machine
 from probe_effect.host.compilers import own_cache
 from probe_effect.host.kernel import mount_for_our_time
