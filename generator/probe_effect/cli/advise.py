@@ -69,7 +69,7 @@ def advise(
     from probe_effect.advising.calibrate import calibrated
     from probe_effect.advising.script_answer import COMMAND_S, USUAL_S, RunningSystem, ScriptQuestion, answer_script
     from probe_effect.advising.script_report import advice_json
-    from probe_effect.cli.advice_output import show
+    from probe_effect.cli.answer_output import show_advice
     from probe_effect.cli.output import show_quota
     from probe_effect.host import this_machine
     from probe_effect.host.kernel import mount_for_our_time
@@ -95,7 +95,7 @@ def advise(
     if output_format == "json":
         output.product_json(advice_json(answer))
     else:
-        show(answer)
+        show_advice(answer)
     output.end({True: 0, False: 1, None: 3}[answer.advice.within_budget])
 
 
@@ -164,9 +164,9 @@ def predict(
     """  # noqa: D301 (click reads the \b)
     data, question = data_folder(data_path, only_asks=True), _question(words)
 
-    from probe_effect.cli.answer_output import run
+    from probe_effect.cli.answer_output import show_prediction
 
-    output.end(0 if run(question, data, output_format, is_here=words["here"]) else 1)
+    output.end(0 if show_prediction(question, data, output_format, is_here=words["here"]) else 1)
 
 
 def _question(words: dict[str, Any]) -> Question:
