@@ -39,7 +39,7 @@ from probe_effect.host.load import load_average
 from probe_effect.host.processes import Child
 from probe_effect.host.this_machine import choose_cpus, collect_machine, collect_system
 from probe_effect.host.workloads import build, clock_read_ns
-from probe_effect.measure.interrupt import Interrupted, interruptible
+from probe_effect.measure.one_run import Interrupted, interruptible
 from probe_effect.measure.plan import QUICK, THOROUGH
 from probe_effect.measure.request import choose_suites, choose_tracers, resolve
 from probe_effect.model import HostNotReady, ProbeEffectError, unknown

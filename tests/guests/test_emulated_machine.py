@@ -32,7 +32,7 @@ from probe_effect.guests.testbed import LOSSES, EmulatedMachine, Patience
 from probe_effect.host import ROOT, this_machine, usable_cpus
 from probe_effect.host.compilers import CompiledProgram
 from probe_effect.host.workloads import build
-from probe_effect.measure.interrupt import Interrupted
+from probe_effect.measure.one_run import Interrupted
 from probe_effect.measure.request import choose_suites, resolve
 from probe_effect.measure.run import measure, resume
 from probe_effect.measure.submission import reopen, unfinished, work_of

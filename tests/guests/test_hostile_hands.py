@@ -39,8 +39,8 @@ from probe_effect.live.loaded import holders
 from probe_effect.live.places import static_probes
 from probe_effect.live.target import stopped, threads_of
 from probe_effect.measure import testbed
-from probe_effect.measure.interrupt import Interrupted, leftovers, put_back, state_file
-from probe_effect.measure.testbed import LOCK, measurement_lock
+from probe_effect.measure.one_run import Interrupted
+from probe_effect.measure.testbed import LOCK, leftovers, measurement_lock, put_back, state_file
 from probe_effect.model import HostNotReady, ProbeEffectError, UsageError
 from probe_effect.site.assemble import processes
 from probe_effect.site.build import index_site

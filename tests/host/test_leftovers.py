@@ -18,7 +18,7 @@ from probe_effect.cli.measure import measure as command
 from probe_effect.host import read_text
 from probe_effect.host.processes import STARTED_BY, mark
 from probe_effect.host.symbols import find_function, library_of
-from probe_effect.measure.interrupt import Leftover, leftovers
+from probe_effect.measure.testbed import Leftover, leftovers
 from probe_effect.model import ProbeEffectError
 from probe_effect.tracers import dynamic_events, ftrace
 from probe_effect.tracers.bpftrace import LIVE

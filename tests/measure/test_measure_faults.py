@@ -32,8 +32,7 @@ from helpers.builders import baseline_row, machine_document, many_blocks
 from probe_effect.cli.measure_display import display
 from probe_effect.host.workloads import WorkloadFailed, parse
 from probe_effect.measure.bench import Progress, written_rows
-from probe_effect.measure.interrupt import Interrupted, interruptible, undisturbed
-from probe_effect.measure.one_run import Limits, PlannedRun
+from probe_effect.measure.one_run import Interrupted, Limits, PlannedRun, interruptible, undisturbed
 from probe_effect.measure.plan import baseline
 from probe_effect.model import GIVE_UP_AFTER, HostNotReady, Key
 from probe_effect.store.documents import write_document

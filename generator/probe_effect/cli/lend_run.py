@@ -16,9 +16,9 @@ from probe_effect.host import ROOT, typed
 from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.host.system import throttles
 from probe_effect.host.this_machine import warnings
-from probe_effect.measure.interrupt import Interrupted, TimeIsOver, interruptible, quiet_machine, within
+from probe_effect.measure.one_run import Interrupted, TimeIsOver, interruptible, within
 from probe_effect.measure.submission import cut_short, ids_of, read_unfinished
-from probe_effect.measure.testbed import Testbed
+from probe_effect.measure.testbed import Testbed, quiet_machine
 from probe_effect.model import HostNotReady, ProbeEffectError
 from probe_effect.numbers.wanted import SuiteTurn, fitted
 from probe_effect.store.places import DataFolder, submissions_in

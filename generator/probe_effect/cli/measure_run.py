@@ -25,7 +25,7 @@ from probe_effect.host.compilers import own_cache
 from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.host.ownership import demand
 from probe_effect.measure.bench import Settings
-from probe_effect.measure.interrupt import Interrupted, interruptible
+from probe_effect.measure.one_run import Interrupted, interruptible
 from probe_effect.measure.plan import QUICK
 from probe_effect.measure.request import Work, choose_suites, choose_tracers, first_look, resolve
 from probe_effect.measure.run import measure as measure_suite

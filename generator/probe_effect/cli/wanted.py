@@ -147,7 +147,7 @@ def lend(
     credited(credit["name"], credit["url"])
 
     from probe_effect.cli.lend_run import run
-    from probe_effect.measure.interrupt import put_back
+    from probe_effect.measure.testbed import put_back
 
     put_back(output.say)
     if not restore:

@@ -30,7 +30,7 @@ from probe_effect.host.load import throttled_since, throttlings
 from probe_effect.host.this_machine import quotas
 from probe_effect.live.loaded import RunStatistics
 from probe_effect.live.places import Place
-from probe_effect.measure.interrupt import Interrupted, interruptible
+from probe_effect.measure.one_run import Interrupted, interruptible
 from probe_effect.measure.submission import hand_to_sudo_user
 from probe_effect.model import INTERRUPTED, HostNotReady, ProbeEffectError
 from probe_effect.numbers.shown import facts_of_machine

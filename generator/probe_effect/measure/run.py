@@ -13,8 +13,7 @@ from probe_effect.host.system import throttles
 from probe_effect.host.this_machine import warnings
 from probe_effect.measure import submission
 from probe_effect.measure.bench import Bench, Progress, Settings, tell_or_refuse
-from probe_effect.measure.interrupt import Interrupted
-from probe_effect.measure.one_run import PlannedRun
+from probe_effect.measure.one_run import Interrupted, PlannedRun
 from probe_effect.measure.plan import baseline
 from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import Testbed
