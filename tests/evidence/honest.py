@@ -19,7 +19,7 @@ import numpy as np
 
 from evidence.made_machines import machines
 from probe_effect.checks.copies import has_fixed_operations
-from probe_effect.measure.plan import baseline, blocks_in_order
+from probe_effect.measure.request import baseline, blocks_in_order
 from probe_effect.model import BadData, Bucket, Key, UsageError
 from probe_effect.store.documents import write_document
 from probe_effect.store.machine_file import MOMENT_FORM, MachineFile, Provenance, Submitter, read_machine_file

@@ -19,7 +19,7 @@ from probe_effect.host.processes import Child
 from probe_effect.host.workloads import build
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.one_run import Limits
-from probe_effect.measure.plan import rounded
+from probe_effect.measure.request import rounded
 from probe_effect.measure.run import measure
 from probe_effect.measure.testbed import Testbed, measurement_lock
 from probe_effect.model import BadData, Estimate, ProbeEffectError
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.measure.bench import Progress
-    from probe_effect.measure.plan import Lengths
-    from probe_effect.measure.request import Work
+    from probe_effect.measure.request import Lengths, Work
     from probe_effect.model import Problem
 
 DATA = DataFolder(Path(__file__).resolve().parents[2] / "data")

@@ -32,7 +32,7 @@ from probe_effect.guests.anatomy import _unpacked
 from probe_effect.guests.qemu import GuestLost
 from probe_effect.guests.testbed import EmulatedMachine
 from probe_effect.host.ownership import stranger
-from probe_effect.host.processes import STARTED_AS, STARTED_BY, mark
+from probe_effect.host.processes import SHARED_MEMORY, STARTED_AS, STARTED_BY, WORK_PREFIX, mark
 from probe_effect.host.symbols import code_at, find_function, matching_functions
 from probe_effect.host.workloads import build
 from probe_effect.live.loaded import holders
@@ -44,7 +44,6 @@ from probe_effect.measure.testbed import LOCK, leftovers, measurement_lock, put_
 from probe_effect.model import HostNotReady, ProbeEffectError, UsageError
 from probe_effect.site.assemble import processes
 from probe_effect.site.build import index_site
-from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

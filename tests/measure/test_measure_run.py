@@ -12,7 +12,7 @@ from fakes.project import FakeProject, document, on_the_path
 from probe_effect.host import usable_cpus
 from probe_effect.host.processes import state
 from probe_effect.host.this_machine import CoreKind, collect_machine
-from probe_effect.measure.plan import BASELINE_CASE
+from probe_effect.measure.request import BASELINE_CASE
 from probe_effect.measure.run import measure
 from probe_effect.model import Estimate, HostNotReady, ProbeEffectError
 from probe_effect.store.places import sha256

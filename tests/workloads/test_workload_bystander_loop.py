@@ -20,8 +20,7 @@ from probe_effect.host.processes import family, state, status
 from probe_effect.host.workloads import WorkloadFailed, WorkloadProcess, WorkloadTask, build
 from probe_effect.measure import testbed as own_testbed
 from probe_effect.measure.bench import Settings
-from probe_effect.measure.plan import QUICK
-from probe_effect.measure.request import choose_suites, resolve
+from probe_effect.measure.request import QUICK, choose_suites, resolve
 from probe_effect.measure.run import measure
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import read_suite

@@ -31,8 +31,7 @@ from probe_effect.host.compilers import own_cache
 from probe_effect.host.kernel import mount_for_good
 from probe_effect.host.system import CPU_FOLDER, isolated
 from probe_effect.measure.diagnosis import PROBED, Availability, Diagnosis, SuiteState, diagnose, flags_missing
-from probe_effect.measure.plan import QUICK, THOROUGH
-from probe_effect.measure.request import Work, choose_suites, resolve
+from probe_effect.measure.request import QUICK, THOROUGH, Work, choose_suites, resolve
 from probe_effect.model import HostNotReady
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, read_numbers

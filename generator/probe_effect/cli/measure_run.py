@@ -24,15 +24,14 @@ from probe_effect.host import system, typed
 from probe_effect.host.compilers import own_cache
 from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.host.ownership import demand
+from probe_effect.host.workloads import named_tree
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.one_run import Interrupted, interruptible
-from probe_effect.measure.plan import QUICK
-from probe_effect.measure.request import Work, choose_suites, choose_tracers, first_look, resolve
+from probe_effect.measure.request import QUICK, Work, choose_suites, choose_tracers, first_look, resolve
 from probe_effect.measure.run import measure as measure_suite
 from probe_effect.measure.run import resume as resume_suite
 from probe_effect.measure.submission import command_to_go_on, cut_short, hand_to_sudo_user, reopen, unfinished, work_of
 from probe_effect.measure.testbed import Testbed
-from probe_effect.measure.tree import named_tree
 from probe_effect.model import BadData, HostNotReady, ProbeEffectError, Problem, UsageError, unknown
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import read_published, read_submissions

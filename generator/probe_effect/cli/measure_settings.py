@@ -18,11 +18,10 @@ from probe_effect.guests.kernel import find_kernel
 from probe_effect.guests.qemu import CPUS, Accelerator, KvmUnusable, trouble
 from probe_effect.guests.testbed import PATIENCE, EmulatedMachine
 from probe_effect.host.compilers import MACHINE, own_cache
-from probe_effect.measure.plan import COUNTED, COUNTED_QUICK, QUICK, THOROUGH, Lengths
-from probe_effect.measure.request import BUILDERS, Work
+from probe_effect.host.workloads import Tree, kernel_build, named_tree
+from probe_effect.measure.request import BUILDERS, COUNTED, COUNTED_QUICK, QUICK, THOROUGH, Lengths, Work
 from probe_effect.measure.submission import cut_short, read_unfinished
 from probe_effect.measure.testbed import Testbed
-from probe_effect.measure.tree import Tree, kernel_build, named_tree
 from probe_effect.model import HostNotReady, UsageError
 from probe_effect.records import beside
 from probe_effect.store.suite_file import Suite

@@ -27,6 +27,10 @@ STARTED_BY, STARTED_AS = "PROBE_EFFECT_PID", "PROBE_EFFECT_PROGRAMS"
 """Variables in the environment of the tools and workloads that we start, by which those of a killed run are recognised:
 our process id; when we started, in ticks since the boot, and the names of the programs, after a `/` each."""
 
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (a fresh folder of our own is made inside)
+WORK_PREFIX = "probe-effect-"
+"""Begins the name of every work folder, before our process id: so what a killed run leaves behind is recognised."""
+
 GRACE_S = 5.0  # time to end in order after SIGTERM, before SIGKILL
 
 

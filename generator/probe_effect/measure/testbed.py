@@ -25,7 +25,7 @@ from probe_effect.host import ROOT, read_text, stay_on, this_machine, usable_cpu
 from probe_effect.host.compilers import CompiledProgram
 from probe_effect.host.load import CpuTimes, cpu_times, trap_times
 from probe_effect.host.ownership import demand, our_users
-from probe_effect.host.processes import end_process, mark_of
+from probe_effect.host.processes import SHARED_MEMORY, WORK_PREFIX, end_process, mark_of
 from probe_effect.host.system import CPU_FOLDER
 from probe_effect.host.this_machine import kinds
 from probe_effect.host.workloads import WorkloadTask, build, clock_read_ns
@@ -36,7 +36,6 @@ from probe_effect.store.machine_file import Machine, System
 from probe_effect.store.result_tables import EventPath
 from probe_effect.store.tables import printable
 from probe_effect.tracers import dynamic_events, ftrace
-from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,10 +42,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from probe_effect.host import ROOT, run_program
-from probe_effect.host.processes import children, maps, waits_for_go
+from probe_effect.host.processes import SHARED_MEMORY, children, maps, waits_for_go
 from probe_effect.tracers.protocol import Counting, TracerFailed
 from probe_effect.tracers.tool import (
-    SHARED_MEMORY,
     Tool,
     ToolSession,
     read_arguments,

@@ -27,14 +27,10 @@ from typing import ClassVar, Literal, NoReturn
 
 from probe_effect.host import ROOT, run_program
 from probe_effect.host.kernel import missing
-from probe_effect.host.processes import Child, Ended, is_gone, may_trace, peak_rss_bytes
+from probe_effect.host.processes import SHARED_MEMORY, WORK_PREFIX, Child, Ended, is_gone, may_trace, peak_rss_bytes
 from probe_effect.model import Need, UsageError
 from probe_effect.records import TOOLS
 from probe_effect.tracers.protocol import Counting, Report, Session, Tracer, TracerFailed, install_advice
-
-SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (a fresh folder of our own is made inside)
-WORK_PREFIX = "probe-effect-"
-"""Begins the name of every work folder, before our process id: so what a killed run leaves behind is recognised."""
 
 LOOK_EVERY_S = 0.001
 """How often a file is looked at while a proof is awaited; a start takes tens of ms at least."""
