@@ -12,7 +12,7 @@ from probe_effect.host.compilers import CompiledProgram
 from probe_effect.host.load import slept_s
 from probe_effect.host.this_machine import MachineWarning
 from probe_effect.measure import request
-from probe_effect.measure.beside import Company, UntracedRun
+from probe_effect.measure.diagnosis import Company, UntracedRun
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row
 from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import Testbed
