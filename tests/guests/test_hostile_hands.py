@@ -48,7 +48,7 @@ from probe_effect.site.build import index_site
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from probe_effect.guests.messages import Message
+    from probe_effect.guests.guest import Message
     from probe_effect.measure.bench import Progress
     from probe_effect.store.places import SubmissionFolder
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from probe_effect.guests.messages import Message
+    from probe_effect.guests.guest import Message
 
 KEY = Key("02-kprobe", "libbpf")
 KERNEL = 0xFFFFFFFF81000000

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from probe_effect.guests.messages import Message
+from probe_effect.guests.guest import Message
 from probe_effect.guests.qemu import GuestLost
 from probe_effect.host.compilers import c_compiler, compiled
 from probe_effect.model import HostNotReady, Key

@@ -18,8 +18,8 @@ import elftools
 import probe_effect
 from probe_effect.guests import debian
 from probe_effect.guests.anatomy import MARKED
+from probe_effect.guests.guest import CONFIG, LIBRARY, PLACE, PREBUILT, WORKLOADS, in_guest
 from probe_effect.guests.kernel import KernelImage, archive, compile_python, wrapper
-from probe_effect.guests.messages import CONFIG, LIBRARY, PLACE, PREBUILT, WORKLOADS, in_guest
 from probe_effect.guests.qemu import Emulator, Image, find_emulator
 from probe_effect.host.compilers import CompiledProgram, Sysroot, c_compiler_for
 from probe_effect.host.workloads import INSTEAD, Tree, build

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from probe_effect.guests.debian import GUESTS, DebianRelease, GuestArchitecture, of_the_host
+from probe_effect.guests.guest import Message, decode, encode
 from probe_effect.guests.kernel import foreign, join
-from probe_effect.guests.messages import Message, decode, encode
 from probe_effect.host import ROOT, run_program, usable_cpus
 from probe_effect.host.compilers import MACHINE
 from probe_effect.host.processes import Child, is_readable

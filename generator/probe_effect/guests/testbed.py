@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from probe_effect.guests.anatomy import PathRecorder
 from probe_effect.guests.assembly import Assembly, GuestTracer, Wanted
 from probe_effect.guests.debian import GUESTS
-from probe_effect.guests.messages import WORKLOADS, Message, load_message, run_request
+from probe_effect.guests.guest import WORKLOADS, Message, load_message, run_request
 from probe_effect.guests.qemu import CPUS, MODES, Accelerator, GuestLost, KvmUnusable, RunningGuest
 from probe_effect.host import this_machine
 from probe_effect.host.compilers import CompiledProgram
