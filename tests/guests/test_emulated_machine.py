@@ -25,8 +25,7 @@ from probe_effect.cli import measure_display, measure_settings
 from probe_effect.cli.measure import measure as measure_command
 from probe_effect.cli.measure_settings import QUICK_BLOCKS, VM_QUICK_BLOCKS
 from probe_effect.guests.assembly import Assembly, Wanted
-from probe_effect.guests.debian import ARCHITECTURES
-from probe_effect.guests.kernel import KernelImage
+from probe_effect.guests.debian import ARCHITECTURES, KernelImage
 from probe_effect.guests.qemu import Emulator, Image, KvmUnusable
 from probe_effect.guests.testbed import LOSSES, EmulatedMachine, Patience
 from probe_effect.host import ROOT, this_machine, usable_cpus

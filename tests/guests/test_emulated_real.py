@@ -21,8 +21,7 @@ from helpers.rehearsal import rehearse
 from probe_effect.checks.run import check
 from probe_effect.cli.measure import measure
 from probe_effect.cli.measure_settings import CACHE
-from probe_effect.guests.debian import DEFAULT, locked
-from probe_effect.guests.kernel import find_kernel
+from probe_effect.guests.debian import DEFAULT, find_kernel, locked
 from probe_effect.guests.qemu import GuestLost, Image, RunningGuest, find_emulator
 from probe_effect.guests.testbed import PATIENCE, Patience
 from probe_effect.host.compilers import cache_folder

@@ -23,8 +23,7 @@ from probe_effect.cli import output
 from probe_effect.cli.measure_settings import CACHE
 from probe_effect.cli.output import show_commands, show_section
 from probe_effect.guests.assembly import assemble, host_programs
-from probe_effect.guests.debian import ARCHITECTURES, check_programs, locked, of_the_host
-from probe_effect.guests.kernel import find_kernel
+from probe_effect.guests.debian import ARCHITECTURES, check_programs, find_kernel, locked, of_the_host
 from probe_effect.guests.testbed import EmulatedMachine
 from probe_effect.host import ROOT, run_program, this_machine, typed
 from probe_effect.host.compilers import own_cache

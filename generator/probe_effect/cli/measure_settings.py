@@ -13,8 +13,7 @@ from probe_effect.cli import output
 from probe_effect.cli.output import tell
 from probe_effect.guests.anatomy import PathRecorder
 from probe_effect.guests.assembly import assemble, fetched, offered, wanted
-from probe_effect.guests.debian import ARCHITECTURES, DEFAULT, locked
-from probe_effect.guests.kernel import find_kernel
+from probe_effect.guests.debian import ARCHITECTURES, DEFAULT, find_kernel, locked
 from probe_effect.guests.qemu import CPUS, Accelerator, KvmUnusable, trouble
 from probe_effect.guests.testbed import PATIENCE, EmulatedMachine
 from probe_effect.host.compilers import MACHINE, own_cache

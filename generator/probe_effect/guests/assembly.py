@@ -18,9 +18,9 @@ import elftools
 import probe_effect
 from probe_effect.guests import debian
 from probe_effect.guests.anatomy import MARKED
+from probe_effect.guests.debian import KernelImage
 from probe_effect.guests.guest import CONFIG, LIBRARY, PLACE, PREBUILT, WORKLOADS, in_guest
-from probe_effect.guests.kernel import KernelImage, archive, compile_python, wrapper
-from probe_effect.guests.qemu import Emulator, Image, find_emulator
+from probe_effect.guests.qemu import Emulator, Image, archive, compile_python, find_emulator, wrapper
 from probe_effect.host.compilers import CompiledProgram, Sysroot, c_compiler_for
 from probe_effect.host.workloads import INSTEAD, Tree, build
 from probe_effect.measure.request import Work
