@@ -13,7 +13,7 @@ from rich.text import Text
 
 from probe_effect import units
 from probe_effect.checks import run as checks
-from probe_effect.checks.changes import change_size
+from probe_effect.checks.beside import change_size
 from probe_effect.checks.rule import broken, names_in
 from probe_effect.checks.run import new_problems
 from probe_effect.cli import output
