@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from probe_effect.cli import doctor_run, output
-from probe_effect.cli.check import submit
 from probe_effect.cli.data_options import data_words
 from probe_effect.cli.measure import measure
+from probe_effect.cli.submissions import submit
 from probe_effect.host import ROOT, typed
 from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.host.system import throttles
