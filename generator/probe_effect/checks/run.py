@@ -18,8 +18,7 @@ from probe_effect.model import Problem, UsageError
 from probe_effect.numbers.catalogue import code, content_digest, keep
 from probe_effect.numbers.published import figure_values
 from probe_effect.numbers.reduce import reduce
-from probe_effect.store.beside_files import changed_ids, read_changes, read_figures, read_source
-from probe_effect.store.dictionary import TABLES
+from probe_effect.store.beside_files import TABLES, changed_ids, read_changes, read_figures, read_source
 from probe_effect.store.kept import code_version
 from probe_effect.store.machine_file import Machine, read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder, walk

@@ -28,8 +28,9 @@ from probe_effect.site.pages.parts import Heading, Items, Link, Part, Pieces, Ta
 from probe_effect.site.pages.results import view_of
 from probe_effect.site.pages.source_page import READ, baselines, source_files
 from probe_effect.site.pages.text import link, listed, safe, say
-from probe_effect.store.dictionary import TABLES, document_keys
-from probe_effect.store.machine_file import is_hosted
+from probe_effect.store.beside_files import TABLES
+from probe_effect.store.documents import document_keys
+from probe_effect.store.machine_file import MachineFile, is_hosted
 from probe_effect.store.suite_file import Case
 
 PER_PAGE = 100
@@ -212,7 +213,7 @@ def _dictionary() -> Iterator[Part]:
         yield Heading(name)
         yield Table(columns("column", "data-kind", "meaning"), rows)
     yield Heading("machine.json")
-    keys = [(Link(key, f"#=key.{key}"), text.replace("`", "")) for key, text in document_keys().items()]
+    keys = [(Link(key, f"#=key.{key}"), text.replace("`", "")) for key, text in document_keys(MachineFile).items()]
     yield Table(columns("key", "meaning"), keys)
 
 
