@@ -32,7 +32,7 @@ class NumbersHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is the
         self._made = TemporaryDirectory()
         sys.path.insert(0, str(root / "generator"))
         from probe_effect.model import BadData  # noqa: PLC0415  the path is known only now
-        from probe_effect.numbers.reading import read_submission  # noqa: PLC0415
+        from probe_effect.numbers.catalogue import read_submission  # noqa: PLC0415
         from probe_effect.store.kept import Kept  # noqa: PLC0415
         from probe_effect.store.places import DataFolder  # noqa: PLC0415
         from probe_effect.store.release_file import data_files  # noqa: PLC0415

@@ -17,7 +17,7 @@ from _pytest.nodeid import NodeId
 from helpers.builders import PROJECT, REAL_DATA, write_data
 from helpers.needs import pytest_runtest_makereport  # noqa: F401  (a hook)
 from probe_effect.host.kernel import mount_for_our_time
-from probe_effect.measure import beside, testbed
+from probe_effect.measure import diagnosis, testbed
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
@@ -79,8 +79,8 @@ def _group(item: pytest.Item) -> str:
 @pytest.fixture(autouse=True)
 def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure as if nothing else traced: tests side by side, and others on the machine, do."""
-    monkeypatch.setattr(beside, "tracing", list)
-    monkeypatch.setattr(beside, "present", frozenset)
+    monkeypatch.setattr(diagnosis, "tracing", list)
+    monkeypatch.setattr(diagnosis, "present", frozenset)
 
 
 @pytest.fixture

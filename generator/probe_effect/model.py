@@ -68,9 +68,9 @@ class Bucket(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One timed run: a row of `samples.csv`. The columns are described in `store.samples`.
+    """One timed run: a row of `samples.csv`. The columns are described in `store.result_tables`.
 
-    `histogram` is no column: where operations were timed one by one, it is in `histogram.csv` (`store.further_tables`).
+    `histogram` is no column: where operations were timed one by one, it is in `histogram.csv`.
     """
 
     block: int

@@ -20,7 +20,7 @@ from probe_effect.advising.loop import BlockTime, CalibrationLoop, LoopProcess
 from probe_effect.advising.moved import PLAIN_CALL, AskedProbe, Operation, moved
 from probe_effect.costs.map_memory import TracerMemory
 from probe_effect.costs.table import HereCost, HereCosts
-from probe_effect.host import noise
+from probe_effect.host import this_machine
 from probe_effect.host.load import Quota
 from probe_effect.live.places import Place
 from probe_effect.model import Estimate, HostNotReady
@@ -201,7 +201,7 @@ class TestMeasured:
         assert list(found.costs) == [("tracepoint:syscalls:sys_enter_read", None)]
 
     def test_under_a_quota_nothing_is_timed_here_and_it_is_said_why(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(noise, "tightest_quota", lambda *_: Quota("/sys/fs/cgroup/a", 0.12, 100))
+        monkeypatch.setattr(this_machine, "tightest_quota", lambda *_: Quota("/sys/fs/cgroup/a", 0.12, 100))
         with pytest.raises(HostNotReady, match=r"quota lets the cgroup /sys/fs/cgroup/a use 0\.12 CPUs"):
             measured(task(COUNTED, [READ]))
 

@@ -26,8 +26,8 @@ from probe_effect.advising import script_answer
 from probe_effect.advising.here import CALLS, added, mapped_by_all, start_cost
 from probe_effect.advising.script_answer import RunningSystem, ScriptAnswer, ScriptQuestion, answer_script
 from probe_effect.advising.script_report import advice_json, headline, limits, width
-from probe_effect.cli.advice_output import show
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
+from probe_effect.cli.answer_output import show_advice
 from probe_effect.costs.map_memory import TracerMemory
 from probe_effect.costs.table import STARTS, HereCost, HereCosts
 from probe_effect.live.count import CountResult, ProbeRate, Target, ThreadUse
@@ -291,7 +291,7 @@ def test_of_what_could_not_be_counted_there_is_a_lower_bound_and_no_upper_one(
     assert said["busiest_thread"]["slowdown_low_ratio"] > 0
     assert said["busiest_thread"]["slowdown_high_ratio"] is said["cpu_high_s_per_s"] is None
     assert said["probes"][0]["rate_high_hz"] is None
-    show(answer)
+    show_advice(answer)
     shown = " ".join(capsys.readouterr().out.split())
     assert "is slowed by at least" in shown
     assert "it could not be counted without slowing it; `probe-effect try` measures it" in shown
@@ -330,7 +330,7 @@ def test_where_counting_is_refused_the_rates_that_matter_are_told_with_the_reaso
 ) -> None:
     here.refusal = "counting needs root"
     answer = here.answer(READS)
-    show(answer)
+    show_advice(answer)
     shown = capsys.readouterr().out
     assert answer.advice.within_budget is None
     assert "counting needs root" in shown
@@ -341,7 +341,7 @@ def test_what_bpftrace_took_while_it_was_timed_is_the_memory(here: Here, capsys:
     here.costs = replace(MEASURED_HERE, memory=TracerMemory(3 << 20, 130 << 12, is_measured=True))
     answer = here.answer(READS, machine=None)
     assert advice_json(answer)["memory"] == {"maps_bytes": 3 << 20, "buffers_bytes": 130 << 12, "is_measured": True}
-    show(answer)
+    show_advice(answer)
     shown = " ".join(capsys.readouterr().out.split())
     assert "maps 3.00 MiB, buffers 520 KiB, beside its process; read while it was measured here" in shown
 
@@ -363,7 +363,7 @@ def test_memory_that_was_not_read_is_by_the_defaults_or_not_known(
 ) -> None:
     here.bpftrace_version = version
     answer = here.answer(READS)
-    show(answer)
+    show_advice(answer)
     assert told in " ".join(capsys.readouterr().out.split())
     assert advice_json(answer)["memory"]["maps_bytes"] is None
 
@@ -396,7 +396,7 @@ def test_what_was_measured_here_is_the_cost_and_the_answer_says_how(
     missing = [{"probe": "uprobe:libc:malloc", "mechanism": "emulated", "why": "no room"}]
     others = ["bpftrace (PID 9)"]
     assert said["calibration"] == {"seconds": 3.1, "others": others, "is_kept": False, "missing": missing}
-    show(answer)
+    show_advice(answer)
     shown = " ".join(capsys.readouterr().out.split())
     assert re.search(r"measured here in 3\.1 s: 480 ns \(\d+ to \d+\) an event", shown)
     assert "The loop has a shallow stack." in shown
@@ -443,8 +443,8 @@ def test_no_line_is_wider_than_the_terminal(
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     monkeypatch.setenv("COLUMNS", str(WIDE))
     for one in held_out()[::step]:
-        show(here.answer(one.script))
-    show(here.answer(" ".join(f"{name} {{ @[ustack] = count(); }}" for name in LONG_NAMES)))
+        show_advice(here.answer(one.script))
+    show_advice(here.answer(" ".join(f"{name} {{ @[ustack] = count(); }}" for name in LONG_NAMES)))
     lines = unstyle(capsys.readouterr().out).splitlines()
     assert [line for line in lines if cell_len(line) > WIDE] == []
     for name in LONG_NAMES:
@@ -452,7 +452,7 @@ def test_no_line_is_wider_than_the_terminal(
 
 
 def test_a_pipe_gets_each_row_whole(here: Here, capsys: pytest.CaptureFixture[str]) -> None:
-    show(here.answer(f"{LONG_NAMES[0]} {{ @[ustack] = count(); }}"))
+    show_advice(here.answer(f"{LONG_NAMES[0]} {{ @[ustack] = count(); }}"))
     (row, _) = [line for line in capsys.readouterr().out.splitlines() if line.startswith(LONG_NAMES[0])]
     assert "count-by-user-stack" in row
     assert "ns" in row

@@ -12,9 +12,10 @@ import pytest
 from helpers.live_programs import needs_bpf
 from helpers.needs import lacking
 from probe_effect.advising.here import counting_offset, with_less_cost
-from probe_effect.advising.prediction import this_machine
 from probe_effect.host.symbols import find_function
+from probe_effect.host.this_machine import collect_named
 from probe_effect.live.count import Countable, Target, count
+from probe_effect.numbers.shown import facts_of_machine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +65,7 @@ def compiled(folder: Path, architecture: str) -> Path:
 
 
 def machine(architecture: str) -> Facts:
-    return replace(this_machine(), architecture=architecture, kernel_release="6.18.0")
+    return replace(facts_of_machine(*collect_named()), architecture=architecture, kernel_release="6.18.0")
 
 
 def begin(program: Path, name: str) -> int:

@@ -16,13 +16,13 @@ from helpers.evidence_builder import asked_here, rows_of
 from helpers.identities import STRANGERS, become
 from probe_effect.advising.calibrate import placed
 from probe_effect.advising.here import groups
-from probe_effect.advising.prediction import this_machine
 from probe_effect.advising.watched import probe_costs
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 from probe_effect.costs.evidence import evidence
 from probe_effect.costs.table import ProbeGroup
+from probe_effect.host.this_machine import collect_named
 from probe_effect.model import ProbeEffectError
-from probe_effect.numbers.shown import facts_of
+from probe_effect.numbers.shown import facts_of, facts_of_machine
 from probe_effect.scripts.script import read_script
 from probe_effect.store.places import DataFolder
 from probe_effect.store.transcripts import read_transcripts
@@ -146,7 +146,7 @@ def test_an_unknown_machine_is_answered_by_those_that_it_may_be_compared_with(
     predicted, advised = said(predict(data)), advise(data, EXIT)
     assert predicted["machine"] == "there"
     assert [one["machine"] for one in predicted["comparable" if is_alike else "others"]] == ["there"]
-    assert probe_costs(DataFolder(data), this_machine(), None).machines == ["there"] * is_alike
+    assert probe_costs(DataFolder(data), facts_of_machine(*collect_named()), None).machines == ["there"] * is_alike
     assert said(advised)["machine"] == "there"
     (probe,) = said(advised)["probes"]
     assert ("Another kind of machine may differ several times" in (probe["note"] or "")) is not is_alike
@@ -178,7 +178,7 @@ def test_data_without_a_machine_answer_nobody_and_say_what_to_do(
     assert advised.return_value == 3
     (probe,) = said(advised)["probes"]
     assert "measure it with `probe-effect measure per-event`" in probe["note"]
-    assert probe_costs(DataFolder(data), this_machine(), None).machines == []
+    assert probe_costs(DataFolder(data), facts_of_machine(*collect_named()), None).machines == []
 
 
 # The machines of the real data, and those that are like them in nothing but their kind
@@ -209,7 +209,7 @@ def test_what_the_guide_asks_is_answered_on_every_machine_of_a_kind_that_was_mea
     probes = [(script.tracer, placed(script, None)) for script in map(read_script, scripts)]
     for name, document in known.items():
         become(monkeypatch, document)
-        here = this_machine()
+        here = facts_of_machine(*collect_named())
         for tracer, its in probes:
             asked = groups(its, None, {}, here)
             unanswered += [(name, one.attach) for one in asked if not asked_here(found, here, tracer, one)]

@@ -23,7 +23,7 @@ from helpers.needs import needs
 from helpers.tiers import deep_but
 from probe_effect.advising.result import SaidBefore, TrialResult, said, trial_csv, trial_json, trial_spec
 from probe_effect.advising.runs import CommandTree, TrialRun, TrialScript, TrialSettings
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 from probe_effect.live.target import stopped
 from probe_effect.model import Estimate, HostNotReady, ProbeEffectError, UsageError
 
@@ -314,7 +314,7 @@ def running(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[subproce
     fake.chmod(0o755)
     (tmp_path / "data").mkdir()
     options = ["-e", SCRIPT, "--tracer", str(fake), "--data", str(tmp_path / "data"), *words]
-    command = [sys.executable, "-c", "from probe_effect.cli.group import main; main()", "try", *options]
+    command = [sys.executable, "-c", "from probe_effect.cli import main; main()", "try", *options]
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment

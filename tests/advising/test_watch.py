@@ -17,7 +17,7 @@ from helpers.json_keys import undescribed
 from helpers.live_programs import needs_bpf
 from probe_effect.advising.watched import ProbeCosts, TracingCost, Watched, watch_json
 from probe_effect.cli import watch_run
-from probe_effect.cli.watch import watch as command
+from probe_effect.cli.advise import watch as command
 from probe_effect.live import kernel_calls, loaded
 from probe_effect.live.attachment import Attachments, Countable
 from probe_effect.live.bpf_objects import OwnCost

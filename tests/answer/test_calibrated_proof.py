@@ -11,7 +11,7 @@ from probe_effect.answer.proof import calibrated_pairs, times_of_others
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.site.pages import proof
-from probe_effect.store.further_tables import ProbeCalibration
+from probe_effect.store.result_tables import ProbeCalibration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

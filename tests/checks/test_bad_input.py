@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from helpers.builders import FOLDER, RowChanges, changed, machine_values, many_blocks, write_data, write_submission
 from helpers.written_pages import with_fragments
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 from probe_effect.model import BadData, ProbeEffectError
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.site.pages import site

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from helpers.submission_patches import Patch, good_data, patched, patches
 from probe_effect.checks.run import ALL_RULES, check
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:

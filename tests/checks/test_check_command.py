@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from helpers.submission_patches import HOME, good_data
 from helpers.tiers import deep_but
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 from probe_effect.intake.report import annotate
 from probe_effect.model import Problem
 
@@ -267,7 +267,7 @@ HOSTILE: dict[Callable[[Path], None], str] = {
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
-from probe_effect.cli.group import main
+from probe_effect.cli import main
 sys.argv[:2] = ["probe-effect"]
 main()
 """

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from helpers.submission_patches import HOME, SUBMISSIONS, good_data
 from probe_effect.checks.run import check
 from probe_effect.store.places import DataFolder
-from probe_effect.store.samples import SAMPLE_COLUMNS
+from probe_effect.store.result_tables import SAMPLE_COLUMNS
 from probe_effect.store.tables import csv_line
 
 if TYPE_CHECKING:

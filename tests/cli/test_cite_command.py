@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from helpers.builders import FOLDER, MACHINE, write_data
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 from probe_effect.model import UsageError
 
 if TYPE_CHECKING:

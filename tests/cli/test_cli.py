@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 from helpers.builders import FOLDER, PROJECT, changed, machine_values, many_blocks, skipped_row, write_submission
 from probe_effect import __version__
-from probe_effect.cli.group import commands, main
+from probe_effect.cli import commands, main
 from probe_effect.cli.output import product_json
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from helpers.builders import MACHINE, block_rows, machine_values, many_blocks, traced_row, write_submission
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 from probe_effect.model import BadData, ProbeEffectError, UsageError
 
 if TYPE_CHECKING:

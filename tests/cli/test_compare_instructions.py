@@ -20,8 +20,8 @@ from helpers.builders import (
     write_counted_submission,
     write_submission,
 )
+from probe_effect.cli import commands
 from probe_effect.cli.compare_output import signed_percent
-from probe_effect.cli.group import commands
 from probe_effect.model import ProbeEffectError, UsageError
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fakes.project import FakeProject, as_root
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 from probe_effect.host.kernel import CLOSED
 from probe_effect.measure.diagnosis import Diagnosis, diagnose
 from probe_effect.measure.request import choose_suites
-from probe_effect.tools import TOOLS
+from probe_effect.records import TOOLS
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.protocol import install_line, missing_packages
 

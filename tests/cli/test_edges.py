@@ -17,12 +17,12 @@ import pytest
 from helpers.builders import FOLDER, MACHINE, write_data
 from helpers.needs import needs
 from helpers.tiers import deep_but
-from probe_effect.cli.group import BROKEN_PIPE, commands
+from probe_effect.cli import BROKEN_PIPE, commands
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-BEGIN = "import sys; sys.argv[0] = 'probe-effect'; from probe_effect.cli.group import main; main()"
+BEGIN = "import sys; sys.argv[0] = 'probe-effect'; from probe_effect.cli import main; main()"
 MAIN = [sys.executable, "-c", BEGIN]
 SHELL = "/bin/bash"
 PROBE = "tracepoint:syscalls:sys_enter_openat"
@@ -171,7 +171,7 @@ def test_a_command_that_is_interrupted_ends_with_130(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     whole = f"from signal import *; signal(SIGINT, default_int_handler); {BEGIN.replace('main()', '')}"
     wait = f"import click; commands.add_command(click.Command('wait', callback=lambda: open({str(pipe)!r}).read()))"
-    words = [sys.executable, "-c", f"{whole}\nfrom probe_effect.cli.group import commands; {wait}\nmain()", "wait"]
+    words = [sys.executable, "-c", f"{whole}\nfrom probe_effect.cli import commands; {wait}\nmain()", "wait"]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process, pipe.open("w", encoding="utf-8"):
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from helpers.builders import PROJECT
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 from probe_effect.guests.debian import ARCHITECTURES
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from fakes.project import FakeProject, asked_by, document
 from helpers.builders import REAL_DATA
 from probe_effect.cli.measure import lab as command
 from probe_effect.cli.measure_settings import LABORATORIES, Laboratory
-from probe_effect.measure.interrupt import Interrupted
+from probe_effect.measure.one_run import Interrupted
 from probe_effect.model import HostNotReady
 from probe_effect.store.places import DataFolder, SubmissionFolder
 from probe_effect.tracers.tool import known_tracers

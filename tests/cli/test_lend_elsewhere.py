@@ -15,7 +15,7 @@ from helpers.needs import needs
 from probe_effect.cli import doctor_run
 from probe_effect.cli.doctor_run import tracers_here, works_here
 from probe_effect.cli.wanted import lend
-from probe_effect.host import collect
+from probe_effect.host import this_machine
 from probe_effect.host.system import os_name
 from probe_effect.numbers import names, wanted
 from probe_effect.store.places import PACKAGED, DataFolder
@@ -82,11 +82,11 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProject:
     program(tmp_path / "programs", "dtrace", f'[ "$1" = -V ] && exec echo "{VERSION}"\nexec {FAKE} "$@"')
     monkeypatch.setattr(platform, "system", lambda: "FreeBSD")
     monkeypatch.setattr(os, "uname", lambda: os.uname_result(UNAME))
-    root, machine, system = tmp_path / "root", collect.collect_machine, collect.collect_system
+    root, machine, system = tmp_path / "root", this_machine.collect_machine, this_machine.collect_system
     (root / "etc").mkdir(parents=True)
     (root / "etc" / "os-release").write_text('NAME=FreeBSD\nPRETTY_NAME="FreeBSD 12.0-RELEASE"\n', encoding="utf-8")
-    monkeypatch.setattr(collect, "collect_machine", lambda *_: machine(root))
-    monkeypatch.setattr(collect, "collect_system", lambda clock_read_ns, *_, **__: system(clock_read_ns, root))
+    monkeypatch.setattr(this_machine, "collect_machine", lambda *_: machine(root))
+    monkeypatch.setattr(this_machine, "collect_system", lambda clock_read_ns, *_, **__: system(clock_read_ns, root))
     monkeypatch.setattr(wanted, "MOST", wanted.FEWEST)
     made = FakeProject(tmp_path)
     suites = PROJECT / "data" / "suites"

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from helpers.builders import EVENTS, counted_rows, skipped_row, write_counted_submission, write_submission
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,13 +10,13 @@ from click.testing import CliRunner
 
 from helpers.builders import PROJECT, REAL_DATA, rules, write_data
 from helpers.needs import lacking
-from probe_effect.advising.prediction import this_machine
 from probe_effect.checks.run import check_all
 from probe_effect.cli.build import transcripts as command
 from probe_effect.cli.upkeep_run import faults, run, unmet
+from probe_effect.host.this_machine import collect_named
 from probe_effect.model import UsageError
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.numbers.shown import by_likeness, facts_of_submission
+from probe_effect.numbers.shown import by_likeness, facts_of_machine, facts_of_submission
 from probe_effect.site.assemble import transcript_values
 from probe_effect.store.places import DataFolder
 from probe_effect.store.transcripts import NO_COMMANDS, ROOT_NEED, Transcript, read_transcripts, recorded_file
@@ -128,7 +128,7 @@ def test_a_command_of_the_guide_still_prints_what_it_is_there_for(
 
 def alike(catalogue: Catalogue) -> list[str]:
     """The machines with times that may be compared with the one that runs the tests."""
-    ordered = by_likeness(this_machine(), map(facts_of_submission, catalogue.timed))
+    ordered = by_likeness(facts_of_machine(*collect_named()), map(facts_of_submission, catalogue.timed))
     return [one.machine for one in ordered if one.comparable]
 
 

@@ -10,8 +10,8 @@ from helpers.evidence_builder import TRACER, case, evidence, measured, suite
 from helpers.number_builder import number, submission
 from probe_effect.costs.instructions import RecordedClasses, classes_of, recorded
 from probe_effect.model import Estimate, Key
-from probe_effect.store.further_tables import USER, Classes, EventPath, add_paths
 from probe_effect.store.places import SubmissionFolder
+from probe_effect.store.result_tables import USER, Classes, EventPath, add_paths
 
 if TYPE_CHECKING:
     from pathlib import Path

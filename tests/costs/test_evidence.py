@@ -14,7 +14,7 @@ from probe_effect.costs import from_counts
 from probe_effect.costs.evidence import Evidence, evidence
 from probe_effect.costs.from_counts import models
 from probe_effect.model import Estimate
-from probe_effect.numbers import reading
+from probe_effect.numbers import catalogue
 from probe_effect.numbers.catalogue import read_catalogue, read_numbers
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder
@@ -93,7 +93,7 @@ def test_what_was_asked_for_case_by_case_is_the_same_as_all_at_once(real_data: D
 def test_asking_for_a_case_takes_up_no_number_of_another(
     real_data: DataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, unpacked = set(), reading._number
+    made, unpacked = set(), catalogue._number
     read_numbers(real_data)  # which are kept from now on
 
     def recorded(own: Submission, values: dict[str, Any]) -> Number:
@@ -101,7 +101,7 @@ def test_asking_for_a_case_takes_up_no_number_of_another(
         made.add(number.case)
         return number
 
-    monkeypatch.setattr(reading, "_number", recorded)
+    monkeypatch.setattr(catalogue, "_number", recorded)
     known = evidence(read_numbers(real_data))
     machine, tracer, case = known.keys[0]
     assert known.costs[machine, tracer, case].case == case

@@ -30,7 +30,7 @@ from probe_effect.costs.from_counts import (
 from probe_effect.costs.instructions import RecordedClasses
 from probe_effect.model import Estimate, ProbeEffectError
 from probe_effect.numbers.shown import facts_of
-from probe_effect.store.further_tables import Classes
+from probe_effect.store.result_tables import Classes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

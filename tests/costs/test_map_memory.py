@@ -10,11 +10,12 @@ import pytest
 from evidence import map_memory as map_table
 from helpers.builders import PROJECT
 from helpers.live_programs import needs_bpf
+from probe_effect.advising import loop
+from probe_effect.advising.loop import held_memory
 from probe_effect.costs import map_memory
 from probe_effect.costs.map_memory import BUFFERS, KIB, NO_PREALLOC, BpfMap, TracerMemory, by_law
-from probe_effect.live import kernel_calls, memory
+from probe_effect.live import kernel_calls
 from probe_effect.live.kernel_calls import possible_cpus
-from probe_effect.live.memory import held_memory
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,8 +122,8 @@ frozen:\t0
 @pytest.fixture
 def process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A system with a process 7: one map under two descriptors, a ring, and the buffers of two CPUs."""
-    monkeypatch.setattr(memory, "ROOT", tmp_path)
-    monkeypatch.setattr(memory, "possible_cpus", lambda: 4)
+    monkeypatch.setattr(loop, "ROOT", tmp_path)
+    monkeypatch.setattr(kernel_calls, "possible_cpus", lambda: 4)
     folder = tmp_path / "proc/7"
     for name, target, text in (
         ("3", "anon_inode:bpf-map", FDINFO.format(memlock=5000, id=11)),

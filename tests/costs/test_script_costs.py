@@ -12,11 +12,11 @@ from helpers.live_programs import needs_bpf
 from probe_effect.advising.calibrate import asked, placed, recorded
 from probe_effect.checks.run import check
 from probe_effect.cli.measure_settings import command_words
-from probe_effect.measure.interrupt import Interrupted
+from probe_effect.measure.one_run import Interrupted
 from probe_effect.model import Estimate, HostNotReady, Key
 from probe_effect.scripts.script import read_script
-from probe_effect.store.further_tables import CALIBRATION_COLUMNS, ProbeCalibration, read_calibration
-from probe_effect.store.samples import TableWriter
+from probe_effect.store.result_tables import CALIBRATION_COLUMNS, ProbeCalibration, read_calibration
+from probe_effect.store.tables import TableWriter
 from probe_effect.tracers.bpftrace import Bpftrace
 
 if TYPE_CHECKING:

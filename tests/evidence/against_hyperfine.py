@@ -35,22 +35,21 @@ import click
 from evidence.hyperfine_contest import DATA, Contest
 from evidence.hyperfine_figures import case_document, chance_ratio, table
 from probe_effect import units
-from probe_effect.host.collect import choose_cpus, collect_machine, collect_system
 from probe_effect.host.load import load_average
-from probe_effect.host.processes import Child
+from probe_effect.host.processes import WORK_PREFIX, Child
+from probe_effect.host.this_machine import choose_cpus, collect_machine, collect_system
 from probe_effect.host.workloads import build, clock_read_ns
-from probe_effect.measure.interrupt import Interrupted, interruptible
-from probe_effect.measure.plan import QUICK, THOROUGH
-from probe_effect.measure.request import choose_suites, choose_tracers, resolve
+from probe_effect.measure.one_run import Interrupted, interruptible
+from probe_effect.measure.request import QUICK, THOROUGH, choose_suites, choose_tracers, resolve
 from probe_effect.model import HostNotReady, ProbeEffectError, unknown
-from probe_effect.tracers.tool import WORK_PREFIX, absent, known_tracers, version_line
+from probe_effect.tracers.tool import absent, known_tracers, version_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from evidence.hyperfine_contest import Outcome, Outcomes
-    from probe_effect.measure.plan import Lengths
+    from probe_effect.measure.request import Lengths
     from probe_effect.store.machine_file import Machine, System
 
 SUITE = "per-event"

@@ -25,8 +25,8 @@ from probe_effect.model import series_of
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.numbers.shown import facts_of_submission
-from probe_effect.store.further_tables import Classes
 from probe_effect.store.places import DataFolder
+from probe_effect.store.result_tables import Classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -19,14 +19,21 @@ import numpy as np
 
 from evidence.made_machines import machines
 from probe_effect.checks.copies import has_fixed_operations
-from probe_effect.measure.plan import baseline, blocks_in_order
+from probe_effect.measure.request import baseline, blocks_in_order
 from probe_effect.model import BadData, Bucket, Key, UsageError
 from probe_effect.store.documents import write_document
-from probe_effect.store.further_tables import HISTOGRAM_COLUMNS, bucket_around, read_histogram, with_histograms
 from probe_effect.store.machine_file import MOMENT_FORM, MachineFile, Provenance, Submitter, read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder
-from probe_effect.store.samples import SAMPLE_COLUMNS, TableWriter, read_samples
+from probe_effect.store.result_tables import (
+    HISTOGRAM_COLUMNS,
+    SAMPLE_COLUMNS,
+    bucket_around,
+    read_histogram,
+    read_samples,
+    with_histograms,
+)
 from probe_effect.store.suite_file import known_suites
+from probe_effect.store.tables import TableWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

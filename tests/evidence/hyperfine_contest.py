@@ -19,20 +19,19 @@ from probe_effect.host.processes import Child
 from probe_effect.host.workloads import build
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.one_run import Limits
-from probe_effect.measure.plan import rounded
+from probe_effect.measure.request import rounded
 from probe_effect.measure.run import measure
 from probe_effect.measure.testbed import Testbed, measurement_lock
 from probe_effect.model import BadData, Estimate, ProbeEffectError
+from probe_effect.numbers.catalogue import read_submission
 from probe_effect.numbers.estimates import MIN_BLOCKS
-from probe_effect.numbers.reading import read_submission
 from probe_effect.store.places import DataFolder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probe_effect.measure.bench import Progress
-    from probe_effect.measure.plan import Lengths
-    from probe_effect.measure.request import Work
+    from probe_effect.measure.request import Lengths, Work
     from probe_effect.model import Problem
 
 DATA = DataFolder(Path(__file__).resolve().parents[2] / "data")

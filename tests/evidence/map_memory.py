@@ -18,12 +18,11 @@ from probe_effect import units
 from probe_effect.cli.measure_settings import CACHE
 from probe_effect.costs.map_memory import BUFFERS, HASH, PERCPU_HASH, PERF_EVENTS, RING, STACKS, BpfMap
 from probe_effect.guests.assembly import assemble
-from probe_effect.guests.debian import ARCHITECTURES, DebianRelease, locked
-from probe_effect.guests.kernel import find_kernel, packaged
-from probe_effect.guests.messages import WORKLOADS
+from probe_effect.guests.debian import ARCHITECTURES, DebianRelease, find_kernel, locked, packaged
+from probe_effect.guests.guest import WORKLOADS
 from probe_effect.guests.qemu import RunningGuest
 from probe_effect.host.compilers import c_compiler, cache_folder, compiled
-from probe_effect.tools import TOOLS
+from probe_effect.records import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

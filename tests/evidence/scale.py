@@ -34,9 +34,9 @@ from evidence.scale_run import revision, timing
 from evidence.scale_site import site_size
 from probe_effect import __version__
 from probe_effect.host import ROOT
-from probe_effect.host.collect import collect_machine
 from probe_effect.host.load import load_average
 from probe_effect.host.system import kernel_release
+from probe_effect.host.this_machine import collect_machine
 from probe_effect.model import ProbeEffectError
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder

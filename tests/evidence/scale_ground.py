@@ -17,7 +17,7 @@ from probe_effect.site.build import BuildPlaces, SiteOptions, fitted, run_hugo
 from probe_effect.store.kept import Kept
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder
-from probe_effect.store.samples import read_samples
+from probe_effect.store.result_tables import read_samples
 from probe_effect.store.suite_file import known_suites
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 from unittest.mock import patch
 
-from probe_effect.cli import measure_display, measure_settings
-from probe_effect.cli.group import main
-from probe_effect.measure import beside, testbed
+from probe_effect.cli import main, measure_display, measure_settings
+from probe_effect.measure import diagnosis, testbed
 from probe_effect.tracers import tool
 from probe_effect.tracers.bpftrace import Bpftrace
 
@@ -21,8 +20,8 @@ if __name__ == "__main__":
         patch.object(measure_settings, "known_tracers", lambda: {"bpftrace": Bpftrace(root=kernel)}),
         # Tests side by side are not to tidy up after each other, nor to wait for each other.
         patch.object(measure_display, "leftovers", list),
-        patch.object(beside, "tracing", list),
-        patch.object(beside, "present", frozenset),
+        patch.object(diagnosis, "tracing", list),
+        patch.object(diagnosis, "present", frozenset),
         patch.object(testbed, "LOCKS", Path(os.environ.get("XDG_CACHE_HOME", kernel))),
     ):
         main()

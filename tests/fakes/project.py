@@ -11,19 +11,17 @@ import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from probe_effect.host.processes import STARTED_BY
+from probe_effect.host.processes import SHARED_MEMORY, STARTED_BY, WORK_PREFIX
 from probe_effect.measure.bench import Settings
 from probe_effect.measure.one_run import Limits
-from probe_effect.measure.plan import QUICK
-from probe_effect.measure.request import choose_suites, resolve
+from probe_effect.measure.request import QUICK, choose_suites, resolve
 from probe_effect.measure.run import measure, resume
 from probe_effect.measure.submission import reopen, unfinished, work_of
 from probe_effect.measure.testbed import Testbed
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder
-from probe_effect.store.samples import read_samples
+from probe_effect.store.result_tables import read_samples
 from probe_effect.tracers.bpftrace import Bpftrace
-from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,8 +14,7 @@ import pytest
 from fakes.project import FakeProject, as_root, on_the_path
 from probe_effect.guests import assembly
 from probe_effect.guests import guest as module
-from probe_effect.guests.guest import GuestRequests, serve
-from probe_effect.guests.messages import load_message, run_request
+from probe_effect.guests.guest import GuestRequests, load_message, run_request, serve
 from probe_effect.host.compilers import Sysroot
 from probe_effect.host.workloads import WorkloadTask, build
 from probe_effect.measure.one_run import Limits, PlannedRun

@@ -25,21 +25,20 @@ from probe_effect.cli import measure_display, measure_settings
 from probe_effect.cli.measure import measure as measure_command
 from probe_effect.cli.measure_settings import QUICK_BLOCKS, VM_QUICK_BLOCKS
 from probe_effect.guests.assembly import Assembly, Wanted
-from probe_effect.guests.debian import ARCHITECTURES
-from probe_effect.guests.kernel import KernelImage
+from probe_effect.guests.debian import ARCHITECTURES, KernelImage
 from probe_effect.guests.qemu import Emulator, Image, KvmUnusable
 from probe_effect.guests.testbed import LOSSES, EmulatedMachine, Patience
-from probe_effect.host import ROOT, collect, usable_cpus
+from probe_effect.host import ROOT, this_machine, usable_cpus
 from probe_effect.host.compilers import CompiledProgram
 from probe_effect.host.workloads import build
-from probe_effect.measure.interrupt import Interrupted
+from probe_effect.measure.one_run import Interrupted
 from probe_effect.measure.request import choose_suites, resolve
 from probe_effect.measure.run import measure, resume
 from probe_effect.measure.submission import reopen, unfinished, work_of
 from probe_effect.model import HostNotReady, UsageError
 from probe_effect.numbers.names import tier
+from probe_effect.records import TOOLS
 from probe_effect.store.machine_file import read_machine_file
-from probe_effect.tools import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -276,14 +275,14 @@ HOST_CPUS = (1, 0)
 def host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, object]:
     """Facts of the host below a guest whose times are taken; a test may change them."""
     facts: dict[str, object] = {"virtualization": None, "governor": "powersave", "turbo": True}
-    real = collect.collect_machine
+    real = this_machine.collect_machine
 
     def collected(root: Path = ROOT) -> Machine:
         found = real(root)
         return found.model_copy(update=facts) if root == ROOT else found
 
-    monkeypatch.setattr(collect, "collect_machine", collected)
-    monkeypatch.setattr(collect, "choose_cpus", lambda _root=ROOT: HOST_CPUS)
+    monkeypatch.setattr(this_machine, "collect_machine", collected)
+    monkeypatch.setattr(this_machine, "choose_cpus", lambda _root=ROOT: HOST_CPUS)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return facts
 

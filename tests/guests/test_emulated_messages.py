@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.guests.messages import decode, encode, in_guest, load_message, load_of, planned_of, run_request
+from probe_effect.guests.guest import decode, encode, in_guest, load_message, load_of, planned_of, run_request
 from probe_effect.guests.testbed import ROW
 from probe_effect.host.workloads import WorkloadTask
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row

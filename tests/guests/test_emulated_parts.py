@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from helpers.needs import needs
-from probe_effect.guests import debian, kernel
+from probe_effect.guests import debian
 from probe_effect.guests.assembly import Wanted, from_elsewhere, offered, wanted
-from probe_effect.guests.debian import ARCHITECTURES, DebianRelease, Unpacked, check_programs
-from probe_effect.guests.kernel import archive, find_kernel, join, wrapper
+from probe_effect.guests.debian import ARCHITECTURES, DebianRelease, Unpacked, check_programs, find_kernel
+from probe_effect.guests.qemu import archive, join, wrapper
 from probe_effect.host.compilers import Sysroot
 from probe_effect.model import HostNotReady, UsageError
 
@@ -194,7 +194,7 @@ def test_a_kernel_is_found_by_its_own_version_or_its_package(
 ) -> None:
     del apt
     taken: list[str] = []
-    monkeypatch.setattr(kernel, "packaged", lambda _, name: taken.append(name))
+    monkeypatch.setattr(debian, "packaged", lambda _, name: taken.append(name))
     find_kernel(words, tmp_path)
     assert taken == [package]
 

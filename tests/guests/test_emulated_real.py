@@ -21,15 +21,14 @@ from helpers.rehearsal import rehearse
 from probe_effect.checks.run import check
 from probe_effect.cli.measure import measure
 from probe_effect.cli.measure_settings import CACHE
-from probe_effect.guests.debian import DEFAULT, locked
-from probe_effect.guests.kernel import find_kernel
+from probe_effect.guests.debian import DEFAULT, find_kernel, locked
 from probe_effect.guests.qemu import GuestLost, Image, RunningGuest, find_emulator
 from probe_effect.guests.testbed import PATIENCE, Patience
 from probe_effect.host.compilers import cache_folder
 from probe_effect.numbers.reduce import reduce
 from probe_effect.store.machine_file import read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder
-from probe_effect.store.samples import read_samples
+from probe_effect.store.result_tables import read_samples
 
 if TYPE_CHECKING:
     from probe_effect.model import Estimate

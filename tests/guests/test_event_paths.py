@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probe_effect.model import Key
-from probe_effect.store.further_tables import PATH_COLUMNS, USER, Classes, EventPath, add_paths, added, read_paths
+from probe_effect.store.result_tables import PATH_COLUMNS, USER, Classes, EventPath, add_paths, added, read_paths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from probe_effect.store.further_tables import Stack
+    from probe_effect.store.result_tables import Stack
 
 HEADER = ",".join(column.name for column in PATH_COLUMNS)
 KEY = Key("02-kprobe", "libbpf")

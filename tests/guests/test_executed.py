@@ -9,12 +9,12 @@ import pytest
 
 from helpers.builders import write_counted_submission
 from probe_effect import units
-from probe_effect.compare.paths import AddedPath, differences, paths_of, plain, purpose_of, purposes
+from probe_effect.costs.instructions import AddedPath, differences, paths_of, plain, purpose_of, purposes
 from probe_effect.model import Key
-from probe_effect.numbers.reading import read_submission
+from probe_effect.numbers.catalogue import read_submission
 from probe_effect.site.pages import instructions
-from probe_effect.store.further_tables import USER, Classes, EventPath, Stack, add_paths
 from probe_effect.store.places import DataFolder, SubmissionFolder
+from probe_effect.store.result_tables import USER, Classes, EventPath, Stack, add_paths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

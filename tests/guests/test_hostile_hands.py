@@ -26,30 +26,29 @@ from click.testing import CliRunner, Result
 from fakes.project import FakeProject, as_root, on_the_path, rows, wait_until
 from guests.test_emulated_machine import FakeMachine
 from helpers.builders import PRINTS_ITS_WORDS
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 from probe_effect.cli.output import plain
 from probe_effect.guests.anatomy import _unpacked
 from probe_effect.guests.qemu import GuestLost
 from probe_effect.guests.testbed import EmulatedMachine
 from probe_effect.host.ownership import stranger
-from probe_effect.host.processes import STARTED_AS, STARTED_BY, mark
+from probe_effect.host.processes import SHARED_MEMORY, STARTED_AS, STARTED_BY, WORK_PREFIX, mark
 from probe_effect.host.symbols import code_at, find_function, matching_functions
 from probe_effect.host.workloads import build
 from probe_effect.live.loaded import holders
 from probe_effect.live.places import static_probes
 from probe_effect.live.target import stopped, threads_of
 from probe_effect.measure import testbed
-from probe_effect.measure.interrupt import Interrupted, leftovers, put_back, state_file
-from probe_effect.measure.testbed import LOCK, measurement_lock
+from probe_effect.measure.one_run import Interrupted
+from probe_effect.measure.testbed import LOCK, leftovers, measurement_lock, put_back, state_file
 from probe_effect.model import HostNotReady, ProbeEffectError, UsageError
 from probe_effect.site.assemble import processes
 from probe_effect.site.build import index_site
-from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from probe_effect.guests.messages import Message
+    from probe_effect.guests.guest import Message
     from probe_effect.measure.bench import Progress
     from probe_effect.store.places import SubmissionFolder
 

@@ -28,13 +28,13 @@ from probe_effect.guests.debian import DEFAULT, locked
 from probe_effect.guests.qemu import find_emulator
 from probe_effect.host.compilers import cache_folder
 from probe_effect.model import HostNotReady, Key
-from probe_effect.store.further_tables import USER
+from probe_effect.store.result_tables import USER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from probe_effect.guests.messages import Message
+    from probe_effect.guests.guest import Message
 
 KEY = Key("02-kprobe", "libbpf")
 KERNEL = 0xFFFFFFFF81000000

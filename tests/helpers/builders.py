@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from probe_effect.model import Sample
 from probe_effect.store.beside_files import FIGURE_COLUMNS
-from probe_effect.store.further_tables import RunWriter
 from probe_effect.store.machine_file import MachineFile
+from probe_effect.store.result_tables import RunWriter
 from probe_effect.store.tables import csv_line
 
 if TYPE_CHECKING:

@@ -31,11 +31,11 @@ from helpers.builders import (
     write_data,
     write_submission,
 )
-from probe_effect.cli.group import main
+from probe_effect.cli import main
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.site.releases import make_release
 from probe_effect.store.places import DataFolder
-from probe_effect.store.samples import SAMPLE_COLUMNS
+from probe_effect.store.result_tables import SAMPLE_COLUMNS
 from probe_effect.store.tables import csv_line
 from probe_effect.store.transcripts import ToolPackage, written
 

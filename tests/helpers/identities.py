@@ -1,11 +1,11 @@
-"""Machines that tests may be on: whatever a command knows of its machine it asks of `host/collect.py`."""
+"""Machines that tests may be on: whatever a command knows of its machine it asks of `host/this_machine.py`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from helpers.builders import machine_document
-from probe_effect.host import collect
+from probe_effect.host import this_machine
 
 if TYPE_CHECKING:
     import pytest
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 def become(monkeypatch: pytest.MonkeyPatch, document: MachineFile) -> None:
     """Have every command of this process take the document's machine for its own."""
-    monkeypatch.setattr(collect, "collect_machine", lambda *_: document.machine)
-    monkeypatch.setattr(collect, "collect_system", lambda *_: document.system)
+    monkeypatch.setattr(this_machine, "collect_machine", lambda *_: document.machine)
+    monkeypatch.setattr(this_machine, "collect_system", lambda *_: document.system)
 
 
 def stranger(cpu_model: str, architecture: str = "x86_64", **changes: object) -> MachineFile:

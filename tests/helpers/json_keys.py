@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from helpers.builders import PROJECT
-from probe_effect.toml import beside
+from probe_effect.records import beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

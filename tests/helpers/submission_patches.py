@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from helpers.builders import changed
 from probe_effect.model import Estimate
-from probe_effect.store.further_tables import CALIBRATION_COLUMNS, ProbeCalibration, bucket_around
-from probe_effect.store.samples import TableWriter
-from probe_effect.store.tables import csv_line
+from probe_effect.store.result_tables import CALIBRATION_COLUMNS, ProbeCalibration, bucket_around
+from probe_effect.store.tables import TableWriter, csv_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -19,11 +19,11 @@ from evidence.honest import DATA, Given, elsewhere, in_order, key, refuse_own, s
 from evidence.made_machines import Hardware, MadeMachine, made_machine
 from probe_effect.costs.evidence import Evidence
 from probe_effect.costs.from_counts import counted_as
-from probe_effect.measure.plan import rounded
-from probe_effect.numbers.reading import read_submissions
+from probe_effect.measure.request import rounded
+from probe_effect.numbers.catalogue import read_submissions
 from probe_effect.store.machine_file import Provenance, Submitter
 from probe_effect.store.places import DataFolder, SubmissionFolder
-from probe_effect.store.samples import read_samples
+from probe_effect.store.result_tables import read_samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

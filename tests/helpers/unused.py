@@ -8,7 +8,7 @@ from __future__ import annotations
 from vulture.config import make_config
 from vulture.core import Vulture
 
-from probe_effect.tools import TOOLS
+from probe_effect.records import TOOLS
 
 
 def main() -> int:

@@ -10,8 +10,8 @@ import pytest
 
 from helpers.builders import machine_document
 from probe_effect.host import stay_on, sysctl, usable_cpus
-from probe_effect.host.collect import collect_machine, collect_system
 from probe_effect.host.system import virtualization
+from probe_effect.host.this_machine import collect_machine, collect_system
 from probe_effect.numbers import names
 
 if TYPE_CHECKING:

@@ -16,13 +16,12 @@ from click.testing import CliRunner
 from fakes.project import FakeProject, as_root, on_the_path, rows, started_by, wait_until, work_folders_of
 from probe_effect.cli.measure import measure as command
 from probe_effect.host import read_text
-from probe_effect.host.processes import STARTED_BY, mark
+from probe_effect.host.processes import SHARED_MEMORY, STARTED_BY, WORK_PREFIX, mark
 from probe_effect.host.symbols import find_function, library_of
-from probe_effect.measure.interrupt import Leftover, leftovers
+from probe_effect.measure.testbed import Leftover, leftovers
 from probe_effect.model import ProbeEffectError
 from probe_effect.tracers import dynamic_events, ftrace
 from probe_effect.tracers.bpftrace import LIVE
-from probe_effect.tracers.tool import SHARED_MEMORY, WORK_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,9 +11,9 @@ from helpers.builders import machine_document
 from helpers.needs import needs
 from probe_effect import host
 from probe_effect.host import system
-from probe_effect.host.collect import choose_cpus, collect_machine, collect_system
 from probe_effect.host.compilers import MACHINE
 from probe_effect.host.load import KEYS, trap_times
+from probe_effect.host.this_machine import choose_cpus, collect_machine, collect_system
 from probe_effect.store.machine_file import with_id
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from probe_effect.host.collect import choose_cpus, collect_machine, collect_system, kinds
-from probe_effect.host.noise import warnings
 from probe_effect.host.system import container, numbered
+from probe_effect.host.this_machine import choose_cpus, collect_machine, collect_system, kinds, warnings
 
 CPUS = "sys/devices/system/cpu"
 FOLDER = Path(__file__).parents[1] / "data" / "machines"
@@ -61,7 +60,7 @@ def laid_out(root: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> dict[str
         put(root, path, text)
     online = numbered(document["files"][f"{CPUS}/online"])
     may_use(monkeypatch, *numbered(document["usable"]) if "usable" in document else online)
-    monkeypatch.setattr("probe_effect.host.collect.may_use", online.__contains__)
+    monkeypatch.setattr("probe_effect.host.this_machine.may_use", online.__contains__)
     found: dict[str, Any] = document["expected"]
     return found
 
@@ -226,7 +225,7 @@ def test_cores_that_differ_by_a_few_per_cent_of_frequency_are_of_one_kind(tmp_pa
 def test_an_isolated_cpu_that_the_cgroup_lacks_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = machine(tmp_path, *[intel("143")] * 2, isolated="1")
     may_use(monkeypatch, 0)
-    monkeypatch.setattr("probe_effect.host.collect.may_use", lambda _: False)
+    monkeypatch.setattr("probe_effect.host.this_machine.may_use", lambda _: False)
     assert choose_cpus(root) == (0, None)
 
 

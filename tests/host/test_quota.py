@@ -10,14 +10,14 @@ from click.testing import CliRunner
 
 from fakes.project import FakeProject, document, on_the_path
 from helpers.builders import machine_document, write_data
-from probe_effect import conditions
-from probe_effect.cli.group import commands
-from probe_effect.host import load, noise
+from probe_effect.cli import commands
+from probe_effect.host import load, this_machine
 from probe_effect.host.load import Quota, Throttling, throttled_since, throttlings, tightest_quota
-from probe_effect.host.noise import warnings
+from probe_effect.host.this_machine import warnings
 from probe_effect.measure.run import measure
 from probe_effect.model import HostNotReady, Sample
 from probe_effect.numbers.reduce import reduce
+from probe_effect.records import CONDITIONS
 from probe_effect.store.places import SubmissionFolder
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def test_advice_from_given_rates_and_costs_says_nothing_of_a_quota(
 
 
 def limited(monkeypatch: pytest.MonkeyPatch, cpus: float) -> None:
-    for module in (noise, load):
+    for module in (this_machine, load):
         monkeypatch.setattr(module, "tightest_quota", lambda *_: Quota("/sys/fs/cgroup/a", cpus, 100))
 
 
@@ -217,6 +217,6 @@ def test_times_of_a_run_that_a_quota_stopped_lead_nothing_and_say_why(
 
 
 def test_what_check_says_to_do_of_a_condition_needs_nothing_that_was_found() -> None:
-    judged = [one for one in conditions.CONDITIONS.values() if one.fault]
+    judged = [one for one in CONDITIONS.values() if one.fault]
     assert judged
     assert all("{" not in one.advice for one in judged)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pydantic import TypeAdapter
 
-from probe_effect.conditions import CONDITIONS
 from probe_effect.host.load import SINCE_BOOT, CpuTimes, busy_ratio, cpu_times, steal_ratio
-from probe_effect.host.noise import MachineWarning, warnings
 from probe_effect.host.system import CLOCK_FOLDER, throttles
+from probe_effect.host.this_machine import MachineWarning, warnings
+from probe_effect.records import CONDITIONS
 from probe_effect.store.documents import Slug
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ def test_a_clock_that_is_not_set_is_told_before_and_not_by_check_alone(
         def now(cls, tz: tzinfo | None = None) -> Board:
             return cls(1970, 1, 1, tzinfo=tz)
 
-    monkeypatch.setattr("probe_effect.host.noise.datetime", Board)
+    monkeypatch.setattr("probe_effect.host.this_machine.datetime", Board)
     one = only(warnings(tmp_path))
     assert (one.id, one.measure) == ("clock-unset", "refuses")
     assert "1970-01-01" in one.found

@@ -28,7 +28,7 @@ from probe_effect.site.files import rows
 from probe_effect.site.pages.parts import Table
 from probe_effect.site.releases import feed
 from probe_effect.store.places import DataFolder
-from probe_effect.store.samples import SAMPLE_COLUMNS
+from probe_effect.store.result_tables import SAMPLE_COLUMNS
 from probe_effect.store.tables import csv_line
 
 if TYPE_CHECKING:

@@ -29,8 +29,8 @@ from helpers.builders import (
     write_submission,
 )
 from probe_effect import units
-from probe_effect.checks import changes
-from probe_effect.cli.group import commands
+from probe_effect.checks import beside
+from probe_effect.cli import commands
 from probe_effect.intake.changes import MOST_TOLD
 from probe_effect.intake.revisions import work_folder
 
@@ -537,7 +537,7 @@ def test_a_file_that_no_format_knows_is_an_error_of_a_folder_and_of_a_revision(
 
 def test_a_change_of_any_size_is_not_looked_at(change: Change, monkeypatch: pytest.MonkeyPatch) -> None:
     add_machine(change.head)
-    monkeypatch.setattr(changes, "MOST_FILES", 1)
+    monkeypatch.setattr(beside, "MOST_FILES", 1)
     assert change.broken() == {"change-size "}
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 from probe_effect.intake.report import MAX_REPORT_BYTES, Listed, ProblemRow, ReviewReport, fitted
 from probe_effect.intake.sections import MAX_COMMENT_BYTES, markdown
 from probe_effect.model import BadData, UsageError

@@ -14,8 +14,7 @@ from helpers.site_build import OWN_KEPT
 from helpers.the_day import the_day
 from probe_effect.intake.changes import Beside, Shows, _named, shows
 from probe_effect.model import Estimate, Key
-from probe_effect.numbers.catalogue import Catalogue, read_catalogue
-from probe_effect.numbers.reading import read_submissions
+from probe_effect.numbers.catalogue import Catalogue, read_catalogue, read_submissions
 from probe_effect.store.places import DataFolder, SubmissionFolder
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from helpers.builders import (
     write_data,
     write_submission,
 )
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 from probe_effect.intake.bundle import Mark, marks_of_host
 from probe_effect.intake.pull_request import Refused, Repository, checkout_of, repository_of
 from probe_effect.model import BadData, HostNotReady, ProbeEffectError, UsageError

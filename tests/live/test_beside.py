@@ -14,22 +14,22 @@ import pytest
 
 from fakes.project import FakeProject, document, on_the_path, rows
 from helpers.needs import needs
-from probe_effect import conditions
+from probe_effect.host.processes import may_trace
 from probe_effect.live import kernel_calls
 from probe_effect.live.loaded import Loaded, Process
 from probe_effect.live.places import Place
-from probe_effect.measure import beside
+from probe_effect.measure import diagnosis
 from probe_effect.measure.run import measure
 from probe_effect.model import HostNotReady
 from probe_effect.numbers.reduce import reduce
-from probe_effect.tracers.proc import may_trace
+from probe_effect.records import faults_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probe_effect.measure.bench import Progress
 
-REALLY = {"tracing": beside.tracing, "present": beside.present}
+REALLY = {"tracing": diagnosis.tracing, "present": diagnosis.present}
 AGENT = Loaded(
     key=("bpf", 7),
     sort="bpf",
@@ -55,14 +55,14 @@ def project(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
 
 def tracing(monkeypatch: pytest.MonkeyPatch, *found: Loaded, on_measured: bool) -> None:
     """Have these trace, and fire in the workload or not."""
-    monkeypatch.setattr(beside, "tracing", lambda: list(found))
-    monkeypatch.setattr(beside, "firing", lambda found, _: found if on_measured else [])
+    monkeypatch.setattr(diagnosis, "tracing", lambda: list(found))
+    monkeypatch.setattr(diagnosis, "firing", lambda found, _: found if on_measured else [])
 
 
 def arriving(monkeypatch: pytest.MonkeyPatch, after_runs: int, *, on_measured: bool) -> None:
     """Have the agent begin to trace after so many runs."""
 
-    def looks() -> Iterator[frozenset[beside.TracingKey]]:
+    def looks() -> Iterator[frozenset[diagnosis.TracingKey]]:
         for _ in range(after_runs + 1):
             yield frozenset()
         tracing(monkeypatch, AGENT, on_measured=on_measured)
@@ -70,7 +70,7 @@ def arriving(monkeypatch: pytest.MonkeyPatch, after_runs: int, *, on_measured: b
             yield frozenset([AGENT.key])
 
     found = looks()
-    monkeypatch.setattr(beside, "present", lambda: next(found))
+    monkeypatch.setattr(diagnosis, "present", lambda: next(found))
 
 
 def test_nothing_is_measured_while_something_traces_the_same(
@@ -102,7 +102,7 @@ def test_what_traces_elsewhere_is_told_and_recorded_and_the_numbers_count(
     assert "2 perf events of perf (99)" in "".join(text for one in told for text in one.told)
     assert run.traced_beside == ("perf 2 perf events", "bpf uprobe")
     assert "traced-elsewhere" in run.warnings
-    assert conditions.faults(run.warnings) == ()
+    assert faults_of(run.warnings) == ()
 
 
 def test_a_tracer_that_comes_during_the_run_stops_it_without_the_rows_of_that_block(
@@ -112,8 +112,8 @@ def test_a_tracer_that_comes_during_the_run_stops_it_without_the_rows_of_that_bl
     with pytest.raises(HostNotReady, match=r"agentd(.|\n)*the rows so far are kept(.|\n)*--resume"):
         project.measure(blocks=3)
     assert project.rows_on_disk() == 4  # the first block: two baselines, two cases
-    monkeypatch.setattr(beside, "tracing", list)
-    monkeypatch.setattr(beside, "present", frozenset)
+    monkeypatch.setattr(diagnosis, "tracing", list)
+    monkeypatch.setattr(diagnosis, "present", frozenset)
     assert len(project.resume()) == 12
 
 
@@ -126,7 +126,7 @@ def test_a_run_that_goes_on_finds_out_by_an_untraced_run_whether_what_traces_fir
     arriving(monkeypatch, 5, on_measured=True)
     with pytest.raises(HostNotReady):
         project.measure(blocks=3)
-    monkeypatch.setattr(beside, "firing", lambda found, run: [] if run()[0] else found)
+    monkeypatch.setattr(diagnosis, "firing", lambda found, run: [] if run()[0] else found)
     assert [row.arm for row in project.resume()].count("baseline") == 6
 
 
@@ -140,10 +140,10 @@ def test_one_that_comes_and_fires_elsewhere_costs_no_row(project: FakeProject, m
 def test_one_that_is_gone_at_the_next_look_was_no_company(
     project: FakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looks = iter([frozenset[beside.TracingKey]()] * 3 + [frozenset([AGENT.key])])
-    monkeypatch.setattr(beside, "present", lambda: next(looks, frozenset()))
+    looks = iter([frozenset[diagnosis.TracingKey]()] * 3 + [frozenset([AGENT.key])])
+    monkeypatch.setattr(diagnosis, "present", lambda: next(looks, frozenset()))
     tracing(monkeypatch, AGENT, on_measured=True)
-    monkeypatch.setattr(beside, "firing", lambda *_: [])
+    monkeypatch.setattr(diagnosis, "firing", lambda *_: [])
     assert len(project.measure(blocks=3)) == 12
 
 
@@ -153,7 +153,7 @@ def test_one_that_is_gone_at_the_next_look_was_no_company(
 @pytest.fixture
 def _really(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, function in REALLY.items():
-        monkeypatch.setattr(beside, name, function)
+        monkeypatch.setattr(diagnosis, name, function)
 
 
 @contextlib.contextmanager
@@ -170,7 +170,7 @@ def bpftrace(script: str) -> Iterator[int]:
             process.terminate()
 
 
-def make_calls() -> beside.UntracedRun:
+def make_calls() -> diagnosis.UntracedRun:
     """Ten thousand system calls, which are the operations of an untraced run."""
     start_s = time.monotonic()
     for _ in range(10_000):
@@ -184,28 +184,28 @@ def make_calls() -> beside.UntracedRun:
 @pytest.mark.usefixtures("_really")
 def test_a_running_bpftrace_is_found_and_whether_it_fires_in_the_workload() -> None:
     with bpftrace("tracepoint:syscalls:sys_enter_getppid { @ = count(); }") as pid:
-        its = [one for one in beside.tracing() if any(owner.pid == pid for owner in one.owners)]
+        its = [one for one in diagnosis.tracing() if any(owner.pid == pid for owner in one.owners)]
         assert [one.places[0].name for one in its] == ["sys_enter_getppid"]
-        assert {one.key for one in its} <= beside.present()
-        assert beside.firing(its, make_calls) == its
-        assert beside.firing(its, lambda: (10_000, 0.01)) == []
-    assert not {one.key for one in its} & beside.present()
+        assert {one.key for one in its} <= diagnosis.present()
+        assert diagnosis.firing(its, make_calls) == its
+        assert diagnosis.firing(its, lambda: (10_000, 0.01)) == []
+    assert not {one.key for one in its} & diagnosis.present()
 
 
 @pytest.mark.tracer
 @pytest.mark.skipif(not may_trace(Path("/")), reason="needs root")
 @pytest.mark.usefixtures("_really")
 def test_a_perf_event_on_what_is_measured_is_told_from_one_that_samples_by_time() -> None:
-    known = beside.present()
+    known = diagnosis.present()
     number = (kernel_calls.tracefs() / "events/syscalls/sys_enter_getppid/id").read_text(encoding="utf-8")
     event = kernel_calls.open_event(kernel_calls.PERF_TRACEPOINT, int(number), pid=0, period=0)
     try:
-        assert ("perf", os.getpid()) in beside.present() - known
-        its = [one for one in beside.tracing() if any(owner.pid == os.getpid() for owner in one.owners)]
+        assert ("perf", os.getpid()) in diagnosis.present() - known
+        its = [one for one in diagnosis.tracing() if any(owner.pid == os.getpid() for owner in one.owners)]
         assert [one.kind for one in its] == ["1 perf event"]
-        assert beside.firing(its, make_calls) == its
-        assert beside.firing(its, lambda: (10_000, 0.01)) == []
-        assert beside.firing(its, lambda: (make_calls()[0], 1e-9)) == []
+        assert diagnosis.firing(its, make_calls) == its
+        assert diagnosis.firing(its, lambda: (10_000, 0.01)) == []
+        assert diagnosis.firing(its, lambda: (make_calls()[0], 1e-9)) == []
     finally:
         os.close(event)
-    assert ("perf", os.getpid()) not in beside.present()
+    assert ("perf", os.getpid()) not in diagnosis.present()

@@ -10,9 +10,8 @@ import click
 
 from live_kernels.machine import FILES, image
 from probe_effect.cli.measure_settings import CACHE
-from probe_effect.guests.debian import ARCHITECTURES, DEFAULT, locked
-from probe_effect.guests.kernel import find_kernel
-from probe_effect.guests.messages import LIBRARY
+from probe_effect.guests.debian import ARCHITECTURES, DEFAULT, find_kernel, locked
+from probe_effect.guests.guest import LIBRARY
 from probe_effect.guests.qemu import GuestLost, RunningGuest, find_emulator
 from probe_effect.host.compilers import cache_folder
 

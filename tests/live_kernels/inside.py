@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from probe_effect.guests.messages import decode, encode
+from probe_effect.guests.guest import decode, encode
 
 COMMANDS = ("sleep", "true")
 """Programs that tests start, and that the userland has only inside busybox."""

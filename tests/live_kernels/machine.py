@@ -14,14 +14,12 @@ from probe_effect.advising import loop
 from probe_effect.guests import assembly
 from probe_effect.guests.assembly import BASE_PACKAGES, PYTHON_PACKAGES, SDK_PACKAGES, USERLAND
 from probe_effect.guests.debian import DebianRelease, of_the_host
-from probe_effect.guests.kernel import archive, compile_python
-from probe_effect.guests.messages import LIBRARY, PLACE
-from probe_effect.guests.qemu import Image
+from probe_effect.guests.guest import LIBRARY, PLACE
+from probe_effect.guests.qemu import Image, archive, compile_python
 from probe_effect.host.compilers import c_compiler, compiled
 
 if TYPE_CHECKING:
-    from probe_effect.guests.debian import GuestArchitecture
-    from probe_effect.guests.kernel import KernelImage
+    from probe_effect.guests.debian import GuestArchitecture, KernelImage
     from probe_effect.host.compilers import Sysroot
 
 TESTS = PROJECT / "tests"

@@ -17,7 +17,8 @@ from probe_effect.checks import run as checks
 from probe_effect.cli.wanted import lend, wanted
 from probe_effect.measure import one_run
 from probe_effect.measure.bench import Bench
-from probe_effect.measure.interrupt import Interrupted, state_file
+from probe_effect.measure.one_run import Interrupted
+from probe_effect.measure.testbed import state_file
 from probe_effect.model import BadData, HostNotReady, ProbeEffectError, Problem
 from probe_effect.numbers.wanted import FEWEST
 from probe_effect.store.places import submissions_in

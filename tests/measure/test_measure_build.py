@@ -18,8 +18,8 @@ from helpers.needs import needs
 from probe_effect.checks.run import check
 from probe_effect.cli import measure_settings
 from probe_effect.cli.measure import measure as command
-from probe_effect.measure import tree as trees
-from probe_effect.measure.tree import named_tree
+from probe_effect.host import workloads
+from probe_effect.host.workloads import named_tree
 from probe_effect.model import HostNotReady, UsageError
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def test_a_system_that_has_no_apt_builds_its_own_kernel(
     project: FakeProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sources = kernel_sources(tmp_path / "src", project.suite / "freebsd")
-    monkeypatch.setattr(trees, "KERNEL_VERSION", sources / "sys/conf/newvers.sh")
+    monkeypatch.setattr(workloads, "KERNEL_VERSION", sources / "sys/conf/newvers.sh")
     monkeypatch.setattr(platform, "system", lambda: "FreeBSD")
     run(project, "tiny", "--blocks", "1", "--seed", "5")
     (submission,) = project.data.submissions()

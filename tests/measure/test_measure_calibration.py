@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.measure.plan import (
+from probe_effect.measure.request import (
     CHECK_OPERATIONS,
     FIRST_AT_A_LEVEL,
     LONGEST_CHECK_S,

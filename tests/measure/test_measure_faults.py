@@ -30,15 +30,14 @@ from fakes.project import (
 )
 from helpers.builders import baseline_row, machine_document, many_blocks
 from probe_effect.cli.measure_display import display
+from probe_effect.host.processes import WORK_PREFIX
 from probe_effect.host.workloads import WorkloadFailed, parse
 from probe_effect.measure.bench import Progress, written_rows
-from probe_effect.measure.interrupt import Interrupted, interruptible, undisturbed
-from probe_effect.measure.one_run import Limits, PlannedRun
-from probe_effect.measure.plan import baseline
+from probe_effect.measure.one_run import Interrupted, Limits, PlannedRun, interruptible, undisturbed
+from probe_effect.measure.request import baseline
 from probe_effect.model import GIVE_UP_AFTER, HostNotReady, Key
 from probe_effect.store.documents import write_document
-from probe_effect.store.further_tables import RunWriter
-from probe_effect.store.samples import as_note, read_samples
+from probe_effect.store.result_tables import RunWriter, as_note, read_samples
 from probe_effect.tracers import tool
 from probe_effect.tracers.bpftrace import Bpftrace, BpftraceSession
 
@@ -211,14 +210,14 @@ def test_a_demand_to_stop_while_a_run_makes_its_folder_leaves_no_folder(
 
     def demanded(suffix: str | None, prefix: str | None, folder: Path | None) -> str:
         made.append(make(suffix, prefix, folder))
-        if tool.WORK_PREFIX in made[-1]:
+        if WORK_PREFIX in made[-1]:
             signal.raise_signal(signal.SIGTERM)
         return made[-1]
 
     monkeypatch.setattr("tempfile.mkdtemp", demanded)
     with interruptible(), pytest.raises(Interrupted, match="stopped by SIGTERM"):
         project.measure(blocks=1)
-    assert any(tool.WORK_PREFIX in folder for folder in made)
+    assert any(WORK_PREFIX in folder for folder in made)
     assert work_folders_of(os.getpid()) == []
 
 

@@ -17,7 +17,7 @@ from probe_effect.host.compilers import CompiledProgram
 from probe_effect.measure import testbed as own_testbed
 from probe_effect.measure.bench import Tally
 from probe_effect.measure.diagnosis import _suite
-from probe_effect.measure.interrupt import Interrupted
+from probe_effect.measure.one_run import Interrupted
 from probe_effect.model import Estimate
 
 if TYPE_CHECKING:

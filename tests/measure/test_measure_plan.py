@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probe_effect.measure.bench import plan
-from probe_effect.measure.plan import baseline
+from probe_effect.measure.request import baseline
 from probe_effect.model import Key
 from probe_effect.store.machine_file import PlannedSubject
 

@@ -10,13 +10,13 @@ import pytest
 
 from fakes.project import FakeProject, document, on_the_path
 from probe_effect.host import usable_cpus
-from probe_effect.host.collect import CoreKind, collect_machine
-from probe_effect.measure.plan import BASELINE_CASE
+from probe_effect.host.processes import state
+from probe_effect.host.this_machine import CoreKind, collect_machine
+from probe_effect.measure.request import BASELINE_CASE
 from probe_effect.measure.run import measure
 from probe_effect.model import Estimate, HostNotReady, ProbeEffectError
 from probe_effect.store.places import sha256
 from probe_effect.tracers.bpftrace import BpftraceSession
-from probe_effect.tracers.proc import state
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -149,7 +149,7 @@ def test_the_record_is_of_the_workloads_kind_of_core_where_the_tracer_is_on_anot
 ) -> None:
     little, big, *_ = sorted(usable_cpus())
     found = {little: CoreKind(400, 0, 0, "little"), big: CoreKind(1024, 0, 0, "big")}
-    monkeypatch.setattr("probe_effect.host.collect.kinds", lambda _: found)
+    monkeypatch.setattr("probe_effect.host.this_machine.kinds", lambda _: found)
     monkeypatch.setattr("probe_effect.measure.testbed.kinds", lambda _: found)
     project.case("a")
     place = measure(project.work(), project.settings(), project.testbed, lambda _: None)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from probe_effect.measure.interrupt import Interrupted, interruptible, put_back, quiet_machine, state_file
+from probe_effect.measure.one_run import Interrupted, interruptible
+from probe_effect.measure.testbed import put_back, quiet_machine, state_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,7 +86,7 @@ def test_whatever_ends_it_in_order_puts_them_back(root: Path, ends: signal.Signa
 
 NOHUP = """
 import os, signal
-from probe_effect.measure.interrupt import interruptible
+from probe_effect.measure.one_run import interruptible
 signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup(1) has it
 with interruptible():
     os.kill(os.getpid(), signal.SIGHUP)
@@ -100,7 +101,7 @@ def test_under_nohup_a_terminal_that_is_gone_ends_nothing() -> None:
 
 KILLED = """
 import os, pathlib, signal, sys
-from probe_effect.measure.interrupt import quiet_machine
+from probe_effect.measure.testbed import quiet_machine
 with quiet_machine(print, is_wanted=True, root=pathlib.Path(sys.argv[1])):
     os.kill(os.getpid(), signal.SIGKILL)
 """

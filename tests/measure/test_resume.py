@@ -29,7 +29,7 @@ from probe_effect.checks.run import check
 from probe_effect.cli.measure import measure as command
 from probe_effect.host import system
 from probe_effect.measure.bench import plan
-from probe_effect.measure.interrupt import Interrupted
+from probe_effect.measure.one_run import Interrupted
 from probe_effect.measure.submission import command_to_go_on
 from probe_effect.model import GIVE_UP_AFTER, BadData, Estimate, HostNotReady, ProbeEffectError, UsageError
 from probe_effect.store.documents import write_document

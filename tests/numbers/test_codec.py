@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from helpers.builders import counted_document, counted_rows, machine_document, many_blocks, skipped_row
 from helpers.number_builder import reduced
 from probe_effect.model import Bucket, Estimate, Key
-from probe_effect.numbers import reading
-from probe_effect.numbers.reading import BLOCKS, MADE_AGAIN, packed, unpacked
+from probe_effect.numbers import catalogue
+from probe_effect.numbers.catalogue import BLOCKS, MADE_AGAIN, packed, unpacked
 from probe_effect.numbers.rows import Block, BlockTable, Tail
 from probe_effect.numbers.submission import InstructionsResult, Number, OwnUse, Submission, TimeResult
 from probe_effect.store.kept import Kept
@@ -168,12 +168,12 @@ def test_every_submission_of_the_data_is_read_once_and_then_is_what_it_was(
     real_data: DataFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
     data, submissions = DataFolder(real_data.root, Kept(tmp_path)), real_data.submissions()[::step]
-    first = reading.read_submissions(submissions, data, [])
+    first = catalogue.read_submissions(submissions, data, [])
     of_first = [one.blocks for one in first]
-    monkeypatch.setattr(reading, "read_samples", lambda *_: pytest.fail("the rows were read again"))
+    monkeypatch.setattr(catalogue, "read_samples", lambda *_: pytest.fail("the rows were read again"))
     for second in (
-        reading.read_submissions(submissions, data, []),
-        [one for files in submissions if (one := reading.read_submission(files, data, []))],
+        catalogue.read_submissions(submissions, data, []),
+        [one for files in submissions if (one := catalogue.read_submission(files, data, []))],
     ):
         assert len(first) == len(second) == len(submissions)
         assert [one.id for one, other in zip(first, second, strict=True) if not is_same(one, other)] == []

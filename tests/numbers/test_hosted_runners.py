@@ -10,15 +10,15 @@ import pytest
 from click.testing import CliRunner
 
 from helpers.builders import changed, machine_document, machine_values, many_blocks, write_submission
-from probe_effect.advising.prediction import this_machine
 from probe_effect.cli.measure import measure
 from probe_effect.costs.evidence import evidence
 from probe_effect.costs.questions import of_all_machines, question
-from probe_effect.host import collect
+from probe_effect.host import this_machine
+from probe_effect.host.this_machine import collect_named
 from probe_effect.model import Key
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.numbers.shown import by_likeness, facts_of, facts_of_submission, home_machine
+from probe_effect.numbers.shown import by_likeness, facts_of, facts_of_machine, facts_of_submission, home_machine
 from probe_effect.site.pages import fragments, machine_page
 from probe_effect.store.machine_file import MachineFile, is_hosted, runner_id
 from probe_effect.store.places import DataFolder
@@ -180,12 +180,12 @@ def test_advice_on_such_a_runner_takes_the_runs_of_its_kind(
     three_hosts: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = machine_document(machine__cpu_model=CPU, machine__virtualization="Hyper-V", system__os=IMAGE)
-    monkeypatch.setattr(collect, "collect_machine", lambda: document.machine)
-    monkeypatch.setattr(collect, "collect_system", lambda _: document.system)
+    monkeypatch.setattr(this_machine, "collect_machine", lambda: document.machine)
+    monkeypatch.setattr(this_machine, "collect_system", lambda _: document.system)
     monkeypatch.setenv("RUNNER_ENVIRONMENT", "self-hosted")
-    assert this_machine().machine == "test-machine"
+    assert facts_of_machine(*collect_named()).machine == "test-machine"
     monkeypatch.setenv("RUNNER_ENVIRONMENT", "github-hosted")
-    assert this_machine().machine == hosted(three_hosts)
+    assert facts_of_machine(*collect_named()).machine == hosted(three_hosts)
 
 
 # Measuring

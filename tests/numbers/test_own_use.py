@@ -13,7 +13,7 @@ from helpers.number_builder import reduced
 from helpers.submission_patches import good_data
 from helpers.written_pages import split, written
 from probe_effect.checks.run import check
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 from probe_effect.costs.evidence import evidence
 from probe_effect.measure.bench import Tally
 from probe_effect.model import Estimate, Key, Sample

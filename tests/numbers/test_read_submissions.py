@@ -9,11 +9,11 @@ import pytest
 
 from helpers.builders import FOLDER, MACHINE, changed, machine_values, many_blocks, write_samples, write_submission
 from probe_effect.model import BadData, Key, Problem
-from probe_effect.numbers import reading
-from probe_effect.numbers.reading import content_digest, read_submission, read_submissions
+from probe_effect.numbers import catalogue
+from probe_effect.numbers.catalogue import content_digest, read_submission, read_submissions
 from probe_effect.store.kept import Kept
 from probe_effect.store.places import DataFolder, SubmissionFolder
-from probe_effect.store.samples import read_samples
+from probe_effect.store.result_tables import read_samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +42,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.append(path.parent.name)
         return read_samples(path, file)
 
-    monkeypatch.setattr(reading, "read_samples", read)
+    monkeypatch.setattr(catalogue, "read_samples", read)
     return found
 
 
@@ -101,7 +101,7 @@ def test_another_version_of_the_code_reads_everything_anew(
 ) -> None:
     read(data)
     asked.clear()
-    monkeypatch.setattr(reading, "code", lambda: "another version")
+    monkeypatch.setattr(catalogue, "code", lambda: "another version")
     assert costs(read(data)) == [50, 70]
     assert len(asked) == 2
 

@@ -24,7 +24,7 @@ from helpers.builders import (
 from helpers.number_builder import altered, number, reduced, submission
 from helpers.written_pages import with_fragments
 from probe_effect import units
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 from probe_effect.costs.evidence import Evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import read_catalogue

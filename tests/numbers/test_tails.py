@@ -24,9 +24,9 @@ from probe_effect.site.charts.draw import draw_svg
 from probe_effect.site.charts.theme import TextForm
 from probe_effect.site.data_folder import write_runs
 from probe_effect.site.pages import case_page, submission_page
-from probe_effect.store.further_tables import bucket_around
 from probe_effect.store.kept import NOWHERE
 from probe_effect.store.places import DataFolder
+from probe_effect.store.result_tables import bucket_around
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

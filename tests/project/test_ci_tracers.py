@@ -9,7 +9,7 @@ import pytest
 
 from probe_effect.host import ROOT
 from probe_effect.host.kernel import MAY_NOT_MOUNT, tracefs_missing
-from probe_effect.tracers.proc import may_trace
+from probe_effect.host.processes import may_trace
 from probe_effect.tracers.tool import known_tracers
 
 INSTALLED = (

@@ -15,7 +15,7 @@ import pytest
 
 from helpers.builders import PROJECT
 from helpers.contributor import COLUMNS, Way, fitted, steps, walked
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 from probe_effect.store.beside_files import ChangesFile
 
 if TYPE_CHECKING:

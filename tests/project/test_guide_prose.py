@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from helpers.builders import PROJECT
-from probe_effect.tools import TOOLS
+from probe_effect.records import TOOLS
 
 if TYPE_CHECKING:
     from pathlib import Path

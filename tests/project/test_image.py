@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from helpers.builders import PROJECT
-from probe_effect.tools import TOOLS
+from probe_effect.records import TOOLS
 from probe_effect.tracers.protocol import missing_packages
 
 IMAGE = (PROJECT / ".github" / "Containerfile").read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PACKAGE = PROJECT / "generator" / "probe_effect"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-GROUND = {"units", "model", "tools", "conditions", "toml"}
+GROUND = {"units", "model", "records"}
 
 NUMBERS = {"store", "numbers", "compare", "scripts", "costs", "answer"}
 """From rows to answers, each on top of those before it."""
@@ -28,19 +28,17 @@ NUMBERS = {"store", "numbers", "compare", "scripts", "costs", "answer"}
 MAY_IMPORT = {
     "units": set[str](),
     "model": set[str](),
-    "toml": set[str](),
-    "tools": {"toml"},
-    "conditions": {"toml"},
+    "records": set[str](),
     "scripts": GROUND,
     "store": GROUND,
     "host": GROUND | {"store"},
     "tracers": GROUND | {"host", "store"},
     "numbers": GROUND | {"store"},
     "compare": GROUND | {"store", "numbers"},
-    "costs": GROUND | {"store", "numbers", "compare", "scripts"},
+    "costs": GROUND | {"store", "numbers", "scripts"},
     "answer": GROUND | {"store", "numbers", "compare", "scripts", "costs"},
     "checks": GROUND | {"store", "numbers"},
-    "site/charts": {"model", "units", "tools", "toml", "store", "numbers"},
+    "site/charts": {"model", "units", "records", "store", "numbers"},
     "site/pages": GROUND | NUMBERS | {"site/charts"},
     "site": GROUND | NUMBERS | {"checks", "site/charts", "site/pages"},
     "intake": GROUND | NUMBERS | {"host", "site/pages"},
@@ -249,13 +247,13 @@ def test_of_numbers_measuring_knows_the_estimates_of_pairs_alone() -> None:
 
 
 KEPT = {
-    "numbers/reading.py": ["numbers/reading.py"],
-    "site/pages/number_page.py": ["numbers/reading.py", "site/pages/parts.py"],
-    "site/pages/submission_page.py": ["numbers/reading.py", "site/pages/parts.py"],
-    "checks/run.py": ["numbers/reading.py", "checks/run.py"],
-    "costs/evidence.py": ["numbers/reading.py", "costs/evidence.py"],
-    "checks/copies.py": ["numbers/reading.py", "checks/copies.py"],
-    "site/script_values.py": ["numbers/reading.py", "site/pages/parts.py", "site/script_values.py"],
+    "numbers/catalogue.py": ["numbers/catalogue.py"],
+    "site/pages/number_page.py": ["numbers/catalogue.py", "site/pages/parts.py"],
+    "site/pages/submission_page.py": ["numbers/catalogue.py", "site/pages/parts.py"],
+    "checks/run.py": ["numbers/catalogue.py", "checks/run.py"],
+    "costs/evidence.py": ["numbers/catalogue.py", "costs/evidence.py"],
+    "checks/copies.py": ["numbers/catalogue.py", "checks/copies.py"],
+    "site/script_values.py": ["numbers/catalogue.py", "site/pages/parts.py", "site/script_values.py"],
 }
 """A module whose results are kept, to those that name the code by which they are made."""
 

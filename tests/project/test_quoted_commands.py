@@ -13,7 +13,7 @@ import click
 import pytest
 
 from helpers.builders import PROJECT
-from probe_effect.cli.group import commands
+from probe_effect.cli import commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

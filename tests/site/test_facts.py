@@ -29,8 +29,8 @@ from probe_effect.numbers import names, shown
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
 from probe_effect.site.assemble import labels
 from probe_effect.site.facts import asked_for, facts, written
-from probe_effect.store.further_tables import USER, Classes, EventPath, add_paths
 from probe_effect.store.places import DataFolder, SubmissionFolder
+from probe_effect.store.result_tables import USER, Classes, EventPath, add_paths
 
 if TYPE_CHECKING:
     from pathlib import Path

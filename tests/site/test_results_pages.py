@@ -26,13 +26,13 @@ from helpers.written_pages import split, written
 from probe_effect.costs.evidence import evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, read_catalogue
+from probe_effect.records import TOOLS
 from probe_effect.site.pages import number_page, site
 from probe_effect.site.pages.parts import fragment, markdown
 from probe_effect.site.pages.results import cost, view_of
 from probe_effect.site.pages.results.view import CaseResults
 from probe_effect.site.pages.tracer_page import write_plain
 from probe_effect.store.places import DataFolder
-from probe_effect.tools import TOOLS
 
 if TYPE_CHECKING:
     from pathlib import Path

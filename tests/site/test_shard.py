@@ -18,9 +18,8 @@ from helpers.builders import (
     write_submission,
 )
 from helpers.written_pages import written
-from probe_effect.numbers import reading
-from probe_effect.numbers.catalogue import read_catalogue
-from probe_effect.numbers.reading import is_kept
+from probe_effect.numbers import catalogue
+from probe_effect.numbers.catalogue import is_kept, read_catalogue
 from probe_effect.site import assemble
 from probe_effect.site.assemble import FEWEST, Shard, make_shard, make_shards
 from probe_effect.store.kept import Kept
@@ -59,7 +58,7 @@ def test_shards_in_any_order_and_twice_make_what_a_build_would(
     random.Random(7).shuffle(shards)  # noqa: S311 (an order, not a secret)
     assert sum(make_shard(data, one) for one in shards) == 2 * len(data.submissions())
     assert all_kept(data)
-    monkeypatch.setattr(reading, "read_samples", lambda *_: pytest.fail("the rows were read again"))
+    monkeypatch.setattr(catalogue, "read_samples", lambda *_: pytest.fail("the rows were read again"))
     assert written(read_catalogue(data)) == alone
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from helpers.site_build import PROJECT
 from probe_effect.site.data_folder import DOCUMENTS, written_files
 from probe_effect.store.beside_files import SourceFile
-from probe_effect.store.dictionary import KEYS
+from probe_effect.store.documents import keys_said
 from probe_effect.store.machine_file import MachineFile
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def test_each_row_of_what_keys_say_is_of_a_key_that_one_model_has() -> None:
     known = {model for document in DOCUMENTS.values() for model in every(document)}
     by_name = {model.__name__: model.model_fields.keys() for model in known}
     assert len(by_name) == len(known)
-    assert [name for name, own in KEYS.items() if own.keys() - by_name.get(name, set())] == []
+    assert [name for name, own in keys_said().items() if own.keys() - by_name.get(name, set())] == []
 
 
 @pytest.mark.parametrize("document", [MachineFile, SourceFile])

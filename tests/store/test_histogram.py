@@ -11,10 +11,9 @@ import pytest
 from fakes.project import FakeProject, as_root, on_the_path, rows, started_by, wait_until
 from helpers.builders import baseline_row, block_rows
 from probe_effect.checks.run import check
-from probe_effect.measure.interrupt import Interrupted
+from probe_effect.measure.one_run import Interrupted
 from probe_effect.model import Bucket, HostNotReady
-from probe_effect.store.further_tables import RunWriter, read_histogram, with_histograms
-from probe_effect.store.samples import read_samples
+from probe_effect.store.result_tables import RunWriter, read_histogram, read_samples, with_histograms
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from probe_effect.checks.run import check_all
-from probe_effect.cli import doctor_run
+from probe_effect.guests import testbed
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.site.pages import architecture_page
 from probe_effect.store.places import DataFolder
@@ -37,12 +37,12 @@ def data_with(tmp_path: Path, **changes: object) -> DataFolder:
 
 
 def test_the_program_tries_what_the_pages_name_and_nothing_else() -> None:
-    tried = re.findall(r"TRIAL\((\w+)\)", doctor_run.TRIALS.read_text(encoding="utf-8").partition("trials[]")[2])
+    tried = re.findall(r"TRIAL\((\w+)\)", testbed.TRIALS.read_text(encoding="utf-8").partition("trials[]")[2])
     assert sorted(name.replace("_", "-") for name in tried) == sorted(MECHANISMS)
 
 
 def test_a_line_of_the_program_becomes_the_outcome_with_the_errors_name() -> None:
-    name, trial = doctor_run.mechanism_trial("lsm\tattach\t524\tno such hook\n")
+    name, trial = testbed.mechanism_trial("lsm\tattach\t524\tno such hook\n")
     assert (name, trial.outcome, trial.error, trial.says) == ("lsm", "attach", "ENOTSUPP", "no such hook")
 
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from helpers.builders import baseline_row, many_blocks, write_samples
 from probe_effect.model import HostNotReady, ProbeEffectError, Sample
 from probe_effect.store import tables
-from probe_effect.store.further_tables import RunWriter
-from probe_effect.store.samples import SAMPLE_COLUMNS, as_note, read_samples
+from probe_effect.store.result_tables import SAMPLE_COLUMNS, RunWriter, as_note, read_samples
 from probe_effect.store.tables import FORMULA_SIGNS, Column, TableReader, cell_fault, csv_line, printable
 
 if TYPE_CHECKING:

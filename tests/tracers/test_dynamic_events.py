@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from probe_effect.host import kernel
 from probe_effect.host.symbols import library_of
-from probe_effect.tracers import dynamic_events, proc
+from probe_effect.tracers import dynamic_events
 from probe_effect.tracers.dynamic_events import DynamicEvents, DynamicProbe, parse_probe, split_probes
-from probe_effect.tracers.protocol import TracerFailed
+from probe_effect.tracers.protocol import TracerFailed, wait_for_workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,7 +137,7 @@ def test_the_group_of_scripts_is_ours_and_other_words_stay() -> None:
 def waiting() -> Iterator[int]:
     """A process that waits on its standard input, as a workload does."""
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:  # noqa: S607
-        proc.wait_for_workload(process.pid)
+        wait_for_workload(process.pid)
         yield process.pid
         process.communicate()
 
@@ -146,9 +146,9 @@ def test_a_workload_that_has_ended_is_told_from_one_that_waits() -> None:
     with subprocess.Popen(["true"]) as process:  # noqa: S607
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         with pytest.raises(TracerFailed, match="ended before the tracer was attached"):
-            proc.wait_for_workload(process.pid)
+            wait_for_workload(process.pid)
     with pytest.raises(TracerFailed, match="ended before"):
-        proc.wait_for_workload(GONE)
+        wait_for_workload(GONE)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from fakes.project import FAKES, FakeProject, asked_by, document, rows
 from probe_effect.cli.measure import measure as command
 from probe_effect.model import UsageError
-from probe_effect.tools import TOOLS, known_tool, plain_tools
+from probe_effect.records import TOOLS, known_tool, plain_tools
 from probe_effect.tracers.ftrace import Ftrace
 from probe_effect.tracers.tool import Tool, at_path, known_tracers, with_paths
 

@@ -13,8 +13,8 @@ from helpers.tiers import deep_but
 from probe_effect.host.workloads import NOT_PINNED, WorkloadTask, build
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
+from probe_effect.records import TOOLS
 from probe_effect.store.suite_file import read_suite
-from probe_effect.tools import TOOLS
 from probe_effect.tracers.attaching import Attaching, AttachingSession
 from probe_effect.tracers.tool import known_tracers
 

@@ -14,7 +14,7 @@ from helpers.needs import needs
 from probe_effect.host.workloads import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask, build
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key, Sample, UsageError
-from probe_effect.tools import TOOLS
+from probe_effect.records import TOOLS
 from probe_effect.tracers.dormant import ONLY_INSIDE, Audit
 from probe_effect.tracers.protocol import TracerFailed
 from probe_effect.tracers.tool import at_path, known_tracers

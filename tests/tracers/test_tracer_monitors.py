@@ -15,9 +15,9 @@ from helpers.needs import needs
 from probe_effect.store.suite_file import read_suite, script_path
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.tracers.monitors import REFRESHES, Monitor, MonitorSession, ProcReader
-from probe_effect.tracers.perf import calls_uncounted, count_counters
+from probe_effect.tracers.perf import calls_uncounted
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.tracers.tool import known_tracers
+from probe_effect.tracers.tool import count_counters, known_tracers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

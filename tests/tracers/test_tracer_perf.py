@@ -12,13 +12,13 @@ import pytest
 
 from fakes.project import as_root
 from helpers.site_build import absent
+from probe_effect.host.processes import status
 from probe_effect.host.workloads import WorkloadProcess, WorkloadTask, build
 from probe_effect.tracers import perf
-from probe_effect.tracers.dynamic_events import GROUP_PREFIX, read_arguments
+from probe_effect.tracers.dynamic_events import GROUP_PREFIX
 from probe_effect.tracers.perf import SESSIONS, Perf, sleeps_over_events
-from probe_effect.tracers.proc import status
 from probe_effect.tracers.protocol import TracerFailed
-from probe_effect.tracers.tool import known_tracers
+from probe_effect.tracers.tool import count_counters, counters, known_tracers, read_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,11 +42,11 @@ def recorded(name: str) -> str:
 
 
 def test_recorded_counters_of_two_events_are_added() -> None:
-    assert perf.count_counters(recorded("stat-two-events.csv")) == 10_001
+    assert count_counters(recorded("stat-two-events.csv")) == 10_001
 
 
 def test_each_recorded_counter_is_a_probe_that_perf_opened() -> None:
-    assert len(perf.counters(recorded("stat-two-events.csv"))) == 2
+    assert len(counters(recorded("stat-two-events.csv"))) == 2
 
 
 @pytest.mark.parametrize(
@@ -58,18 +58,18 @@ def test_each_recorded_counter_is_a_probe_that_perf_opened() -> None:
 )
 def test_a_counter_that_did_not_count_is_a_failure_in_the_words_of_perf(name: str, words: str) -> None:
     with pytest.raises(TracerFailed, match=words):
-        perf.count_counters(recorded(name))
+        count_counters(recorded(name))
 
 
 def test_a_counter_that_shared_its_time_is_an_estimate_and_a_failure() -> None:
     with pytest.raises(TracerFailed, match=r"53\.20 % of the time"):
-        perf.count_counters("900,,cycles,600,53.20,,\n")
+        count_counters("900,,cycles,600,53.20,,\n")
 
 
 @pytest.mark.parametrize("text", ["", "# started on some day\n\n", "5000 syscalls:sys_enter_read\n", "a,,b,c,100.00\n"])
 def test_counters_of_another_form_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"no counter|expected a value|invalid literal"):
-        perf.count_counters(text)
+        count_counters(text)
 
 
 def test_a_record_that_perf_wrote_twice_is_one_event() -> None:

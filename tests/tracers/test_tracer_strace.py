@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.site_build import absent
+from probe_effect.host import processes
 from probe_effect.host.workloads import NOT_PINNED, WorkloadProcess, WorkloadTask, build
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
-from probe_effect.tracers import attaching, proc
+from probe_effect.tracers import attaching
 from probe_effect.tracers.attaching import Strace, count_calls, count_table
 from probe_effect.tracers.protocol import TracerFailed
 
@@ -267,8 +268,8 @@ def test_where_the_kernel_lists_no_children_every_process_is_looked_at(
 ) -> None:
     for name in ("1", "20", "self", "sys"):
         (tmp_path / "proc" / name).mkdir(parents=True)
-    monkeypatch.setattr(proc, "ROOT", tmp_path)
-    assert sorted(proc.children(1)) == [1, 20]
+    monkeypatch.setattr(processes, "ROOT", tmp_path)
+    assert sorted(processes.children(1)) == [1, 20]
     (tmp_path / "proc/1/task/1").mkdir(parents=True)
     (tmp_path / "proc/1/task/1/children").write_text("20 ", encoding="utf-8")
-    assert proc.children(1) == [20]
+    assert processes.children(1) == [20]

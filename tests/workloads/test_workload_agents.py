@@ -16,7 +16,7 @@ from probe_effect.host import ROOT
 from probe_effect.host.kernel import missing
 from probe_effect.host.workloads import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask, build
 from probe_effect.tracers.libbpf import INSTALL, LIBRARY, Libbpf
-from probe_effect.tracers.proc import wait_for_workload
+from probe_effect.tracers.protocol import wait_for_workload
 
 SUITES = Path(__file__).parents[2] / "data" / "suites"
 VARIANTS = ("allow", "list", "argument", "list-argument", "notify")

@@ -16,18 +16,17 @@ import pytest
 from fakes.project import FAKES, PATIENT, rows, started_by, wait_until
 from helpers.needs import needs
 from probe_effect.host import ROOT
+from probe_effect.host.processes import family, state, status
 from probe_effect.host.workloads import WorkloadFailed, WorkloadProcess, WorkloadTask, build
 from probe_effect.measure import testbed as own_testbed
 from probe_effect.measure.bench import Settings
-from probe_effect.measure.plan import QUICK
-from probe_effect.measure.request import choose_suites, resolve
+from probe_effect.measure.request import QUICK, choose_suites, resolve
 from probe_effect.measure.run import measure
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import read_suite
 from probe_effect.tracers.attaching import scope_refuses
 from probe_effect.tracers.bpftrace import Bpftrace
-from probe_effect.tracers.proc import processes, state, status, wait_for_workload
-from probe_effect.tracers.protocol import TracerFailed
+from probe_effect.tracers.protocol import TracerFailed, wait_for_workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +103,7 @@ def test_the_levels_of_the_suite_are_what_the_workload_can_do() -> None:
 def test_the_bystander_is_of_no_family_with_the_watched_process_and_shares_its_cpu(program: Path) -> None:
     workload = waiting(program, "calls", 1)
     bystander = bystander_of(workload)
-    assert processes(workload.pid) == str(workload.pid)
+    assert family(workload.pid) == str(workload.pid)
     assert status(bystander)["PPid"] != str(workload.pid)
     assert status(workload.pid)["Name"] == "bystander-loop"
     assert os.sched_getaffinity(bystander) == os.sched_getaffinity(workload.pid) == {CPU}

@@ -12,8 +12,9 @@ import pytest
 
 from fakes.project import wait_until
 from helpers.needs import needs
+from probe_effect.host.processes import children, state, waits_for_go
 from probe_effect.host.workloads import WorkloadFailed, WorkloadProcess, WorkloadTask, build
-from probe_effect.tracers.proc import children, state, wait_for_workload, waits_for_go
+from probe_effect.tracers.protocol import wait_for_workload
 
 SOURCE = Path(__file__).parents[2] / "data" / "suites" / "monitors" / "workload" / "idle-loop.c"
 LONG_S = 60.0

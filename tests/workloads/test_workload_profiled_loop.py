@@ -11,12 +11,13 @@ import pytest
 from fakes.project import started_by
 from helpers.needs import lacking, needs
 from helpers.tiers import deep_but
+from probe_effect.host.processes import children, waits_for_go
 from probe_effect.host.workloads import SYSTEM_PATH, WorkloadFailed, WorkloadProcess, WorkloadTask, build
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, run_once
 from probe_effect.model import Key
+from probe_effect.records import TOOLS
 from probe_effect.store.suite_file import read_suite
-from probe_effect.tools import TOOLS
-from probe_effect.tracers.proc import children, wait_for_workload, waits_for_go
+from probe_effect.tracers.protocol import wait_for_workload
 from probe_effect.tracers.tool import known_tracers
 
 SUITE = Path(__file__).parents[2] / "data" / "suites" / "language-profilers"

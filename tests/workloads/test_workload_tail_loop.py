@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from helpers.needs import needs
 from probe_effect.host.workloads import NOT_PINNED, WorkloadFailed, WorkloadProcess, WorkloadTask, build, parse
 from probe_effect.model import Bucket
-from probe_effect.store.further_tables import bucket_around
+from probe_effect.store.result_tables import bucket_around
 
 SOURCE = Path(__file__).parents[2] / "data" / "suites" / "tail" / "workload" / "tail-loop.c"
 LONG_S = 30.0

@@ -29,7 +29,7 @@ from probe_effect.costs.row import NOTES
 from probe_effect.costs.table import HereCost, HereCosts, ProbeKey
 from probe_effect.host import ROOT, read_text, usable_cpus
 from probe_effect.host.compilers import own_cache
-from probe_effect.host.noise import quotas
+from probe_effect.host.this_machine import quotas
 from probe_effect.live.attachment import NAMED_OTHERWISE
 from probe_effect.live.loaded import OF_PROBES, RunStatistics
 from probe_effect.live.places import NotHere, Place, as_bpftrace, places
@@ -39,8 +39,7 @@ from probe_effect.numbers.index import grouped_by
 from probe_effect.scripts.clauses import resolved
 from probe_effect.scripts.form import NO_EVENTS, PRINT, Script, ScriptProbe
 from probe_effect.scripts.script import read_script
-from probe_effect.store.further_tables import ProbeCalibration
-from probe_effect.store.samples import as_note
+from probe_effect.store.result_tables import ProbeCalibration, as_note
 from probe_effect.tracers.protocol import Tracer
 
 Turn = tuple["Operation", int]

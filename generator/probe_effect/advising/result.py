@@ -18,13 +18,14 @@ import numpy as np
 
 from probe_effect import units
 from probe_effect.advising.calibrate import calibrated
-from probe_effect.advising.prediction import this_machine
 from probe_effect.advising.runs import PID, TrialRun, TrialSettings
 from probe_effect.advising.script_answer import COMMAND_S, RunningSystem, ScriptQuestion, answer_script
 from probe_effect.advising.script_report import headline
+from probe_effect.host import this_machine
 from probe_effect.live.count import Target
 from probe_effect.model import Estimate, HostNotReady, UsageError, interval_json
 from probe_effect.numbers.estimates import MIN_BLOCKS, estimate
+from probe_effect.numbers.shown import facts_of_machine
 from probe_effect.site.charts.theme import INK, SERIES, Spec, frame
 from probe_effect.store.places import DataFolder
 
@@ -210,7 +211,8 @@ def predicted(text: str, command: tuple[str, ...], data: DataFolder) -> SaidBefo
         text=text.replace(PID, "1"), target=Target(command=(*SILENT, *command)), seconds=COMMAND_S, budget_ratio=0.01
     )
     try:
-        answer = answer_script(question, data, RunningSystem(facts=this_machine(), calibrate=calibrated))
+        here = facts_of_machine(*this_machine.collect_named())
+        answer = answer_script(question, data, RunningSystem(facts=here, calibrate=calibrated))
     except (UsageError, HostNotReady) as error:
         return SaidBefore(None, None, str(error))
     advice = answer.advice

@@ -26,15 +26,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from probe_effect.host import ROOT, read_text
-from probe_effect.host.processes import Child, Ended
+from probe_effect.host.processes import WORK_PREFIX, Child, Ended, children
 from probe_effect.live.loaded import RunStatistics, holders
 from probe_effect.live.target import stopped
 from probe_effect.model import HostNotReady, ProbeEffectError, UsageError
 from probe_effect.scripts.commands import command_line
 from probe_effect.scripts.script import read_script
 from probe_effect.tracers.bpftrace import Bpftrace, BpftraceSession
-from probe_effect.tracers.proc import children
-from probe_effect.tracers.tool import WORK_PREFIX, ToolSession, WorkFolder, absent, words
+from probe_effect.tracers.tool import ToolSession, WorkFolder, absent, words
 
 PID = "{pid}"
 """Stands for the command's process id in a script."""

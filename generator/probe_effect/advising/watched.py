@@ -22,9 +22,9 @@ from probe_effect.numbers import estimates
 from probe_effect.numbers.catalogue import read_numbers
 from probe_effect.numbers.estimates import multiplied
 from probe_effect.numbers.shown import Facts
+from probe_effect.records import plain_tools
 from probe_effect.scripts.script import read_script
 from probe_effect.store.places import DataFolder
-from probe_effect.tools import plain_tools
 from probe_effect.tracers.bpftrace import Bpftrace
 from probe_effect.units import NS_PER_SECOND
 

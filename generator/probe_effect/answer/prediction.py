@@ -22,7 +22,7 @@ from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.estimates import MIN_BLOCKS
 from probe_effect.numbers.names import quoted
 from probe_effect.numbers.submission import THRESHOLDS, Number, threshold
-from probe_effect.toml import beside
+from probe_effect.records import beside
 from probe_effect.units import GAP, NS_PER_SECOND, RATE, quantity
 
 WORDS: dict[str, str] = beside(__file__, "words")

@@ -25,11 +25,11 @@ from probe_effect.numbers.estimates import INTERVAL_WIDTHS, MeasuredRatio
 from probe_effect.numbers.index import once
 from probe_effect.numbers.submission import Number
 from probe_effect.numbers.trends import Correlation, kendall
+from probe_effect.records import known_tool
 from probe_effect.scripts.form import NO_EVENTS, PRINT
 from probe_effect.scripts.script import Script, ScriptProbe, read_script
-from probe_effect.store.further_tables import ProbeCalibration
+from probe_effect.store.result_tables import ProbeCalibration
 from probe_effect.store.suite_file import Case, Suite, script_path
-from probe_effect.tools import known_tool
 
 VISIBLE_RATIO = 0.01
 """A slowdown from which on it is asked whether the prediction is near: below, noise is as large as the thing itself."""

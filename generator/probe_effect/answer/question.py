@@ -20,12 +20,12 @@ from probe_effect.numbers import estimates
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.names import machine_name
 from probe_effect.numbers.submission import Number, slowdown_at
+from probe_effect.records import beside
 from probe_effect.scripts.clauses import matches_many
 from probe_effect.scripts.commands import command_name
 from probe_effect.scripts.form import NO_EVENTS
 from probe_effect.scripts.script import Script, ScriptProbe
 from probe_effect.store.transcripts import StandardTool, ToolPackage
-from probe_effect.toml import beside
 
 GROUPED = r"[0-9]{1,3}(?:[, \u00a0\u202f][0-9]{3})+"
 """A number as people type it or copy it from these pages: `300,000`, `300 000`."""

@@ -17,9 +17,9 @@ from probe_effect.model import Estimate
 from probe_effect.numbers.estimates import multiplied, next_ratio
 from probe_effect.numbers.index import once
 from probe_effect.numbers.submission import Number
+from probe_effect.records import TOOLS, known_tool
 from probe_effect.scripts.form import PRINT
 from probe_effect.store.suite_file import Case, Suite
-from probe_effect.tools import TOOLS, known_tool
 
 ScriptKind = Literal["plain", "stack", "print", "stop", "sample"]
 """What a script does that programs may bear otherwise than loops do; `plain`: count, store and filter."""

@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from probe_effect.checks.folders import MAX_BLOCKS
 from probe_effect.checks.rule import Fault, Rule, rule
 from probe_effect.model import Sample
-from probe_effect.numbers.reading import code, content_digest
+from probe_effect.numbers.catalogue import code, content_digest
 from probe_effect.numbers.trends import NoiseTable, Shared, noise_table, shared_noise
 from probe_effect.store.kept import Kept, code_version
 from probe_effect.store.machine_file import MachineFile, read_machine_file
 from probe_effect.store.places import SubmissionFolder
-from probe_effect.store.samples import read_samples
+from probe_effect.store.result_tables import read_samples
 from probe_effect.store.suite_file import Suite
 from probe_effect.store.tables import MAX_FILE_BYTES, printable, regular_size
 

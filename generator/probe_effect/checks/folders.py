@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from probe_effect.checks.rule import CheckedSubmission, Fault, Rule, rule
+from probe_effect.records import TOOLS
 from probe_effect.store.places import (
     BELONGS,
     GIT,
@@ -26,7 +27,6 @@ from probe_effect.store.places import (
 )
 from probe_effect.store.suite_file import Suite, script_path, script_paths, workload_source
 from probe_effect.store.tables import MAX_FILE_BYTES, printable
-from probe_effect.tools import TOOLS
 
 MAX_FILES = 20
 MAX_FOLDER_BYTES = 4 * MAX_FILE_BYTES

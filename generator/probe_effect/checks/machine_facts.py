@@ -4,15 +4,13 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from probe_effect import conditions
 from probe_effect.checks.rule import CheckedSubmission, Fault, rule
-from probe_effect.conditions import CONDITIONS
 from probe_effect.model import FIRST_RELEASE, Need, series_of
+from probe_effect.records import CONDITIONS, beside, faults_of
 from probe_effect.store.documents import value_line
 from probe_effect.store.machine_file import HOSTED, Machine, is_hosted, runner_id, runs_add_up
 from probe_effect.store.places import MAX_PATH_LENGTH
 from probe_effect.store.tables import printable
-from probe_effect.toml import beside
 
 KNOWN = beside(__file__)
 FAMILIES = [(re.compile(one["words"], re.IGNORECASE), one["architectures"]) for one in KNOWN["families"]]
@@ -128,7 +126,7 @@ def _virtual_facts(checked: CheckedSubmission) -> Iterator[Fault]:
 @rule("undisturbed")
 def _undisturbed(checked: CheckedSubmission) -> Iterator[Fault]:
     for name in checked.document.run.warnings:
-        if why := "; ".join(conditions.faults([name])):
+        if why := "; ".join(faults_of([name])):
             found = f"`{name}`: {why}, so its times lead nothing: they make no range, verdict or model"
             yield checked.fault("run.warnings", found, CONDITIONS[name].advice)
 

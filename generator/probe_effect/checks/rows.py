@@ -19,12 +19,11 @@ from probe_effect.numbers.estimates import is_below
 from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.rows import adds_up, baselines
 from probe_effect.numbers.submission import Number, Submission
-from probe_effect.store.further_tables import bucket_around
+from probe_effect.records import TOOLS, known_tool
 from probe_effect.store.machine_file import FIRST_DAY, SLACK
-from probe_effect.store.samples import TIMES
+from probe_effect.store.result_tables import TIMES, bucket_around
 from probe_effect.store.suite_file import Case, script_path
 from probe_effect.store.tables import printable
-from probe_effect.tools import TOOLS, known_tool
 
 BASELINES_PER_BLOCK = 2
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from probe_effect.model import Problem, Sample, Severity
+from probe_effect.records import beside
 from probe_effect.store.documents import value_line
-from probe_effect.store.further_tables import EventPath, HistogramRow, ProbeCalibration
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.places import DataFolder, SubmissionFolder
+from probe_effect.store.result_tables import EventPath, HistogramRow, ProbeCalibration
 from probe_effect.store.suite_file import Case, Suite
 from probe_effect.store.tables import MAX_PROBLEMS_PER_FILE
-from probe_effect.toml import beside
 
 T = TypeVar("T")
 

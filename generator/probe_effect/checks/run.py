@@ -12,20 +12,18 @@ from dataclasses import astuple, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from probe_effect.checks import beside, changes, copies, folders, machine_facts, rows
+from probe_effect.checks import beside, copies, folders, machine_facts, rows
 from probe_effect.checks.rule import CheckedSubmission, Rule, broken, names_in
 from probe_effect.model import Problem, UsageError
+from probe_effect.numbers.catalogue import code, content_digest, keep
 from probe_effect.numbers.published import figure_values
-from probe_effect.numbers.reading import code, content_digest, keep
 from probe_effect.numbers.reduce import reduce
-from probe_effect.store.beside_files import changed_ids, read_changes, read_figures, read_source
-from probe_effect.store.dictionary import TABLES
-from probe_effect.store.further_tables import read_calibration, read_histogram, read_paths, with_histograms
+from probe_effect.store.beside_files import TABLES, changed_ids, read_changes, read_figures, read_source
 from probe_effect.store.kept import code_version
 from probe_effect.store.machine_file import Machine, read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder, walk
 from probe_effect.store.release_file import TreeDifference, folders_digest
-from probe_effect.store.samples import read_samples
+from probe_effect.store.result_tables import read_calibration, read_histogram, read_paths, read_samples, with_histograms
 from probe_effect.store.suite_file import Suite, known_suites, read_suite
 from probe_effect.store.tables import MAX_FILE_BYTES, regular_size, with_commas
 
@@ -49,12 +47,12 @@ ALL_RULES: dict[str, tuple[Rule[Any], ...]] = {
     "a published source": (*folders.OF_SOURCE, beside.source_size, *beside.SOURCE_RULES),
     "a suite": folders.RULES,
     "the files of a data folder": folders.DATA_RULES,
-    "the change log": changes.RULES,
-    "a release": changes.RELEASE_RULES,
+    "the change log": beside.CHANGE_RULES,
+    "a release": beside.RELEASE_RULES,
     "a package of standard tools": beside.TOOL_RULES,
     "the transcripts": beside.TRANSCRIPT_RULES,
     "the explanations": beside.EXPLANATION_RULES,
-    "a change of the data": changes.DIFFERENCE_RULES,
+    "a change of the data": beside.DIFFERENCE_RULES,
 }
 
 MARKS = {
@@ -265,7 +263,7 @@ def new_problems(files: TreeDifference) -> tuple[tuple[Problem, ...], list[Probl
     own = [problem for problem in new if PurePosixPath(problem.file.partition("/")[2]).parent in changed]
     rules = {problem.rule for problem in own}
     others = (problem for problem in new if problem.rule not in rules)
-    return (*own, *others), broken(changes.DIFFERENCE_RULES, files, names_in(files.head.root, files.head))
+    return (*own, *others), broken(beside.DIFFERENCE_RULES, files, names_in(files.head.root, files.head))
 
 
 TEXT_FILES = frozenset({*TABLES, "machine.json", "source.toml", "suite.toml"})

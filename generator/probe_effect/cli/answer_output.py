@@ -1,15 +1,31 @@
-"""What `probe-effect predict` prints: for people, or as JSON."""
+"""What `probe-effect predict` and `advise` print: for people, or as JSON (its keys are in `advising/json_keys.toml`).
+
+What is of `advise` alone is imported where that is shown: it takes all that touches the running system.
+"""
+
+import dataclasses
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from probe_effect import units
-from probe_effect.advising.prediction import answer_json, predicted, this_machine
 from probe_effect.answer import prediction, sentences
-from probe_effect.answer.answers import Answer, tried, ways
+from probe_effect.answer.answers import Answer, Forecast, Neighbour, Way, answer, tried, ways
 from probe_effect.answer.prediction import WORDS
 from probe_effect.answer.question import Question
 from probe_effect.cli import output
-from probe_effect.cli.tables import show_section
-from probe_effect.costs.evidence import Evidence
+from probe_effect.cli.output import show_section, show_table, show_text
+from probe_effect.costs.evidence import Evidence, evidence
+from probe_effect.costs.row import SAMPLED, CostRow
+from probe_effect.host import this_machine
+from probe_effect.model import Estimate, interval_json, thresholds_json, unknown
+from probe_effect.numbers.catalogue import read_numbers, read_sources
+from probe_effect.numbers.shown import Facts, facts_of_machine
+from probe_effect.numbers.submission import THRESHOLDS
 from probe_effect.store.places import DataFolder
+
+if TYPE_CHECKING:
+    from probe_effect.advising.script_answer import ScriptAnswer
 
 ORIGIN = {
     "measured": "measured on",
@@ -23,12 +39,12 @@ MOST_NEIGHBOURS = 10
 """The answer is for reading: a hundred machines would push the assumptions off the screen."""
 
 
-def run(question: Question, data: DataFolder, output_format: str, *, is_here: bool = False) -> bool:
+def show_prediction(question: Question, data: DataFolder, output_format: str, *, is_here: bool = False) -> bool:
     """Print the answer; whether it is of machines that can be compared with the asker's.
 
     Raises: UsageError; HostNotReady where nothing can be timed here.
     """
-    costs, said = predicted(question, data, this_machine())
+    costs, said = _answer(question, data, facts_of_machine(*this_machine.collect_named()))
     timed = []
     if is_here:
         from probe_effect.advising.here import predicted_here
@@ -36,16 +52,16 @@ def run(question: Question, data: DataFolder, output_format: str, *, is_here: bo
         timed = predicted_here(costs, question)
     if output_format == "json":
         here = {"here": [one.as_json() for one in timed]} if is_here else {}
-        output.product_json(answer_json(costs, said) | here)
+        output.product_json(_answer_json(costs, said) | here)
     else:
         for one in timed:
             cost, slowdown = units.interval(one.cost, units.DURATION), units.interval(one.slowdown, units.SHARE)
             output.product(WORDS["here"].format(case=one.case, cost=cost, slowdown=slowdown) + "\n")
-        _print(costs, said, is_named=question.machine is not None)
+        _show(costs, said, is_named=question.machine is not None)
     return said.headline.likeness.comparable
 
 
-def _print(costs: Evidence, said: Answer, *, is_named: bool) -> None:
+def _show(costs: Evidence, said: Answer, *, is_named: bool) -> None:
     forecast, reasons = said.headline.forecast, said.headline.likeness.reasons
     is_one = len(forecast.parts) == 1
     output.product(sentences.headline(forecast) + "\n")
@@ -80,3 +96,168 @@ def _print(costs: Evidence, said: Answer, *, is_named: bool) -> None:
     span = sentences.span(said)
     show_section("Comparable machines" + (f": {span}" if span else ""), neighbours)
     show_section("Assumed", [("-", text) for text in sentences.assumptions(forecast, tried(costs, forecast))])
+
+
+def _answer(question: Question, data: DataFolder, here: Facts) -> tuple[Evidence, Answer]:
+    """What was measured, and the answer that it gives. Raises: UsageError for a name that the data does not have."""
+    costs = evidence(read_numbers(data), partial(read_sources, data))
+    _check_names(costs, question)
+    return costs, answer(costs, question, here)
+
+
+def _check_names(costs: Evidence, question: Question) -> None:
+    cases = [case for _, case in costs.cases]
+    unknown([one.case for one in question.probes], [case.id for case in cases], "case")
+    for place, name, kind in ((1, question.tracer, "tracer"), (0, question.machine, "machine")):
+        if name is not None and not any(key[place] == name for key in costs.keys):
+            keys = [*costs.costs, *costs.by_level, *costs.refused]
+            unknown([name], dict.fromkeys(key[place] for key in [*keys, *costs.printed]), kind)
+    if question.combination is not None:
+        unknown([question.combination.probe], dict.fromkeys(case.probe for case in cases), "probe")
+        unknown([question.combination.action], dict.fromkeys(case.action for case in cases), "action")
+
+
+def _answer_json(found: Evidence, said: Answer) -> dict[str, Any]:
+    forecast = said.headline.forecast
+    values = _forecast_json(found, forecast)
+    is_composed = any(part.basis == "composed" for part in forecast.parts)
+    is_sampled = any(found.case_of[one.case].probe == SAMPLED for one in forecast.sources)
+    are_cases = all(part.name in found.case_of for part in forecast.parts)
+    return {
+        "rate_hz": forecast.load.rate_hz,
+        **interval_json(forecast.cost if is_sampled else None, "per_sample", "ns"),
+        "case": "+".join(part.name for part in forecast.parts) if are_cases else None,
+        "tracer": forecast.tracer,
+        "threads": forecast.load.threads,
+        "busy_ratio": forecast.load.busy_ratio,
+        **values,
+        "composed": is_composed,
+        "comparable": [_neighbour_json(one) for one in said.comparable],
+        "others": [_neighbour_json(one) for one in said.neighbours if not one.likeness.comparable],
+    }
+
+
+def _forecast_json(found: Evidence, one: Forecast) -> dict[str, Any]:
+    letter, reasons = one.grade
+    known, whole = tried(found, one), one.prediction
+    return {
+        "machine": one.facts.machine,
+        "tier": one.facts.tier,
+        "dates": [one.printed.source.document.date]
+        if one.printed
+        else sorted({source.submission.date for source in one.sources}),
+        **_limited_json(whole.slowdown, "slowdown", "ratio", is_clear=one.is_clear),
+        **_limited_json(whole.cpu_s_per_s, "cpu", "s_per_s", is_clear=one.is_clear),
+        **_limited_json(whole.delay, "delay", "ratio", is_clear=one.is_clear),
+        **interval_json(whole.event_hz if one.is_clear else None, "event", "hz"),
+        **thresholds_json({percent: rate if one.is_clear else None for percent, rate in whole.thresholds.items()}),
+        "distinguishable": _distinguishable(one),
+        "loss_ratio": one.loss_ratio,
+        "grade": letter or None,
+        "grade_reasons": list(reasons),
+        "probes": [_part_json(part) for part in one.parts],
+        "sentence": sentences.headline(one),
+        "recommendation": sentences.recommendation(one),
+        **interval_json(next((apart.ratio for apart in one.spreads if apart), None), "programs", "ratio"),
+        "assumptions": sentences.assumptions(one, known),
+        "line": [
+            {
+                "rate_hz": point.rate_hz,
+                **interval_json(point.measured, "measured", "ratio"),
+                **interval_json(point.predicted, "predicted", "ratio"),
+                "holds": point.holds,
+            }
+            for point in known.line
+        ],
+        "combinations": [
+            {"kind": kind, **dataclasses.asdict(agreement)} for kind, agreement in known.combinations if agreement
+        ],
+        "alternatives": [_way_json(way) for way in ways(found, one)],
+    }
+
+
+def _way_json(way: Way) -> dict[str, Any]:
+    other, one = way
+    _, tracer, case = other.key
+    return {
+        "case": case,
+        "tracer": tracer,
+        **_limited_json(one.cost, "cost", "ns", is_clear=one.is_clear),
+        **_limited_json(one.prediction.slowdown, "slowdown", "ratio", is_clear=one.is_clear),
+        "distinguishable": _distinguishable(one),
+        **interval_json(other.comparison.difference, "difference", "ns"),
+        "paired": other.comparison.is_paired,
+        "loss_ratio": one.loss_ratio,
+        "but": other.but,
+    }
+
+
+def _limited_json(value: Estimate, name: str, unit: str, *, is_clear: bool) -> dict[str, float | None]:
+    """An interval; of a difference that is not distinguishable from 0, only the high end."""
+    written = interval_json(value, name, unit)
+    kept = written.keys() if is_clear else {f"{name}_high_{unit}"}
+    return {key: number if key in kept else None for key, number in written.items()}
+
+
+def _distinguishable(one: Forecast) -> bool | None:
+    return None if one.cost.low is None else one.is_clear
+
+
+def _part_json(part: CostRow) -> dict[str, Any]:
+    return {
+        "name": part.name,
+        "rate_hz": part.rate_hz,
+        **interval_json(part.cost, "cost", "ns"),
+        "basis": part.basis,
+        "composed": part.basis == "composed",
+        "calls_per_event": part.path.calls_per_event if part.path else None,
+        **interval_json(part.path.cost if part.path else None, "call_cost", "ns"),
+        "cases": part.cases,
+        "note": part.note,
+    }
+
+
+def _neighbour_json(other: Neighbour) -> dict[str, Any]:
+    one = other.forecast
+    return {
+        "machine": one.facts.machine,
+        "tier": one.facts.tier,
+        **_limited_json(one.prediction.slowdown, "slowdown", "ratio", is_clear=one.is_clear),
+        "distinguishable": _distinguishable(one),
+        "reasons": list(other.likeness.reasons),
+    }
+
+
+def show_advice(answer: "ScriptAnswer") -> None:
+    from probe_effect.advising import script_report
+
+    advice = answer.advice
+    show_text(script_report.headline(answer) + "\n")
+    if recommendation := script_report.recommendation(advice) or script_report.limits(advice):
+        show_text(recommendation + "\n")
+    values = ("events/s", "cost of an event", "basis", "CPU")
+    show_table(("probe", "kind", "action"), values, map(script_report.probe_row, advice.probes))
+    output.product("")
+    show_section("What never fired may be called elsewhere", answer.elsewhere)
+    threads = advice.threads[: script_report.MOST_THREADS]
+    show_section("Threads that pay most", [(script_report.slowdown(one), script_report.whom(one)) for one in threads])
+    cpu = [] if advice.cpu_s_per_s is None else [("CPUs taken", sentences.written(advice.cpu_s_per_s, units.CPUS))]
+    lost = [("events lost", sentences.loss(advice.busiest.forecast))] if advice.busiest else []
+    memory = ("memory", script_report.memory(answer))
+    show_section("What it does", [*cpu, *lost, memory, *script_report.starting(answer)])
+    alone = " alone" if len(advice.probes) > 1 else ""
+    output.product(f"When a probe{alone} begins to matter to a busy thread, events/s:")
+    titles = [f"{percent}{units.GAP}%" for percent in THRESHOLDS]
+    show_table(("probe",), titles, map(script_report.threshold_row, advice.probes))
+    output.product("")
+    less = (((("-", what), ("", script)) if script else (("-", what),)) for what, script in answer.cheaper)
+    show_section("What would cost less", chain.from_iterable(less))
+    width = script_report.width(advice)
+    origin = [
+        *script_report.origin(answer),
+        *([("width", width)] if width else []),
+        ("tracer", advice.tracer),
+        ("counting took", script_report.counting(answer)),
+    ]
+    show_section("Where this is from", origin)
+    show_section("Assumed", [("-", text) for text in script_report.assumptions(answer)])

@@ -5,7 +5,7 @@ from typing import Any
 
 from probe_effect import units
 from probe_effect.cli import output
-from probe_effect.cli.tables import show_section, show_table
+from probe_effect.cli.output import show_section, show_table
 from probe_effect.compare.compared import Compared, failures, tracers_by_case
 from probe_effect.compare.comparison import Comparison, Outcome, expected_by_chance, largest, outcomes
 from probe_effect.model import Key, interval_json, spread_json, thresholds_json

@@ -1,50 +1,59 @@
-"""What `probe-effect doctor` finds, in sections for people or as JSON, and what `lend` and `wanted` ask of it.
+"""What `probe-effect doctor` finds, in sections for people or as JSON, and what `wanted` and `lend` make of it.
 
-The JSON has these keys, null where there is no value; further ones may follow. `measure/diagnosis.py` says more.
+`lend` looks, plans, measures suite by suite, checks, and says how to send it.
+
+The JSON of `doctor` has these keys, null where there is no value; further ones may follow. `measure/diagnosis.py` says
+more.
 `can_measure`; `machine` and `system`, as in `machine.json`; `is_root`; `compiler` and `tracefs`: `found`, `reason`;
 `aslr`; `workload_cpu`; `tracer_cpu`; `load`; `steal_ratio`; `kernel`: facility to null or why it is missing; `tracers`:
 `tracer`, `version`, `unavailable`, `lacks`; `suites`: `suite`, `cases`, `scripts`, `measurable`, `unbuildable`;
 `packages`; `install`; `warnings`: `id`, `found`, `why`, `advice`, `measure` (`refuses`, `says` or `records`).
 """
 
-import errno
+import getpass
 import platform
 import shlex
 import sys
-from collections.abc import Collection, Iterable, Iterator
-from datetime import UTC, datetime
+import time
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import click
 from pydantic import TypeAdapter
 
-from probe_effect import __version__, guests, units
+from probe_effect import units
 from probe_effect.cli import output
+from probe_effect.cli.data_options import data_words
+from probe_effect.cli.measure import measure
 from probe_effect.cli.measure_settings import CACHE
-from probe_effect.cli.tables import show_commands, show_section
-from probe_effect.guests.assembly import assemble, host_programs
-from probe_effect.guests.debian import ARCHITECTURES, check_programs, locked, of_the_host
-from probe_effect.guests.kernel import find_kernel
-from probe_effect.guests.testbed import EmulatedMachine
-from probe_effect.host import ROOT, collect, run_program, typed
+from probe_effect.cli.output import show_commands, show_section
+from probe_effect.cli.submissions import submit
+from probe_effect.guests.assembly import host_programs
+from probe_effect.guests.debian import ARCHITECTURES, check_programs, of_the_host
+from probe_effect.guests.testbed import tried_mechanisms
+from probe_effect.host import ROOT, run_program, this_machine, typed
 from probe_effect.host.compilers import own_cache
-from probe_effect.host.kernel import mount_for_good
-from probe_effect.host.system import CPU_FOLDER, isolated
+from probe_effect.host.kernel import mount_for_good, mount_for_our_time
+from probe_effect.host.system import CPU_FOLDER, isolated, throttles
+from probe_effect.host.this_machine import warnings
 from probe_effect.measure.diagnosis import PROBED, Availability, Diagnosis, SuiteState, diagnose, flags_missing
-from probe_effect.measure.plan import QUICK, THOROUGH
-from probe_effect.measure.request import Work, choose_suites, resolve
-from probe_effect.model import HostNotReady
+from probe_effect.measure.one_run import Interrupted, TimeIsOver, interruptible, within
+from probe_effect.measure.request import QUICK, THOROUGH, Work, choose_suites, resolve
+from probe_effect.measure.submission import cut_short, ids_of, read_unfinished
+from probe_effect.measure.testbed import Testbed, quiet_machine
+from probe_effect.model import HostNotReady, ProbeEffectError
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, read_numbers
 from probe_effect.numbers.shown import facts_of, kind_of
-from probe_effect.numbers.wanted import SuiteTurn, by_want, new_here, run_s
+from probe_effect.numbers.wanted import SuiteTurn, by_want, fitted, new_here, run_s
 from probe_effect.store.places import PACKAGED, DataFolder, submissions_in
-from probe_effect.store.transcripts import MECHANISMS, KernelMechanisms, MechanismTrial
+from probe_effect.store.transcripts import MECHANISMS
 from probe_effect.tracers.protocol import Tracer, TracerState, install_line
 from probe_effect.tracers.tool import known_tracers
 
 
-def run(data: DataFolder, output_format: str) -> bool:
+def run_doctor(data: DataFolder, output_format: str) -> bool:
     found = diagnose(choose_suites(data, []), known_tracers())
     if output_format == "json":
         values = TypeAdapter(Any).dump_python(found)
@@ -69,6 +78,19 @@ def mount() -> None:
         msg = f"{refusal.filename or 'mount'}: {refusal.strerror}. Expected root outside of a container"
         raise HostNotReady(msg) from refusal
     output.say(f"mounted: {', '.join(new)}" if new else "nothing to mount")
+
+
+def try_mechanisms(words: str, architecture: str, output_format: str) -> None:
+    """Print which mechanisms of tracing a kernel has. Raises: UsageError, HostNotReady."""
+    document = tried_mechanisms(words, architecture, own_cache(CACHE), output.say)
+    if output_format == "json":
+        output.product_json(document.model_dump())
+        return
+    rows = (
+        (MECHANISMS[name]["name"], *map(str, filter(None, (one.outcome, one.error, one.says))))
+        for name, one in document.trials.items()
+    )
+    show_section(f"Mechanisms of tracing on {document.kernel_release}", rows)
 
 
 def facts(found: Diagnosis) -> Iterator[tuple[str, str]]:
@@ -190,7 +212,7 @@ def known_numbers(data: DataFolder, results: Path) -> Catalogue:
 
 def turns_here(catalogue: Catalogue, works: Collection[Work]) -> list[SuiteTurn]:
     """A turn for each suite of which anything can be measured, the most wanted first."""
-    kind, usual_s = kind_of(facts_of(collect.collect_machine(), "")), run_s(catalogue)
+    kind, usual_s = kind_of(facts_of(this_machine.collect_machine(), "")), run_s(catalogue)
     turns = []
     for work in (work for work in works if work.measured):
         cases = list(dict.fromkeys(subject.case for subject in work.measured))
@@ -259,45 +281,121 @@ def integrity_protection() -> str | None:
     return f"System Integrity Protection keeps DTrace from most probes; {SIP}" if whole in run.stdout else None
 
 
-TRIALS = Path(str(guests.__file__)).with_name("mechanisms.c")
-"""The program that tries mechanisms. Of each it prints id, outcome, number of the error, and words, parted by tabs."""
+TOLD = ("battery", "throttled")
+"""What may begin while a suite is measured, and can be mended before the next."""
 
-ERRORS = dict(errno.errorcode) | {524: "ENOTSUPP"}
-"""The kernel's own errors too (include/linux/errno.h)."""
+OVERTIME = 1.1
+"""Of its time, when a suite that is not done yet is cut short: most of those that were fitted in end a little late."""
+
+LEAST_PACE = 0.3
+"""A suite that took less than this share of its planned time says nothing of how long the next takes."""
 
 
-def try_mechanisms(words: str, architecture: str, output_format: str) -> None:
-    """Print which mechanisms of tracing a kernel has, each tried in an emulated machine.
-
-    Raises: UsageError, HostNotReady.
-    """
-    cache = own_cache(CACHE)
-    with locked(cache):
-        kernel = find_kernel(words, cache, ARCHITECTURES[architecture])
-        assembly = assemble(ARCHITECTURES[architecture], kernel, (), (), cache, more=(TRIALS,))
-    output.say(f"booting {kernel.origin}")
-    with EmulatedMachine(assembly, (), output.say) as machine:
-        release, lines = machine.mechanisms(assembly.programs[TRIALS].path)
-    document = KernelMechanisms(
-        kernel_release=release,
-        architecture=assembly.emulator.architecture.machine,  # type: ignore[arg-type]
-        kernel=assembly.packages["kernel"],
-        emulator=str(assembly.emulator.version()),
-        probe_effect=__version__,
-        date=datetime.now(UTC).strftime("%Y-%m-%d"),
-        trials=dict(map(mechanism_trial, lines)),
-    )
-    if output_format == "json":
-        output.product_json(document.model_dump())
+def run_lend(
+    data: DataFolder,
+    results: Path,
+    minutes: int,
+    credit: Sequence[str],
+    *,
+    yes: bool,
+    dry_run: bool,
+    is_quiet: bool,
+) -> None:
+    """Lend this machine; `credit` has words for `measure`. Raises: HostNotReady, BadData, Interrupted."""
+    mount_for_our_time()
+    own = ids_of(Testbed())
+    unfinished = (read_unfinished(place) for place in cut_short(results) if place.machine in own)
+    begun = list(dict.fromkeys(one.document.run.suite for one in unfinished))
+    turns = _turns(data, results, begun)
+    show_look(data, aside=not dry_run)
+    for suite in begun:
+        output.say(f"cut short earlier, and continued first: {suite}")
+    title = f"What it will measure in about {minutes} min, the most wanted first"
+    show_turns(title, _chosen(turns, begun, minutes), aside=not dry_run)
+    if dry_run:
         return
-    rows = (
-        (MECHANISMS[name]["name"], *map(str, filter(None, (one.outcome, one.error, one.says))))
-        for name, one in document.trials.items()
-    )
-    show_section(f"Mechanisms of tracing on {document.kernel_release}", rows)
+    asks = sys.stdin.isatty() and not yes
+    if asks:
+        click.confirm("Begin?", default=True, abort=True, err=True)
+    before, places = _complete(results), ["--out", str(results), *data_words(data)]
+    given_s = minutes * MINUTE_S
+    with interruptible(), quiet_machine(output.say, is_wanted=is_quiet), within(OVERTIME * given_s):
+        try:
+            _measure_all(turns, begun, time.monotonic() + given_s, credit, places)
+        except TimeIsOver as over:
+            output.say(str(over))
+    if not (made := [folder for folder in _complete(results) if folder not in before]):
+        raise HostNotReady("nothing was measured to its end; the reasons are above")
+    _propose([*made, *data_words(data)], asks=asks)
 
 
-def mechanism_trial(line: str) -> tuple[str, MechanismTrial]:
-    name, outcome, code, says = line.split("\t", 3)
-    error = None if code == "0" or outcome == "ended" else ERRORS.get(int(code), f"E{code}")
-    return name, MechanismTrial.model_validate({"outcome": outcome, "error": error, "says": says.strip() or None})
+def _turns(data: DataFolder, results: Path, begun: Sequence[str]) -> list[SuiteTurn]:
+    """The suites of this machine, without those that it has measured or begun. Raises: BadData.
+
+    As a hosted runner it has measured what is in `results`: another run of its kind had another host.
+    """
+    (machine, runner), catalogue = ids_of(Testbed()), known_numbers(data, results)
+    hosted = {one.id for one in submissions_in(results) if one.machine == runner}
+    done = {one.suite for one in catalogue.timed if one.machine == machine or one.id in hosted} | {*begun}
+    return [one for one in turns_here(catalogue, works_here(data)) if one.suite not in done]
+
+
+def _chosen(turns: Sequence[SuiteTurn], begun: Sequence[str], minutes: int) -> list[SuiteTurn]:
+    chosen = fitted(turns, minutes * MINUTE_S)
+    if chosen or begun:
+        return chosen
+    if not turns:
+        msg = f"no suite can run here, or this machine has measured all that can; {typed('doctor')} says which"
+        raise HostNotReady(msg)
+    least = min(turns, key=lambda one: one.quick_s)
+    needs = f"the shortest plan, of {least.suite}, takes {least.quick_s / MINUTE_S:.1f} min"
+    raise HostNotReady(f"nothing fits into {minutes} min: {needs}")
+
+
+def _measure_all(
+    turns: Sequence[SuiteTurn], begun: Sequence[str], end_s: float, credit: Sequence[str], places: Sequence[str]
+) -> None:
+    """Continue what was begun, then suite after suite; after each, what is left is fitted into the time again."""
+    for suite in begun:
+        _try([suite, "--resume", *places], places)
+    pace, planned_s, taken_s = 1.0, 0.0, 0.0
+    while chosen := fitted(turns, (end_s - time.monotonic()) / pace):
+        turn, start_s, hot = chosen[0], time.monotonic(), throttles(ROOT)
+        turns = [one for one in turns if one.suite != turn.suite]
+        able = (name for name, tracer in tracers_here().items() if tracer.available() is None)
+        words = [turn.suite, *(word for name in able for word in ("--tracer", name))]
+        words += [*(["--quick"] if turn.is_quick else []), "--blocks", str(turn.blocks)]
+        if _try([*words, *credit, *places], places):
+            planned_s, taken_s = planned_s + turn.takes_s, taken_s + time.monotonic() - start_s
+            pace = max(taken_s / planned_s, LEAST_PACE)
+        for warning in warnings(throttles=throttles(ROOT) - hot):
+            if warning.id in TOLD:
+                output.say(f"{turn.suite}: {warning.found}; {warning.advice}")
+
+
+def _try(words: Sequence[str], places: Sequence[str]) -> bool:
+    try:
+        measure.main(list(words), standalone_mode=False)
+    except Interrupted as stop:
+        raise type(stop)(f"{stop}\nor all of it: {typed('lend', *places)}") from stop
+    except ProbeEffectError as error:
+        output.say(f"not measured: {words[0]}: {error}")
+        return False
+    return True
+
+
+def _complete(results: Path) -> list[str]:
+    places = submissions_in(results)
+    return [str(one.folder) for one in places if one.machine_file.is_file() and not one.plan_file.exists()]
+
+
+def _propose(words: Sequence[str], *, asks: bool) -> None:
+    try:
+        submit.main([*words, "--dry-run"], standalone_mode=False)
+    except HostNotReady as error:  # root's git may not know a name, which who submits has
+        output.say(f"as {getpass.getuser()} it cannot be submitted: {error}")
+        asks = False
+    if asks and click.confirm("Propose it for publication now?", default=False, err=True):
+        submit.main([*words, "--yes"], standalone_mode=False)
+    else:
+        output.say(f"to publish it: {typed('submit', *words)}")

@@ -13,12 +13,12 @@ from rich.text import Text
 
 from probe_effect import units
 from probe_effect.checks import run as checks
-from probe_effect.checks.changes import change_size
+from probe_effect.checks.beside import change_size
 from probe_effect.checks.rule import broken, names_in
 from probe_effect.checks.run import new_problems
 from probe_effect.cli import output
 from probe_effect.cli.data_options import credited
-from probe_effect.cli.tables import console, show_section, show_table
+from probe_effect.cli.output import console, show_section, show_table
 from probe_effect.compare.subjects import Nearest, nearest
 from probe_effect.host import typed
 from probe_effect.host.ownership import demand_owner
@@ -39,8 +39,7 @@ from probe_effect.intake.revisions import State
 from probe_effect.intake.sections import MAX_COMMENT_BYTES, MAX_SUMMARY_BYTES, github_text, markdown, sections
 from probe_effect.measure.submission import command_to_go_on
 from probe_effect.model import BadData, Problem, UsageError
-from probe_effect.numbers.catalogue import read_catalogue, read_numbers
-from probe_effect.numbers.reading import read_submission
+from probe_effect.numbers.catalogue import read_catalogue, read_numbers, read_submission
 from probe_effect.numbers.submission import Number, Submission, remedies
 from probe_effect.site.pages import comparison, instructions
 from probe_effect.site.pages.machine_page import facts

@@ -12,12 +12,10 @@ from rich.live import Live
 from rich.text import Text
 
 from probe_effect import units
-from probe_effect.cli.output import plain
-from probe_effect.cli.tables import show_section, tell
+from probe_effect.cli.output import plain, show_section, tell
 from probe_effect.measure.bench import Progress, Settings, plan
-from probe_effect.measure.interrupt import leftovers
 from probe_effect.measure.request import Work
-from probe_effect.measure.testbed import Testbed
+from probe_effect.measure.testbed import Testbed, leftovers
 from probe_effect.model import Key, ProbeEffectError, Sample
 from probe_effect.numbers.index import grouped_by
 from probe_effect.store.machine_file import PlannedSubject

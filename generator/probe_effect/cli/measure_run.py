@@ -15,7 +15,7 @@ from probe_effect.cli import output
 from probe_effect.cli.data_options import credited, data_words
 from probe_effect.cli.measure_display import display, show_leftovers, show_plan, show_skipped
 from probe_effect.cli.measure_settings import CACHE, Laboratory, MeasurementTarget, MeasureOptions
-from probe_effect.cli.tables import progress, show_section, tell
+from probe_effect.cli.output import progress, show_section, tell
 from probe_effect.compare.kernels import SERIES
 from probe_effect.guests.debian import ARCHITECTURES, locked
 from probe_effect.guests.news import RELEASES, Job, Offer, counted, duration_s, missing, offer
@@ -24,25 +24,23 @@ from probe_effect.host import system, typed
 from probe_effect.host.compilers import own_cache
 from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.host.ownership import demand
+from probe_effect.host.workloads import named_tree
 from probe_effect.measure.bench import Settings
-from probe_effect.measure.interrupt import Interrupted, interruptible
-from probe_effect.measure.plan import QUICK
-from probe_effect.measure.request import Work, choose_suites, choose_tracers, first_look, resolve
+from probe_effect.measure.one_run import Interrupted, interruptible
+from probe_effect.measure.request import QUICK, Work, choose_suites, choose_tracers, first_look, resolve
 from probe_effect.measure.run import measure as measure_suite
 from probe_effect.measure.run import resume as resume_suite
 from probe_effect.measure.submission import command_to_go_on, cut_short, hand_to_sudo_user, reopen, unfinished, work_of
 from probe_effect.measure.testbed import Testbed
-from probe_effect.measure.tree import named_tree
 from probe_effect.model import BadData, HostNotReady, ProbeEffectError, Problem, UsageError, unknown
 from probe_effect.numbers import names
-from probe_effect.numbers.catalogue import read_published
+from probe_effect.numbers.catalogue import read_published, read_submissions
 from probe_effect.numbers.published import with_unit
-from probe_effect.numbers.reading import read_submissions
 from probe_effect.numbers.submission import Number, Submission
 from probe_effect.site.pages import parts
 from probe_effect.store.machine_file import MachineFile, Submitter, read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder, submissions_in
-from probe_effect.store.samples import read_samples
+from probe_effect.store.result_tables import read_samples
 from probe_effect.store.suite_file import Suite, tools_of
 from probe_effect.tracers.tool import known_tracers
 

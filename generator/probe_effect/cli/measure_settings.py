@@ -10,22 +10,20 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypedDict
 
 from probe_effect.cli import output
-from probe_effect.cli.tables import tell
+from probe_effect.cli.output import tell
 from probe_effect.guests.anatomy import PathRecorder
 from probe_effect.guests.assembly import assemble, fetched, offered, wanted
-from probe_effect.guests.debian import ARCHITECTURES, DEFAULT, locked
-from probe_effect.guests.kernel import find_kernel
+from probe_effect.guests.debian import ARCHITECTURES, DEFAULT, find_kernel, locked
 from probe_effect.guests.qemu import CPUS, Accelerator, KvmUnusable, trouble
 from probe_effect.guests.testbed import PATIENCE, EmulatedMachine
 from probe_effect.host.compilers import MACHINE, own_cache
-from probe_effect.measure.plan import COUNTED, COUNTED_QUICK, QUICK, THOROUGH, Lengths
-from probe_effect.measure.request import BUILDERS, Work
+from probe_effect.host.workloads import Tree, kernel_build, named_tree
+from probe_effect.measure.request import BUILDERS, COUNTED, COUNTED_QUICK, QUICK, THOROUGH, Lengths, Work
 from probe_effect.measure.submission import cut_short, read_unfinished
 from probe_effect.measure.testbed import Testbed
-from probe_effect.measure.tree import Tree, kernel_build, named_tree
 from probe_effect.model import HostNotReady, UsageError
+from probe_effect.records import beside
 from probe_effect.store.suite_file import Suite
-from probe_effect.toml import beside
 from probe_effect.tracers.protocol import Tracer
 from probe_effect.tracers.tool import known_tracers, with_paths
 

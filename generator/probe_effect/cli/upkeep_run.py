@@ -16,10 +16,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from probe_effect.cli import output
-from probe_effect.host import ROOT, collect, run_program
+from probe_effect.host import ROOT, run_program, this_machine
 from probe_effect.host.kernel import mount_for_our_time, tracefs_missing
 from probe_effect.host.ownership import MAKE_OURS, demand
-from probe_effect.host.processes import Child, end_process
+from probe_effect.host.processes import Child, end_process, may_trace
 from probe_effect.intake.bundle import FORMS, marks_of_host
 from probe_effect.model import BadData, HostNotReady, UsageError
 from probe_effect.numbers.index import grouped_by
@@ -29,7 +29,6 @@ from probe_effect.store.documents import write_document
 from probe_effect.store.kept import PACKAGE
 from probe_effect.store.places import DataFolder, walk
 from probe_effect.store.tables import FORBIDDEN_TEXT
-from probe_effect.tracers.proc import may_trace
 
 WORK_PREFIX = "transcript-"
 
@@ -243,8 +242,8 @@ def _recorded(one: transcripts.Transcript, printed: CommandOutput) -> transcript
         beside=one.beside,
         output=printed.output,
         exit_status=printed.exit_status or 0,
-        machine=collect.collect_machine().id,
-        kernel=collect.collect_system(None).kernel_release,
+        machine=this_machine.collect_machine().id,
+        kernel=this_machine.collect_system(None).kernel_release,
         versions={
             need: found for need in one.needs if need not in transcripts.NO_COMMANDS and (found := _version(need))
         },

@@ -13,7 +13,7 @@ import click
 
 from probe_effect.cli import output
 from probe_effect.cli.data_options import AUTHORS, PATH, credited, data_folder, data_option, results_folder
-from probe_effect.cli.tables import show_section, show_table
+from probe_effect.cli.output import show_section, show_table
 from probe_effect.guests.debian import ARCHITECTURES, DEFAULT
 
 
@@ -37,13 +37,13 @@ def doctor(*, for_good: bool, vm: str | None, arch: str, data_path: Path | None,
         return
     data = data_folder(data_path, may_be_new=True)
 
-    from probe_effect.cli.doctor_run import mount, run
+    from probe_effect.cli.doctor_run import mount, run_doctor
     from probe_effect.host.kernel import mount_for_our_time
 
     if for_good:
         mount()
     mount_for_our_time()
-    output.end(0 if run(data, output_format) else 3)
+    output.end(0 if run_doctor(data, output_format) else 3)
 
 
 @click.command()
@@ -146,10 +146,10 @@ def lend(
     results = results_folder(out, data_path, data)
     credited(credit["name"], credit["url"])
 
-    from probe_effect.cli.lend_run import run
-    from probe_effect.measure.interrupt import put_back
+    from probe_effect.cli.doctor_run import run_lend
+    from probe_effect.measure.testbed import put_back
 
     put_back(output.say)
     if not restore:
         words = [word for name, value in credit.items() if value for word in (f"--{name}", value)]
-        run(data, results, minutes, words, yes=yes, dry_run=dry_run, is_quiet=is_quiet)
+        run_lend(data, results, minutes, words, yes=yes, dry_run=dry_run, is_quiet=is_quiet)

@@ -17,22 +17,23 @@ from rich.text import Text
 
 from probe_effect import units
 from probe_effect.advising.calibrate import Calibrate
-from probe_effect.advising.prediction import this_machine
 from probe_effect.advising.result import TrialResult, predicted, trial_csv, trial_json, trial_spec
 from probe_effect.advising.runs import CommandTrial, TrialRun, TrialSettings
 from probe_effect.advising.watched import TracingCost, Watched, probe_costs, total, watch_json
 from probe_effect.cli import output
 from probe_effect.cli.measure_display import show_leftovers, time_left
-from probe_effect.cli.tables import console, show_quota, show_table, table_of
+from probe_effect.cli.output import console, show_quota, show_table, table_of
+from probe_effect.host import this_machine
 from probe_effect.host.compilers import own_cache
 from probe_effect.host.kernel import mount_for_our_time
 from probe_effect.host.load import throttled_since, throttlings
-from probe_effect.host.noise import quotas
+from probe_effect.host.this_machine import quotas
 from probe_effect.live.loaded import RunStatistics
 from probe_effect.live.places import Place
-from probe_effect.measure.interrupt import Interrupted, interruptible
+from probe_effect.measure.one_run import Interrupted, interruptible
 from probe_effect.measure.submission import hand_to_sudo_user
 from probe_effect.model import INTERRUPTED, HostNotReady, ProbeEffectError
+from probe_effect.numbers.shown import facts_of_machine
 from probe_effect.store.places import DataFolder
 from probe_effect.store.tables import printable
 
@@ -56,7 +57,7 @@ def run(
     mount_for_our_time()
     show_quota()
     with RunStatistics() as watch:  # before the data are read: who may not look need not wait
-        costs = probe_costs(data, this_machine(), machine, calibrate)
+        costs = probe_costs(data, facts_of_machine(*this_machine.collect_named()), machine, calibrate)
         looks = costs.looks(watch, seconds)
         if output_format == "json":
             output.product_json(watch_json(next(looks), costs.machines, watch.own))

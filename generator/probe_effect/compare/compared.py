@@ -10,9 +10,9 @@ from typing import NamedTuple
 from probe_effect import units
 from probe_effect.compare.comparison import REPEATABILITY_LIMIT_RATIO, Comparison, Side, between, between_tracers, grown
 from probe_effect.model import BadData, Key, Metric, ProbeEffectError, Problem, UsageError, unknown
+from probe_effect.numbers.catalogue import read_submissions
 from probe_effect.numbers.index import Numbers, grouped_by
 from probe_effect.numbers.names import cpu, tier, tool_with_version
-from probe_effect.numbers.reading import read_submissions
 from probe_effect.numbers.submission import Number, Submission
 from probe_effect.store.beside_files import changed_ids, read_changes
 from probe_effect.store.places import DataFolder, SubmissionFolder

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from probe_effect import toml
+from probe_effect import records
 from probe_effect.compare.comparison import Comparison, compare
 from probe_effect.model import BadData, Problem, level_order, release_numbers
 from probe_effect.numbers.catalogue import Catalogue, read_numbers
@@ -29,7 +29,7 @@ from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import Suite
 
 # The cases of the series over releases, by suite and by tracer with its version.
-SERIES: Mapping[str, Mapping[str, Sequence[str]]] = toml.beside(__file__, "series")
+SERIES: Mapping[str, Mapping[str, Sequence[str]]] = records.beside(__file__, "series")
 LEAST_CHANGE_RATIO = 0.02  # smaller changes from release to release are not told in a series
 
 

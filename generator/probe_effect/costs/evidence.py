@@ -13,10 +13,9 @@ from typing import Any, NamedTuple, TypeVar
 from probe_effect import units
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
-from probe_effect.numbers.catalogue import Catalogue, PublishedSource
+from probe_effect.numbers.catalogue import Catalogue, PublishedSource, code
 from probe_effect.numbers.index import Numbers, grouped_by, once
 from probe_effect.numbers.published import DERIVED_MARK, PUBLISHED_MARK, printed_text
-from probe_effect.numbers.reading import code
 from probe_effect.numbers.shown import Facts, Likeness, by_likeness, facts_of_submission
 from probe_effect.numbers.submission import Number
 from probe_effect.store.beside_files import Figure

@@ -27,7 +27,7 @@ from probe_effect.numbers import names
 from probe_effect.numbers.index import once
 from probe_effect.numbers.shown import release_distance
 from probe_effect.numbers.submission import Number
-from probe_effect.store.further_tables import Classes
+from probe_effect.store.result_tables import Classes
 from probe_effect.store.suite_file import Case
 
 FEWEST_POINTS = 10

@@ -14,9 +14,9 @@ from probe_effect.numbers import estimates
 from probe_effect.numbers.index import once
 from probe_effect.numbers.names import X86_64, architecture, quoted
 from probe_effect.numbers.submission import Number, Submission
+from probe_effect.records import known_tool
 from probe_effect.store.machine_file import KVM_GUEST
 from probe_effect.store.suite_file import Case, Suite
-from probe_effect.tools import known_tool
 
 AWAY_FROM_CALLS = ("tracepoint", "software", "profile", "hardware")
 """Kinds that are on no system call: like the tracepoints that are, without the longer way into the kernel."""

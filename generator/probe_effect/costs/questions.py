@@ -16,7 +16,7 @@ from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import once
 from probe_effect.numbers.names import several
 from probe_effect.numbers.submission import Number
-from probe_effect.toml import beside
+from probe_effect.records import beside
 
 
 @dataclass(frozen=True, slots=True)

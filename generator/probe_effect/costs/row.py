@@ -21,9 +21,9 @@ from probe_effect.numbers import estimates, index
 from probe_effect.numbers.index import once
 from probe_effect.numbers.names import quoted
 from probe_effect.numbers.submission import Number, slowdown_at
+from probe_effect.records import beside
 from probe_effect.store.machine_file import is_hosted
 from probe_effect.store.suite_file import Factor
-from probe_effect.toml import beside
 from probe_effect.units import NS_PER_SECOND
 
 PRINTED_CALL = "system-call"

@@ -14,11 +14,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from probe_effect.guests.messages import Message
+from probe_effect.guests.guest import Message
 from probe_effect.guests.qemu import GuestLost
 from probe_effect.host.compilers import c_compiler, compiled
 from probe_effect.model import HostNotReady, Key
-from probe_effect.store.further_tables import USER, Classes, EventPath, Stack
+from probe_effect.store.result_tables import USER, Classes, EventPath, Stack
 
 PLUGIN, MARKER = (Path(__file__).with_name(name) for name in ("paths-plugin.c", "paths-marker.h"))
 MARKED = ("-include", str(MARKER))

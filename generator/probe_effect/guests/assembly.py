@@ -18,16 +18,15 @@ import elftools
 import probe_effect
 from probe_effect.guests import debian
 from probe_effect.guests.anatomy import MARKED
-from probe_effect.guests.kernel import KernelImage, archive, compile_python, wrapper
-from probe_effect.guests.messages import CONFIG, LIBRARY, PLACE, PREBUILT, WORKLOADS, in_guest
-from probe_effect.guests.qemu import Emulator, Image, find_emulator
+from probe_effect.guests.debian import KernelImage
+from probe_effect.guests.guest import CONFIG, LIBRARY, PLACE, PREBUILT, WORKLOADS, in_guest
+from probe_effect.guests.qemu import Emulator, Image, archive, compile_python, find_emulator, wrapper
 from probe_effect.host.compilers import CompiledProgram, Sysroot, c_compiler_for
-from probe_effect.host.workloads import build
+from probe_effect.host.workloads import INSTEAD, Tree, build
 from probe_effect.measure.request import Work
-from probe_effect.measure.tree import INSTEAD, Tree
 from probe_effect.model import HostNotReady, Need, UsageError
+from probe_effect.records import TOOLS
 from probe_effect.store.suite_file import Project, tools_of
-from probe_effect.tools import TOOLS
 from probe_effect.tracers.libbpf import CLANG, prebuild
 from probe_effect.tracers.protocol import Tracer, TracerState
 

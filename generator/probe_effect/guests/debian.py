@@ -1,4 +1,4 @@
-"""The processors that we emulate, and Debian's packages for them of any release.
+"""The processors that we emulate, and for them the packages of any release of Debian, with the kernels in these.
 
 Packages are fetched by apt into folders of our own: nothing is installed, no root is needed.
 
@@ -11,6 +11,7 @@ import hashlib
 import re
 import shutil
 import subprocess
+import tarfile
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -19,12 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from probe_effect import toml
 from probe_effect.host import run_program
 from probe_effect.host.compilers import MACHINE, Sysroot
-from probe_effect.model import HostNotReady, ProbeEffectError
+from probe_effect.model import HostNotReady, ProbeEffectError, UsageError
+from probe_effect.records import beside
 
-GUESTS: dict[str, dict[str, Any]] = toml.beside(__file__, "guests")
+GUESTS: dict[str, dict[str, Any]] = beside(__file__, "guests")
 """How guests are started, each choice with its reason."""
 
 
@@ -295,3 +296,103 @@ def _name_and_version(file: Path) -> tuple[str, str]:
     """The package and its version in a file name such as `libbpf1_1%3a1.1.2-0_amd64.deb`."""
     name, version, _ = file.name.split("_", 2)
     return name, version.replace("%3a", ":")
+
+
+WANTED = re.compile(r"\./(boot|usr/lib/modules/[^/]+)/(vmlinuz|config)(-.*)?")
+"""The image and the build options: in /boot, and since Linux 6.19's packages beside the modules."""
+
+IMAGE, CONFIG = "vmlinuz", "config"
+
+POINT_RELEASE = re.compile(r"\d+\.\d+\.\d+|linux-image-\d[a-z0-9.+~-]*")
+"""A kernel by its own version, 6.12.94, or by its package's name."""
+
+ARCHIVES = (
+    *("bullseye", "bullseye-security", "bookworm", "bookworm-security", "bookworm-backports"),
+    *("trixie", "trixie-security", "trixie-backports", "sid"),
+)
+"""Where kernels of the past are looked for: backports and security updates keep those of a year and more."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelImage:
+    """A kernel image, its build options where they are known, and where it comes from."""
+
+    image: Path
+    config: Path | None
+    origin: str
+    """Package and version; for an image of the user's own its name and the beginning of its hash."""
+
+
+def find_kernel(words: str, cache: Path, architecture: GuestArchitecture = DEFAULT) -> KernelImage:
+    """The kernel that a user names: a release of Debian, the kernel's own version or package, or the path of an image.
+
+    Raises: UsageError for none of these; HostNotReady where packages cannot be had.
+    """
+    path = Path(words)
+    if path.is_file():
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+        config = path.with_name(path.name.replace(IMAGE, CONFIG))
+        return KernelImage(path, config if config != path and config.is_file() else None, f"{path.name} {digest}")
+    if RELEASE.fullmatch(words):
+        release = DebianRelease(words, cache, architecture)
+        return packaged(release, newest(release)[0])
+    if POINT_RELEASE.fullmatch(words):
+        return packaged(*_holding(words, cache, architecture))
+    msg = f"{words}: expected a release of Debian (bookworm, trixie-backports, sid), the version of a kernel (6.12.94) "
+    raise UsageError(msg + "or the file of a kernel image")
+
+
+def _holding(words: str, cache: Path, architecture: GuestArchitecture) -> tuple[DebianRelease, str]:
+    """(the first release that has the kernel, the name of its package). Raises: HostNotReady."""
+    for name in ARCHIVES:
+        release = DebianRelease(name, cache, architecture)
+        for package, version in release.kernels().items():
+            if words in {package, re.split("[-~]", version, maxsplit=1)[0]}:
+                return release, package
+    raise HostNotReady(f"{words}: no such kernel for {architecture.debian} in Debian's {', '.join(ARCHIVES)}")
+
+
+def newest(release: DebianRelease) -> tuple[str, list[str]]:
+    """(the newest kernel of a release by its package's name, the packages that have its files).
+
+    Raises: HostNotReady where the release has none for the architecture, or cannot be asked.
+    """
+    meta = f"linux-image-{release.architecture.debian}"  # depends on the newest kernel of its release
+    images = release.needs(meta, r"linux-image-\d.*")
+    if not images:
+        msg = f"Debian {release.name} has no kernel for {release.architecture.debian}: its {meta} depends on none"
+        raise HostNotReady(msg)
+    return images[0], _with_files(release, images[0])
+
+
+def _with_files(release: DebianRelease, image: str) -> list[str]:
+    """The packages with the files: newer packages of an image are empty, and depend on those that have them."""
+    return release.needs(image, r"linux-(binary|base)-\d.*") or [image]
+
+
+def packaged(release: DebianRelease, image_package: str) -> KernelImage:
+    """The kernel in a package of a release, of whichever build. Raises: HostNotReady."""
+    packages = _with_files(release, image_package)
+    files = [release.fetch_alone(package) for package in packages]
+    folder = release.cache / "kernels" / files[0].stem
+    if not folder.is_dir():
+        with made_whole(folder) as fresh:
+            fresh.mkdir()
+            for file in files:
+                _extract(file, fresh)
+    image, config = (next(folder.glob(f"{kind}*"), None) for kind in (IMAGE, CONFIG))
+    if image is None:
+        raise HostNotReady(f"{', '.join(packages)} of Debian {release.name}: no file vmlinuz in it")
+    _, version, _ = files[0].name.split("_", 2)
+    return KernelImage(image, config, f"{image_package} {version} ({release.name})")
+
+
+def _extract(package: Path, target: Path) -> None:
+    """The wanted files of a package, flat in `target`; hundreds of MB of modules are left where they are."""
+    command = ["dpkg-deb", "--fsys-tarfile", str(package)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as run, tarfile.open(fileobj=run.stdout, mode="r|") as files:
+        for member in files:
+            content = files.extractfile(member) if member.isfile() and WANTED.fullmatch(member.name) else None
+            if content is not None:
+                with (target / Path(member.name).name).open("wb") as file:
+                    shutil.copyfileobj(content, file)

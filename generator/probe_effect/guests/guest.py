@@ -1,5 +1,7 @@
 """The program inside: it makes one run at a time for the host, and says what kernel and tracers are there.
 
+Its messages with the host are one JSON object per line, a request and its answer at a time.
+
 Runs on the emulated machine's own Python, with that part of the package which needs no compiled library. Its line to
 the host is a serial port, and its times are those of the emulated clock.
 
@@ -10,6 +12,7 @@ kernel/sched/stats.h). Interrupts that find a CPU idle belong to no task, and ar
 """
 
 import base64
+import json
 import subprocess
 import sys
 import time
@@ -18,21 +21,71 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from io import FileIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from probe_effect.guests.debian import GUESTS
-from probe_effect.guests.messages import PREBUILT, Message, decode, encode, load_of, planned_of
 from probe_effect.host import ROOT, read_text, stay_on, usable_cpus
 from probe_effect.host.kernel import mechanism
 from probe_effect.host.load import busy_ratio, cpu_times
-from probe_effect.host.workloads import clock_read_ns
-from probe_effect.measure.one_run import Hooks, Limits, TracerTask, probed_functions, run_once
-from probe_effect.model import ProbeEffectError, Sample
+from probe_effect.host.processes import count_runs, program_runs
+from probe_effect.host.workloads import WorkloadTask, clock_read_ns
+from probe_effect.measure.one_run import Hooks, Limits, PlannedRun, TracerTask, probed_functions, run_once
+from probe_effect.model import Key, ProbeEffectError, Sample
 from probe_effect.tracers.dormant import Audit
 from probe_effect.tracers.libbpf import Libbpf
-from probe_effect.tracers.proc import count_runs, program_runs
 from probe_effect.tracers.protocol import Tracer, state_of
 from probe_effect.tracers.tool import ToolSession, known_tracers, with_paths
+
+Message = dict[str, Any]
+PLACE = "/probe-effect"  # our folder in the guest
+
+LIBRARY, SUITES, WORKLOADS, PREBUILT, CONFIG = (
+    f"{PLACE}/{name}" for name in ("python", "suites", "workloads", "prebuilt", "boot")
+)
+
+
+def encode(message: Message) -> bytes:
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
+def decode(line: bytes) -> Message | None:
+    """The object of a line; None for anything else, because a kernel may print anything to a serial line."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return message if isinstance(message, dict) else None
+
+
+def in_guest(script: Path) -> str:
+    return f"{SUITES}/{script.parent.name}/{script.name}"
+
+
+def load_message(load: WorkloadTask) -> Message:
+    return asdict(load) | {"program": f"{WORKLOADS}/{load.program.name}"}
+
+
+def load_of(message: Message) -> WorkloadTask:
+    return WorkloadTask(**message | {"program": Path(message["program"])})
+
+
+def run_request(
+    planned: PlannedRun, load: WorkloadTask, watch: TracerTask | None, limits: Limits, *, looking: bool = False
+) -> Message:
+    """A run to make, and whether to look afterwards how the kernel had made its kprobes: that fires probes itself."""
+    return {
+        "do": "run",
+        "looking": looking,
+        "planned": asdict(planned),
+        "load": load_message(load),
+        "watch": watch and asdict(watch) | {"tracer": watch.tracer.id, "script": in_guest(watch.script)},
+        "limits": asdict(limits),
+    }
+
+
+def planned_of(message: Message) -> PlannedRun:
+    return PlannedRun(**message | {"subject": Key(*message["subject"])})
+
 
 RUN_TIME = 7  # the place of `rq_cpu_time` among the words of a CPU's line; version 15 of the format and later
 SWITCHED_AFTER_S = 0.002  # a task's run is added when it leaves its CPU, so we leave ours before we read

@@ -13,11 +13,10 @@ from statistics import median
 from typing import Literal
 
 from probe_effect.guests.assembly import USERLAND, can_bring
-from probe_effect.guests.debian import DebianRelease, GuestArchitecture
-from probe_effect.guests.kernel import newest
+from probe_effect.guests.debian import DebianRelease, GuestArchitecture, newest
 from probe_effect.guests.qemu import CPUS
+from probe_effect.records import TOOLS
 from probe_effect.store.machine_file import MachineFile
-from probe_effect.tools import TOOLS
 
 RELEASES = ("bullseye", "bookworm", "trixie", "trixie-backports", "sid")
 """The releases of Debian whose kernel is followed."""

@@ -1,12 +1,17 @@
 """One guest: QEMU as a process, with a serial port of the guest as our line, and whether hardware can run it.
 
 Whether its clock counts instructions or takes the time is a mode of `guests.toml`.
+
+It boots a kernel with an initial RAM file system. The kernel unpacks archives that follow each other into one tree
+(Documentation/driver-api/early-userspace/buffer-format.rst), so only what has changed is archived again. There are no
+modules, disks or networks.
 """
 
 import grp
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import tempfile
@@ -17,14 +22,100 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from probe_effect.guests.debian import GUESTS, DebianRelease, GuestArchitecture, of_the_host
-from probe_effect.guests.kernel import foreign, join
-from probe_effect.guests.messages import Message, decode, encode
+from probe_effect.guests.debian import GUESTS, LOADERS, DebianRelease, GuestArchitecture, made_whole, of_the_host
+from probe_effect.guests.guest import Message, decode, encode
 from probe_effect.host import ROOT, run_program, usable_cpus
-from probe_effect.host.compilers import MACHINE
+from probe_effect.host.compilers import MACHINE, Sysroot
 from probe_effect.host.processes import Child, is_readable
 from probe_effect.host.system import cpuinfo
 from probe_effect.model import HostNotReady, ProbeEffectError
+
+LEFT_OUT = re.compile(
+    r"(^|/)usr/share/(doc|man|info|locale|lintian|bash-completion|perl|perl5|i18n)(/|$)"
+    r"|(^|/)usr/lib/[^/]+/perl(-base|5)?(/|$)|\.a$"
+)
+"""Files that no tool needs, which would take memory, and time to unpack."""
+
+PROGRAM_FOLDERS = ("usr/bin", "usr/sbin", "bin", "sbin")
+
+
+def archive(folder: Path, target: Path) -> Path:
+    """The files of `folder` as an archive; made before, or now. Raises: ProbeEffectError with cpio's words."""
+    if target.is_file():
+        return target
+    paths = sorted(folder.rglob("*"))  # folders before what is in them
+    names = (path.relative_to(folder).as_posix() for path in paths)
+    with made_whole(target) as made, made.open("wb") as file:
+        run = subprocess.run(
+            ["cpio", "--create", "--format=newc", "--null", "--quiet", "--reproducible", "--owner=0:0"],  # noqa: S607
+            cwd=folder,
+            input=b"".join(name.encode() + b"\0" for name in names if not LEFT_OUT.search(name)),
+            stdout=file,
+            stderr=subprocess.PIPE,
+            timeout=600,
+            check=False,
+        )
+        if run.returncode != 0:
+            words = run.stderr.decode(errors="replace").strip()
+            raise ProbeEffectError(f"{folder}: cpio ended with status {run.returncode}: {words}")
+    return target
+
+
+def join(archives: Sequence[Path], target: Path) -> Path:
+    """The archives concatenated in one file, as an emulator takes them."""
+    with target.open("wb") as whole:
+        for path in archives:
+            with path.open("rb") as part:
+                shutil.copyfileobj(part, whole)
+            whole.write(b"\0" * (-whole.tell() % 4))
+    return target
+
+
+def compile_python(system: Sysroot, *folders: Path) -> None:
+    """Have the Python of a system compile modules beforehand; emulated it would take minutes.
+
+    Debian's packages compile theirs when they are installed, which they are not here. What it makes is the same for
+    every processor, so the system is one that runs here.
+    """
+    python = _only(system.root / "usr/bin", "python3.[0-9]*").name
+    options = ["-I", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"]
+    # Some modules of the tests of others do not compile; what is needed and faulty shows when it is run.
+    subprocess.run(
+        [*foreign(system, python), *options, *map(str, folders)],
+        env={"PYTHONHOME": str(system.root / "usr")},
+        capture_output=True,
+        timeout=600,
+        check=False,
+    )
+
+
+def foreign(system: Sysroot, program: str, place: Path | None = None) -> list[str]:
+    """The words that run a program of another system with its own loader and libraries, when it is in `place`.
+
+    Raises: ProbeEffectError where it has no such program.
+    """
+    root, place = system.root, place or system.root
+    loader = _only(root, LOADERS[system.machine]).relative_to(root)
+    path = next((folder for folder in PROGRAM_FOLDERS if (root / folder / program).exists()), None)
+    if path is None:
+        raise ProbeEffectError(f"{program}: no such program in its package")
+    libraries = ":".join(f"{place}/{folder}/{system.triplet}" for folder in ("lib", "usr/lib"))
+    return [str(place / loader), "--library-path", libraries, str(place / path / program)]
+
+
+def wrapper(system: Sysroot, place: Path, program: str) -> str:
+    """A shell script that runs `program` of the system, when that is in the folder `place`."""
+    command = " ".join(foreign(system, program, place))
+    comment = "# A program of another release of Debian: with that release's loader and libraries."
+    return f'#!/bin/sh\n{comment}\nexec {command} "$@"\n'
+
+
+def _only(folder: Path, pattern: str) -> Path:
+    files = sorted(path for path in folder.rglob(pattern) if path.is_file())
+    if not files:
+        raise ProbeEffectError(f"{folder}: no {pattern} in it")
+    return files[0]
+
 
 RELEASE = "trixie"
 """The release of Debian whose QEMU is taken: 10.0. Before 8.1 a second CPU starves with `-icount`, which was mended by

@@ -1,11 +1,16 @@
-"""An emulated machine as a testbed: booted when it is needed, started again when it is lost, off when we leave."""
+"""An emulated machine as a testbed: booted when it is needed, started again when it is lost, off when we leave.
 
+One may be booted too to see which mechanisms of tracing its kernel has.
+"""
+
+import errno
 import os
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,12 +18,13 @@ from typing import Any, Self, get_args
 
 from pydantic import TypeAdapter
 
+from probe_effect import __version__
 from probe_effect.guests.anatomy import PathRecorder
-from probe_effect.guests.assembly import Assembly, GuestTracer, Wanted
-from probe_effect.guests.debian import GUESTS
-from probe_effect.guests.messages import WORKLOADS, Message, load_message, run_request
+from probe_effect.guests.assembly import Assembly, GuestTracer, Wanted, assemble
+from probe_effect.guests.debian import ARCHITECTURES, GUESTS, find_kernel, locked
+from probe_effect.guests.guest import WORKLOADS, Message, load_message, run_request
 from probe_effect.guests.qemu import CPUS, MODES, Accelerator, GuestLost, KvmUnusable, RunningGuest
-from probe_effect.host import collect
+from probe_effect.host import this_machine
 from probe_effect.host.compilers import CompiledProgram
 from probe_effect.host.load import CpuTimes, cpu_times
 from probe_effect.host.system import signature
@@ -27,11 +33,11 @@ from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_r
 from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import Origins, Testbed
 from probe_effect.model import HostNotReady, Metric, Need, Sample
-from probe_effect.store.further_tables import EventPath
+from probe_effect.records import TOOLS
 from probe_effect.store.machine_file import KVM_GUEST, TCG_GUEST, Machine, System, runs_add_up, with_id
-from probe_effect.store.samples import TIMES, as_note
+from probe_effect.store.result_tables import TIMES, EventPath, as_note
 from probe_effect.store.tables import printable
-from probe_effect.tools import TOOLS
+from probe_effect.store.transcripts import KernelMechanisms, MechanismTrial
 from probe_effect.tracers.protocol import TracerState
 
 LOSSES = 3  # guests that may be lost one after the other, without a run between that ends, before we give up
@@ -79,7 +85,7 @@ class EmulatedMachine(Testbed):
     _program_runs: dict[str, float] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
-        self._host_cpus = collect.choose_cpus()  # while we may use all: later we keep to one ourselves
+        self._host_cpus = this_machine.choose_cpus()  # while we may use all: later we keep to one ourselves
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -164,11 +170,11 @@ class EmulatedMachine(Testbed):
         """
         counts, told = self.metric == "instructions", dict[str, Any](virtualization=TCG_GUEST)
         if self.accelerator == "kvm":
-            host = collect.collect_machine()
+            host = this_machine.collect_machine()
             told = {"virtualization": KVM_GUEST, "nested": host.virtualization is not None}
             told |= {"governor": host.governor, "turbo": host.turbo}
         with self._root() as root:
-            machine = collect.collect_machine(root)
+            machine = this_machine.collect_machine(root)
             counted = {"cpu_model": "QEMU tcg", "virtualization": f"linux {self._release}"}
             named = machine.model_copy(update=counted if counts else told)
             own = (*signature(root), str(self.assembly.emulator.version()))
@@ -181,7 +187,7 @@ class EmulatedMachine(Testbed):
         asked = {"do": "clock", "program": f"{WORKLOADS}/{program and program.name}", "cpu": cpu}
         read_ns = self._ask(asked)["read_ns"] if is_timed else None
         with self._root() as root:
-            return collect.collect_system(read_ns, root)
+            return this_machine.collect_system(read_ns, root)
 
     def cores(self) -> dict[int, str]:
         return {}  # a guest's CPUs run on whichever of the host's are free
@@ -304,3 +310,35 @@ def was_asked(name: str) -> bool:
     return ".." not in parts and any(
         len(parts) == len(pattern) and all(map(fnmatchcase, parts, pattern)) for pattern in asked
     )
+
+
+TRIALS = Path(__file__).with_name("mechanisms.c")
+"""The program that tries mechanisms. Of each it prints id, outcome, number of the error, and words, parted by tabs."""
+
+ERRORS = dict(errno.errorcode) | {524: "ENOTSUPP"}
+"""The kernel's own errors too (include/linux/errno.h)."""
+
+
+def tried_mechanisms(words: str, architecture: str, cache: Path, tell: Callable[[str], None]) -> KernelMechanisms:
+    """Which mechanisms of tracing a kernel has, each tried in an emulated machine. Raises: UsageError, HostNotReady."""
+    with locked(cache):
+        kernel = find_kernel(words, cache, ARCHITECTURES[architecture])
+        assembly = assemble(ARCHITECTURES[architecture], kernel, (), (), cache, more=(TRIALS,))
+    tell(f"booting {kernel.origin}")
+    with EmulatedMachine(assembly, (), tell) as machine:
+        release, lines = machine.mechanisms(assembly.programs[TRIALS].path)
+    return KernelMechanisms(
+        kernel_release=release,
+        architecture=assembly.emulator.architecture.machine,  # type: ignore[arg-type]
+        kernel=assembly.packages["kernel"],
+        emulator=str(assembly.emulator.version()),
+        probe_effect=__version__,
+        date=datetime.now(UTC).strftime("%Y-%m-%d"),
+        trials=dict(map(mechanism_trial, lines)),
+    )
+
+
+def mechanism_trial(line: str) -> tuple[str, MechanismTrial]:
+    name, outcome, code, says = line.split("\t", 3)
+    error = None if code == "0" or outcome == "ended" else ERRORS.get(int(code), f"E{code}")
+    return name, MechanismTrial.model_validate({"outcome": outcome, "error": error, "says": says.strip() or None})

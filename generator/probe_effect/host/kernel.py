@@ -16,7 +16,7 @@ from typing import Any
 
 from probe_effect.host import ROOT, kernel_config, read_text
 from probe_effect.model import NOP10_CALLED_SINCE, Need, series_of
-from probe_effect.toml import beside
+from probe_effect.records import beside
 
 TRACEFS = ("sys/kernel/tracing", "sys/kernel/debug/tracing")
 """Where tracefs is mounted: its own place since Linux 4.1, and the old one below debugfs."""

@@ -1,11 +1,13 @@
-"""Programs that we start: each in a process group of its own, waited for with a time limit, ended with its group.
+"""Programs that we start, and what proc(5) says of processes and of the BPF programs that they hold.
+
+What we start has a process group of its own, is waited for with a time limit, and is ended with its group.
 
 A group of their own keeps a Ctrl-C at the terminal from them: we decide when they end, and in which order. Where
 util-linux has `setpriv`, the kernel tells them when we are gone, however we went: no probe outlives a killed run.
 """
 
-import contextlib
 import os
+import re
 import select
 import shutil
 import signal
@@ -14,13 +16,20 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from probe_effect.host import ROOT, read_text
+
 STARTED_BY, STARTED_AS = "PROBE_EFFECT_PID", "PROBE_EFFECT_PROGRAMS"
 """Variables in the environment of the tools and workloads that we start, by which those of a killed run are recognised:
 our process id; when we started, in ticks since the boot, and the names of the programs, after a `/` each."""
+
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (a fresh folder of our own is made inside)
+WORK_PREFIX = "probe-effect-"
+"""Begins the name of every work folder, before our process id: so what a killed run leaves behind is recognised."""
 
 GRACE_S = 5.0  # time to end in order after SIGTERM, before SIGKILL
 
@@ -87,7 +96,7 @@ class Child:
     def tell(self, text: str) -> None:
         """Write `text` to its standard input, which must be a pipe, and keep it open. A program gone is no fault."""
         if self._popen.stdin is not None:
-            with contextlib.suppress(BrokenPipeError):
+            with suppress(BrokenPipeError):
                 os.write(self._popen.stdin.fileno(), text.encode())
 
     def send(self, number: signal.Signals) -> None:
@@ -150,7 +159,7 @@ class RunMark:
         """Whether the process runs what was started, and not what that has started in turn; its words may follow those
         of an interpreter.
         """
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")[:3]
             return not self.programs.isdisjoint({Path(word).name for word in words})
         return False
@@ -158,7 +167,7 @@ class RunMark:
 
 def mark_of(process: Path) -> RunMark | None:
     """The mark of a process, by its folder in /proc; None without one, and where its ids are those of a container."""
-    with contextlib.suppress(OSError, ValueError, LookupError):
+    with suppress(OSError, ValueError, LookupError):
         if (process / "ns/pid").readlink() != (PROC / "self/ns/pid").readlink():
             return None
         words = (process / "environ").read_bytes().decode(errors="replace").split("\0")
@@ -171,7 +180,7 @@ def mark_of(process: Path) -> RunMark | None:
 
 def _began_ticks(process: Path) -> int:
     """When a process began, in ticks since the boot (proc_pid_stat(5), field 22); -1 where there is none."""
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         return int((process / "stat").read_bytes().rpartition(b")")[2].split()[19])
     return -1
 
@@ -231,7 +240,7 @@ def _hold_until_end(pid: int, descriptor: int) -> None:
     try:
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     except ChildProcessError:  # the end of another's child is only seen by looking again and again
-        with contextlib.suppress(ProcessLookupError):
+        with suppress(ProcessLookupError):
             while True:
                 os.kill(pid, 0)
                 time.sleep(0.02)
@@ -257,9 +266,115 @@ def end_process(pid: int) -> None:
         return
     try:
         for demand in (signal.SIGTERM, signal.SIGKILL):
-            with contextlib.suppress(ProcessLookupError):
+            with suppress(ProcessLookupError):
                 os.kill(pid, demand)
             if is_readable(descriptor, PATIENCE_S):
                 return
     finally:
         os.close(descriptor)
+
+
+CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_SYS_RESOURCE, CAP_PERFMON, CAP_BPF = 19, 21, 24, 38, 39
+"""Bits in CapEff. Source: capabilities(7), include/uapi/linux/capability.h."""
+
+
+def state(pid: int) -> str | None:
+    return status(pid).get("State", "")[:1] or None
+
+
+def is_gone(pid: int) -> bool:
+    return state(pid) in {None, "Z", "X"}
+
+
+def status(pid: int | str, root: Path | None = None) -> dict[str, str]:
+    """`/proc/PID/status` by name; empty when the process is gone. `self` is this process."""
+    lines = (read_text(root or ROOT, f"proc/{pid}/status") or "").splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def peak_rss_bytes(pid: int) -> int | None:
+    """Largest resident memory of a running process so far (VmHWM); None when it has ended.
+
+    Not wait4's `ru_maxrss`: that keeps the peak of the process before exec, which was ours.
+    """
+    peak = status(pid).get("VmHWM")
+    return int(peak.split()[0]) * 1024 if peak else None  # in KiB, though it says kB
+
+
+def has_capability(number: int, root: Path) -> bool:
+    held = status("self", root).get("CapEff")
+    return held is not None and bool(int(held, 16) >> number & 1)
+
+
+def may_trace(root: Path) -> bool:
+    """Whether this process may trace the kernel by its capabilities, which root may lack in a container.
+
+    Source: capabilities(7); CAP_PERFMON and CAP_BPF together do for CAP_SYS_ADMIN in what tracers do, since Linux 5.8.
+    """
+    return has_capability(CAP_SYS_ADMIN, root) or all(has_capability(bit, root) for bit in (CAP_PERFMON, CAP_BPF))
+
+
+def children(pid: int) -> list[int]:
+    """Process ids of what its main thread has started; every process where CONFIG_PROC_CHILDREN is off."""
+    listed = f"proc/{pid}/task/{pid}/children"
+    if (ROOT / listed).exists():
+        return [int(word) for word in (read_text(ROOT, listed) or "").split()]
+    return [int(path.name) for path in ROOT.glob("proc/[0-9]*")]
+
+
+def family(pid: int) -> str:
+    """A process and all that it has started, ids with commas; itself alone where CONFIG_PROC_CHILDREN is off."""
+    pids = [pid]
+    for parent in pids:  # which grows meanwhile
+        listed = read_text(ROOT, f"proc/{parent}/task/{parent}/children") or ""
+        pids += [int(word) for word in listed.split()]
+    return ",".join(map(str, pids))
+
+
+def maps(pid: int) -> str:
+    """What a process has in its memory, with the paths of files; empty when it is gone."""
+    return read_text(ROOT, f"proc/{pid}/maps") or ""
+
+
+def waits_for_go(pid: int) -> bool:
+    """Whether a process sleeps in a system call on standard input that asks for one byte, as a workload does in `main`.
+
+    `/proc/PID/syscall` has the call's number, which differs among processors, and its arguments. Where there is no such
+    file, or it is closed to us, any sleep will do.
+    """
+    if state(pid) != "S":
+        return False
+    words = (read_text(ROOT, f"proc/{pid}/syscall") or "").split()
+    return not words or (words[1:2] == ["0x0"] and words[3:4] == ["0x1"])
+
+
+PROGRAM_ID = re.compile(r"^prog_id:\s*(\d+)$", re.MULTILINE)
+RUNS = re.compile(r"^run_cnt:\s*(\d+)$", re.MULTILINE)
+
+
+def count_runs(root: Path, *, on: bool) -> None:
+    """Switch the kernel's count of runs of BPF programs on or off; nothing happens without one, or if we may not.
+
+    Each run takes longer while it is on. Source: Documentation/admin-guide/sysctl/kernel.rst (bpf_stats_enabled, Linux
+    5.1); kernel/bpf/syscall.c, bpf_prog_show_fdinfo.
+    """
+    with suppress(OSError):
+        (root / "proc/sys/kernel/bpf_stats_enabled").write_text("1" if on else "0", encoding="ascii")
+
+
+def program_runs(root: Path) -> int | None:
+    """Runs of all BPF programs that processes hold, while the count was on; None where no process holds any.
+
+    Only what programs say is read: reading what a link says can kill the kernel (`live.loaded`).
+    """
+    runs: dict[str, int] = {}
+    for folder in root.glob("proc/[0-9]*/fd"):
+        with suppress(OSError):  # a process that has ended meanwhile
+            for descriptor in folder.iterdir():
+                with suppress(OSError):  # it was closed meanwhile
+                    if "bpf-prog" in str(descriptor.readlink()):
+                        text = read_text(folder.parent, f"fdinfo/{descriptor.name}") or ""
+                        program, count = PROGRAM_ID.search(text), RUNS.search(text)
+                        if program and count:
+                            runs[program[1]] = int(count[1])
+    return sum(runs.values()) if runs else None

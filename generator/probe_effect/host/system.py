@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from probe_effect.host import ROOT, kernel_config, read_text, run_program, sysctl
-from probe_effect.toml import beside
+from probe_effect.records import beside
 
 _RECORDED: dict[str, dict[str, list[str]]] = beside(__file__, "recorded")
 BOOT_FLAGS = frozenset(chain.from_iterable(_RECORDED["boot_flags"].values()))

@@ -18,10 +18,10 @@ from typing import NamedTuple
 from probe_effect.host import ROOT, read_text
 from probe_effect.model import BadData, HostNotReady, ProbeEffectError, Problem, UsageError
 from probe_effect.numbers.index import grouped_by
+from probe_effect.records import beside
 from probe_effect.store.documents import write_document
 from probe_effect.store.machine_file import MachineFile, Submitter, read_machine_file
 from probe_effect.store.places import DataFolder, SubmissionFolder
-from probe_effect.toml import beside
 
 IN_REPOSITORY = "data/results"
 

@@ -22,10 +22,9 @@ from probe_effect.intake import report
 from probe_effect.intake.report import MAX_FEW, MAX_LINE, D, Listed, ReviewReport, grouped, is_writable
 from probe_effect.model import Estimate, Key, Problem, interval_json, spread_json
 from probe_effect.numbers import names
-from probe_effect.numbers.catalogue import Catalogue, PublishedSource, read_published
+from probe_effect.numbers.catalogue import Catalogue, PublishedSource, read_published, read_submissions
 from probe_effect.numbers.index import current, grouped_by
 from probe_effect.numbers.names import tool_of
-from probe_effect.numbers.reading import read_submissions
 from probe_effect.numbers.shown import facts_of_submission, likeness
 from probe_effect.numbers.submission import Number, Submission
 from probe_effect.site.pages import comparison, instructions, kernel_changes, parts

@@ -25,8 +25,8 @@ from probe_effect.live import bpf_objects, bpf_program, kernel_calls
 from probe_effect.live.bpf_program import Instruction
 from probe_effect.live.target import ThreadUse
 from probe_effect.model import series_of
+from probe_effect.records import beside
 from probe_effect.store.tables import printable
-from probe_effect.toml import beside
 
 ENDS = ("sys_enter", "sys_exit")
 

@@ -25,7 +25,7 @@ from probe_effect.host import ROOT
 from probe_effect.host.symbols import FIRST_BYTES
 from probe_effect.live import bpf_program, kernel_calls
 from probe_effect.live.places import Place
-from probe_effect.toml import beside
+from probe_effect.records import beside
 
 Found = TypeVar("Found")
 

@@ -27,8 +27,8 @@ from elftools.elf.sections import NoteSection
 from probe_effect.host import read_text, run_program, symbols
 from probe_effect.host.kernel import missing, tracefs_folder, tracefs_missing
 from probe_effect.model import Need, ProbeEffectError
+from probe_effect.records import beside
 from probe_effect.scripts.form import Language
-from probe_effect.toml import beside
 
 EVERY_CALL = "tracepoint:raw_syscalls:sys_enter"
 

@@ -10,9 +10,9 @@ from typing import Literal
 
 from probe_effect.host.compilers import CompiledProgram
 from probe_effect.host.load import slept_s
-from probe_effect.host.noise import MachineWarning
-from probe_effect.measure import plan as planning
-from probe_effect.measure.beside import Company, UntracedRun
+from probe_effect.host.this_machine import MachineWarning
+from probe_effect.measure import request
+from probe_effect.measure.diagnosis import Company, UntracedRun
 from probe_effect.measure.one_run import Limits, PlannedRun, TracerTask, empty_row
 from probe_effect.measure.request import Work
 from probe_effect.measure.testbed import Testbed
@@ -28,20 +28,19 @@ from probe_effect.model import (
     Status,
 )
 from probe_effect.numbers.estimates import paired_estimate, ragged
-from probe_effect.store.further_tables import ProbeCalibration, RunWriter
 from probe_effect.store.machine_file import Author, PlanFile, PlannedSubject, Submitter
-from probe_effect.store.samples import as_note, read_samples
+from probe_effect.store.result_tables import ProbeCalibration, RunWriter, as_note, read_samples
 from probe_effect.tracers.protocol import Counting, Tracer
 
 
 def plan(subjects: Sequence[PlannedSubject], blocks: int, seed: int) -> tuple[PlannedRun, ...]:
-    """Every run of a suite, in order (`measure/plan.py`). The same arguments give the same plan."""
+    """Every run of a suite, in order (`measure/request.py`). The same arguments give the same plan."""
     measured = [subject.key for subject in subjects if subject.operations is not None]
     left_out = [subject.key for subject in subjects if subject.operations is None]
     counted = [subject.key for subject in subjects if subject.is_counted_apart]
     return tuple(
         PlannedRun(block, place, subject, arm)
-        for block, order in enumerate(planning.blocks_in_order(measured, left_out, counted, blocks, seed))
+        for block, order in enumerate(request.blocks_in_order(measured, left_out, counted, blocks, seed))
         for place, (subject, arm) in enumerate(order)
     )
 
@@ -140,7 +139,7 @@ class Settings:
     blocks: int
     seed: int
     command: tuple[str, ...]
-    lengths: planning.Lengths = planning.THOROUGH
+    lengths: request.Lengths = request.THOROUGH
     limits: Limits = field(default_factory=Limits)
     submitter: Submitter = field(default_factory=lambda: Submitter(name=None, url=None))
     author: Author = "third-party"
@@ -186,7 +185,7 @@ def tell_or_refuse(warnings: Sequence[MachineWarning], tell: Callable[[Progress]
         advice = "with --anyway it is measured and recorded all the same, and the times lead nothing"
         raise HostNotReady("\n".join(["times that are taken here would be wrong:", *refusing, advice]))
     if told := tuple(str(warning) for warning in warnings if warning.measure != "records"):
-        nothing = PlannedRun(0, 0, planning.baseline(None), "baseline")
+        nothing = PlannedRun(0, 0, request.baseline(None), "baseline")
         tell(Progress(phase="told", planned=nothing, blocks=0, done=0, total=0, told=told))
 
 
@@ -212,7 +211,7 @@ class Bench:
         if self.work.builds:
             return 0, 0.0
         level = self.work.levels[0]
-        row = self._make(PlannedRun(0, 0, planning.baseline(level), "baseline"), planning.first_operations(level))
+        row = self._make(PlannedRun(0, 0, request.baseline(level), "baseline"), request.first_operations(level))
         return row.operations or row.events or 0, (row.wall_ns or 0) / 1e9
 
     def calibrate(self) -> PlanFile:
@@ -221,12 +220,12 @@ class Bench:
         total = len(levels) + len(self.work.measured)
         untraced: dict[str | None, int] = {}
         for done, level in enumerate(levels):
-            first = planning.first_operations(level)
-            untraced[level], row = self._try(planning.baseline(level), done, total, first)
+            first = request.first_operations(level)
+            untraced[level], row = self._try(request.baseline(level), done, total, first)
             if row.status != "ok":
                 raise ProbeEffectError(row.note)
         trials = {
-            subject: self._try(subject, done, total, planning.first_operations(subject.level, untraced[subject.level]))
+            subject: self._try(subject, done, total, request.first_operations(subject.level, untraced[subject.level]))
             for done, subject in enumerate(self.work.measured, start=len(levels))
         }
         twins = frozenset(self.work.twins())
@@ -309,18 +308,18 @@ class Bench:
         trial = PlannedRun(0, 0, subject, "baseline" if subject.is_baseline else "traced")
         blocks = self.settings.blocks
         self.tell(Progress(phase="calibrating", planned=trial, blocks=blocks, done=done, total=total))
-        fixed = planning.ONE_BUILD if self.work.builds else self.work.suite.workload.operations
+        fixed = request.ONE_BUILD if self.work.builds else self.work.suite.workload.operations
         if fixed is not None:
             return fixed, empty_row(trial)  # a run as long as that is not made to find out how long it is
-        least = planning.MIN_OPERATIONS if subject.level is None else planning.FIRST_AT_A_LEVEL
-        return planning.operations_for(self._target_s(subject), partial(self._make, trial), first, least)
+        least = request.MIN_OPERATIONS if subject.level is None else request.FIRST_AT_A_LEVEL
+        return request.operations_for(self._target_s(subject), partial(self._make, trial), first, least)
 
     def _row(self, planned: PlannedRun, journal: Journal) -> Sample:
         if left_out := journal.left_out(planned.subject):
             return replace(empty_row(planned), status=left_out.status, note=left_out.note)
         operations = journal.operations(planned.subject)
         if planned.arm == "check" and planned.subject.level is None:
-            operations = planning.check_operations(operations, self._target_s(planned.subject))
+            operations = request.check_operations(operations, self._target_s(planned.subject))
         row = self.testbed.recorded(self._make(planned, operations))
         if row.status == "ok" and row.events == 0:  # in a trial it does not matter
             note = "the tracer counted no event: the run was too short for one"
@@ -365,7 +364,7 @@ class Bench:
         return lengths.baseline_s if subject.is_baseline else lengths.traced_s
 
     def _is_quick(self) -> bool:
-        return self.settings.lengths in {planning.QUICK, planning.COUNTED_QUICK}
+        return self.settings.lengths in {request.QUICK, request.COUNTED_QUICK}
 
 
 def _left_out(subject: Key, status: Status, note: str | None) -> PlannedSubject:

@@ -1,24 +1,32 @@
-"""What this machine can measure, what it or a container lacks, and what makes it noisy."""
+"""What this machine can measure, what it or a container lacks, what makes it noisy, and what else traces on it.
+
+What else traces may fire in what is measured, and may be new since we looked. What fires in the workload is in untraced
+runs too, so that a cost without it cannot be seen. Of BPF programs, of ftrace and of perf events the kernel counts how
+often they fire, which an untraced run shows; to a user other than root it tells nothing.
+"""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from probe_effect.host import ROOT, collect, kernel_config, other_pids, read_text
+from probe_effect.host import ROOT, kernel_config, other_pids, read_text, this_machine
 from probe_effect.host.compilers import CompiledProgram
 from probe_effect.host.kernel import BTF, CLOSED, TRACEFS, missing, tracefs_folder, tracefs_missing
 from probe_effect.host.load import SINCE_BOOT, busy_ratio, cpu_times, load_average, steal_ratio, trap_times
-from probe_effect.host.noise import MachineWarning, of_tracing, warnings
+from probe_effect.host.processes import may_trace
 from probe_effect.host.system import aslr, container, siblings
+from probe_effect.host.this_machine import MachineWarning, of_tracing, warnings
 from probe_effect.host.workloads import build, clock_read_ns
-from probe_effect.measure import beside
+from probe_effect.live import bpf_objects
+from probe_effect.live import loaded as live
 from probe_effect.measure.request import Work, resolve
-from probe_effect.model import Need, ProbeEffectError
+from probe_effect.model import HostNotReady, Need, ProbeEffectError
 from probe_effect.store.machine_file import Machine, System
 from probe_effect.store.suite_file import Suite, script_paths
-from probe_effect.tracers.proc import may_trace
 from probe_effect.tracers.protocol import Tracer, TracerState, missing_packages, state_of
 
 
@@ -44,6 +52,127 @@ def flags_missing(root: Path = ROOT) -> Iterator[tuple[str, str]]:
             "-v /lib/modules:/lib/modules:ro -v /usr/src:/usr/src:ro",
             "SystemTap needs the kernel's modules and headers",
         )
+
+
+TracingKey = tuple[object, ...]
+
+LEAST_EVENTS_RATIO = 0.1
+"""A share of an untraced run's operations: what fires less often is not on what is measured."""
+
+LEAST_EVENTS = 1_000  # start and end of a workload make some hundred events, whatever it does
+
+MOST_EVENTS_HZ = 1e8
+"""Rate that no traced event reaches: a perf event that counts faster counts cycles or nanoseconds."""
+
+UntracedRun = tuple[int, float]
+"""The operations of an untraced run, and its seconds; 0 where it could not be made."""
+
+SHOWN = 3  # of the places of one program, how many are named; further ones are counted
+
+
+def tracing() -> list[live.Loaded]:
+    """Everything that traces now; empty where the kernel does not tell us.
+
+    Programs that are on nothing are left out, and processes that trace others than us by ptrace.
+    """
+    if sys.platform != "linux":
+        return []
+    try:
+        everything = live.tracing_now().found
+    except HostNotReady:
+        everything = ()
+    return [loaded for loaded in everything if _is_on(loaded, f"({os.getpid()})")]
+
+
+def _is_on(loaded: live.Loaded, ours: str) -> bool:
+    if loaded.sort == "ptrace":
+        return any(site.name.endswith(ours) for site in loaded.places)
+    return loaded.sort != "bpf" or (loaded.kind in live.OF_PROBES and bool(loaded.places or loaded.others))
+
+
+def firing(found: list[live.Loaded], run: Callable[[], UntracedRun]) -> list[live.Loaded]:
+    """What of all that traces fires in an untraced run, which `run` makes.
+
+    Who traces us by ptrace does. Raises: HostNotReady where a run cannot be made.
+    """
+    surely = [loaded for loaded in found if loaded.sort == "ptrace"]
+    if len(surely) == len(found):
+        return surely
+    with live.RunStatistics() as statistics:
+        before, sampled = statistics.look(), dict(_perf_counts(found))
+        operations, seconds = run()
+        after, resampled = statistics.look(), dict(_perf_counts(found))
+    counts = {loaded.key: loaded.events or 0 for loaded in before.found}
+    least = max(LEAST_EVENTS, LEAST_EVENTS_RATIO * operations)
+    fired = {loaded.key for loaded in after.found if (loaded.events or 0) - counts.get(loaded.key, 0) >= least}
+    grown = ((key, count - sampled.get((key, event), count)) for (key, event), count in resampled.items())
+    fired |= {key for key, events in grown if least <= events <= MOST_EVENTS_HZ * seconds}
+    functions = {loaded.key for loaded in found if any(place.kind.startswith("function") for place in loaded.places)}
+    return surely + [loaded for loaded in found if loaded.key in fired | functions]
+
+
+def _perf_counts(found: list[live.Loaded]) -> Iterator[tuple[tuple[TracingKey, int], int]]:
+    """What each perf event of these has counted, by its owner's key and its descriptor."""
+    for loaded in found:
+        if loaded.sort == "perf":
+            yield from (((loaded.key, event), count) for event, count in live.perf_counts(loaded.owners[0].pid).items())
+
+
+def present() -> frozenset[TracingKey]:
+    """What can be seen in some milliseconds of all that traces, to be compared with a later look."""
+    if sys.platform != "linux":
+        return frozenset()
+    found: set[TracingKey] = {("ftrace", name, one.place) for name, _, on in live.switched_on() for one in on}
+    found |= {("perf", pid) for pid in live.with_perf_events()}
+    with suppress(OSError, HostNotReady):  # closed to us
+        found |= {("bpf", one.id) for one in bpf_objects.programs() if one.kind in live.OF_PROBES}
+    if tracer := live.TRACER.search(read_text(ROOT, "proc/self/status") or ""):
+        found.add(("ptrace", tracer[1]))
+    return frozenset(found)
+
+
+def in_words(found: list[live.Loaded]) -> str:
+    """What traces, with the processes that hold it, for the owner of the machine; empty for nothing."""
+    words = []
+    for loaded in found:
+        who = ", ".join(f"{owner.comm} ({owner.pid})" for owner in loaded.owners)
+        where = ", ".join(site.name for site in loaded.places[:SHOWN])
+        more = len(loaded.places) + loaded.others - SHOWN
+        places = f" on {where}{f' and {more} more' if more > 0 else ''}" if where else ""
+        words.append(f"{loaded.kind}{places}{f' of {who}' if who else ''}")
+    return "; ".join(words)
+
+
+def _recorded(loaded: live.Loaded) -> str:
+    """Tracepoints and functions of the kernel by name; of a place in a program, and of a process, the kind alone."""
+    is_kernels = loaded.sort != "ptrace"
+    names = [site.name if is_kernels and not site.path else site.kind for site in loaded.places[:SHOWN]]
+    return " ".join(dict.fromkeys([loaded.sort, *(names or [loaded.kind])]))
+
+
+class Company:
+    """What else traces during a run: asked between two runs, when nothing of ours does."""
+
+    def __init__(self) -> None:
+        self.warnings: dict[str, MachineWarning] = {}
+        self.recorded: dict[str, None] = {}
+        self._known = self._seen = frozenset[TracingKey]()
+
+    def look(self, run: Callable[[], UntracedRun]) -> list[MachineWarning]:
+        """The warnings about what else traces now; `run` makes an untraced run."""
+        found = tracing()
+        on = firing(found, run)
+        new = list(of_tracing(in_words(on), in_words([one for one in found if one not in on])))
+        self.warnings |= {one.id: one for one in new}
+        self.recorded |= dict.fromkeys(map(_recorded, found))
+        self._known = self._seen = present()
+        return new
+
+    def has_come(self) -> bool:
+        """Whether something that was not there when we looked was there before the last run, and still is."""
+        now = present()
+        new, self._seen = (now & self._seen) - self._known, now
+        return bool(new)
 
 
 NEEDS: tuple[Need, ...] = get_args(Need)
@@ -109,7 +238,7 @@ def diagnose(
     What is compiled is kept in `cache`, the user's by default.
     """
     load = load_average()  # before anything of ours runs
-    workload_cpu, tracer_cpu = collect.choose_cpus(root)
+    workload_cpu, tracer_cpu = this_machine.choose_cpus(root)
     shared = siblings(root, workload_cpu) - {workload_cpu}
     before = {cpu: cpu_times(root, cpu) for cpu in shared}
     tracers = tuple(state_of(tracer, PROBED) for tracer in known.values())
@@ -124,8 +253,8 @@ def diagnose(
     reasons = {need: missing(need, root) for need in NEEDS}
     shares = [busy_ratio(times, cpu_times(root, cpu)) for cpu, times in before.items()]
     return Diagnosis(
-        machine=collect.collect_machine(root),
-        system=collect.collect_system(clock_ns, root, trap_times(workload_cpu, cache)),
+        machine=this_machine.collect_machine(root),
+        system=this_machine.collect_system(clock_ns, root, trap_times(workload_cpu, cache)),
         is_root=os.geteuid() == 0,
         compiler=Availability(built.compiler, None) if built else Availability(None, fault),
         tracefs=Availability(f"/{tracefs.relative_to(root)}" if tracefs else None, closed),
@@ -139,7 +268,7 @@ def diagnose(
         suites=tuple(_suite(work, known, programs[work.suite.id]) for work in works),
         packages=tuple(missing_packages([tracer.tool for tracer in known.values()], root)),
         warnings=(
-            *of_tracing("", beside.in_words(beside.tracing()) if root == ROOT else ""),
+            *of_tracing("", in_words(tracing()) if root == ROOT else ""),
             *warnings(
                 root,
                 cpu=workload_cpu,

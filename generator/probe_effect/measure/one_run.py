@@ -1,21 +1,77 @@
 """One run: the workload waits, the tracer comes alive, the workload goes, the tracer is asked to stop.
 
-And the instructions under its probes, in a workload that waits.
+Runs are stopped in order by a signal. Here are too the instructions under the probes, in a workload that waits.
 """
 
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from types import FrameType
 
 from probe_effect.host.symbols import find_function, library_of
 from probe_effect.host.workloads import WorkloadFailed, WorkloadProcess, WorkloadRun, WorkloadTask
-from probe_effect.measure.interrupt import undisturbed
-from probe_effect.model import Arm, HostNotReady, Key, Sample
-from probe_effect.store.samples import as_note
-from probe_effect.tracers.proc import wait_for_workload
-from probe_effect.tracers.protocol import OF_ITSELF, Counting, Tracer, TracerFailed
+from probe_effect.model import INTERRUPTED, Arm, HostNotReady, Key, ProbeEffectError, Sample
+from probe_effect.store.result_tables import as_note
+from probe_effect.tracers.protocol import OF_ITSELF, Counting, Tracer, TracerFailed, wait_for_workload
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
+"""The signals with which a terminal, a system that shuts down, and a timer of ours ask a program to end."""
+
+
+class Interrupted(ProbeEffectError):
+    """The program was asked to stop."""
+
+    exit_status = INTERRUPTED
+
+
+class TimeIsOver(Interrupted):
+    """The time that it was given is over."""
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise `Interrupted` at the first signal to stop. Further signals wait until everything is tidied up.
+
+    A terminal that is gone stops nothing where SIGHUP is ignored already, as nohup(1) has it.
+    """
+
+    def stop(number: int, _: FrameType | None) -> None:
+        for known in SIGNALS:
+            signal.signal(known, signal.SIG_IGN)
+        if number == signal.SIGALRM:
+            raise TimeIsOver("the time is over")
+        raise Interrupted(f"stopped by {signal.Signals(number).name}")
+
+    is_deaf = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    before = {number: signal.signal(number, stop) for number in SIGNALS if number != signal.SIGHUP or not is_deaf}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Have `interruptible` raise `TimeIsOver` when the block takes longer."""
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Hold these signals back until the block is left, so that it is run as a whole."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,21 +9,19 @@ from dataclasses import replace
 
 from probe_effect import __version__
 from probe_effect.host import ROOT, load
-from probe_effect.host.noise import warnings
 from probe_effect.host.system import throttles
+from probe_effect.host.this_machine import warnings
+from probe_effect.host.workloads import made_ready
 from probe_effect.measure import submission
 from probe_effect.measure.bench import Bench, Progress, Settings, tell_or_refuse
-from probe_effect.measure.interrupt import Interrupted
-from probe_effect.measure.one_run import PlannedRun
-from probe_effect.measure.plan import baseline
-from probe_effect.measure.request import Work
+from probe_effect.measure.one_run import Interrupted, PlannedRun
+from probe_effect.measure.request import Work, baseline
 from probe_effect.measure.testbed import Testbed
-from probe_effect.measure.tree import made_ready
 from probe_effect.model import HostNotReady
-from probe_effect.store.further_tables import CALIBRATION_COLUMNS, add_paths, read_calibration
 from probe_effect.store.machine_file import Machine, MachineFile, Provenance, Run, as_author
 from probe_effect.store.places import SubmissionFolder
-from probe_effect.store.samples import TableWriter
+from probe_effect.store.result_tables import CALIBRATION_COLUMNS, add_paths, read_calibration
+from probe_effect.store.tables import TableWriter
 
 
 def look_before(work: Work, settings: Settings, testbed: Testbed, tell: Callable[[Progress], None]) -> None:

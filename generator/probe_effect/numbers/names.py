@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from probe_effect import units
 from probe_effect.model import Metric
 from probe_effect.numbers.submission import Number, Submission
+from probe_effect.records import known_tool
 from probe_effect.store.machine_file import KVM_GUEST, Machine, MachineFile, System, canonical_architecture, is_hosted
 from probe_effect.store.suite_file import Case, Suite
-from probe_effect.tools import known_tool
 
 VERSION_IN_ID = re.compile(r"(-\d+)+$")
 """What a second version has at the end of its id: `bpftrace-0-23-2`."""

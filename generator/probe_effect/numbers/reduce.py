@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probe_effect import conditions, units
+from probe_effect import units
 from probe_effect.model import Estimate, Key, Sample, Status
 from probe_effect.numbers import estimates, submission
 from probe_effect.numbers import rows as by_rows
 from probe_effect.numbers.index import grouped_by
+from probe_effect.records import faults_of
 from probe_effect.store.machine_file import MachineFile, canonical_architecture
 from probe_effect.store.places import SubmissionFolder
 
@@ -35,7 +36,7 @@ def reduce(files: SubmissionFolder, document: MachineFile, samples: Sequence[Sam
     machine, run = document.machine, document.run
     is_time = run.metric == "time"
     levels, rows = by_rows.baselines(samples, run.metric), by_rows.by_case(samples)
-    disturbed = conditions.faults(run.warnings)
+    disturbed = faults_of(run.warnings)
     tables = by_rows.block_tables(samples, levels, run.metric)
     measured = {key: _measured(key, of_key, tables[key], levels, document) for key, of_key in rows.items()}
     first = next(iter(levels.values()), by_rows.NO_RUNS)
@@ -256,6 +257,6 @@ def _submission_facts(
         # How far the speed drifted, up or down; 0 where it may not have at all.
         "drift_within_ratio": None if drift is None else abs(drift.value) if estimates.excludes_0(drift) else 0.0,
         "steal_ratio": run.steal_ratio,
-        "disturbed": float(bool(conditions.faults(run.warnings))),
+        "disturbed": float(bool(faults_of(run.warnings))),
         "load_ratio": None if run.load_before is None or not machine.threads else run.load_before / machine.threads,
     }

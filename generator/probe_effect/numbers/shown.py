@@ -22,7 +22,7 @@ from probe_effect.model import Metric, series_of
 from probe_effect.numbers.index import Numbers, grouped_by, once
 from probe_effect.numbers.names import BOOTED, architecture, cpu_family, machine_name, release_series, tier, tier_words
 from probe_effect.numbers.submission import OF_SUBMISSION, WORST, Number, Submission
-from probe_effect.store.machine_file import Machine, canonical_architecture, is_hosted
+from probe_effect.store.machine_file import Machine, System, canonical_architecture, is_hosted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,9 +78,12 @@ def facts_of(
     )
 
 
+def facts_of_machine(machine: Machine, system: System, metric: Metric = "time") -> Facts:
+    return facts_of(machine, system.kernel_release, metric, system.vulnerabilities)
+
+
 def facts_of_submission(submission: Submission) -> Facts:
-    machine, system = submission.document.machine, submission.document.system
-    facts = facts_of(machine, system.kernel_release, submission.metric, system.vulnerabilities)
+    facts = facts_of_machine(submission.document.machine, submission.document.system, submission.metric)
     return replace(facts, name=machine_name(submission))
 
 

@@ -11,10 +11,10 @@ from functools import cached_property
 from probe_effect import units
 from probe_effect.model import BadData, Estimate, Key, Metric, Status
 from probe_effect.numbers.rows import BlockTable, Tail
-from probe_effect.store.further_tables import ProbeCalibration, read_calibration
+from probe_effect.records import beside
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.places import SubmissionFolder
-from probe_effect.toml import beside
+from probe_effect.store.result_tables import ProbeCalibration, read_calibration
 from probe_effect.units import NS_PER_SECOND
 
 GradeFacts = dict[str, float | None]

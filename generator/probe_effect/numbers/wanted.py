@@ -15,9 +15,8 @@ from probe_effect.numbers.index import grouped_by, once
 from probe_effect.numbers.names import release_series
 from probe_effect.numbers.shown import machine_kind
 from probe_effect.numbers.submission import Submission
+from probe_effect.records import TOOLS, beside
 from probe_effect.store.suite_file import Case
-from probe_effect.toml import beside
-from probe_effect.tools import TOOLS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

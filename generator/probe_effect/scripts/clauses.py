@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from probe_effect.records import beside
 from probe_effect.scripts import form
 from probe_effect.scripts.form import Language, Script, Tokens, after_layout, bracketed, failed, found_at, token_at
-from probe_effect.toml import beside
 
 _PIECE = re.compile(form.ATTACH_POINT)
 _WORD = re.compile(r"[A-Za-z_]+")

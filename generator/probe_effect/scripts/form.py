@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from probe_effect.model import UsageError
-from probe_effect.toml import beside
-from probe_effect.tools import TOOLS
+from probe_effect.records import TOOLS, beside
 
 Language = Literal["bpftrace", "d", "perf", "strace", "ftrace", "py-spy", "tool"]
 Timing = Literal["start", "end"]

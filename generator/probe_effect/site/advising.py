@@ -26,14 +26,13 @@ from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.names import quoted, tool_of
 from probe_effect.numbers.shown import Facts, facts_of_submission, in_order, shown_machines
 from probe_effect.numbers.submission import THRESHOLDS, Number
+from probe_effect.records import beside, known_tool
 from probe_effect.scripts.form import tables
 from probe_effect.scripts.script import read_script
 from probe_effect.site.costs import DIGITS, MECHANISMS, USER_PROBES, file_name, scope_tables
 from probe_effect.site.pages import addresses
 from probe_effect.site.pages.parts import from_to
 from probe_effect.site.script_values import Values, ends, script_json
-from probe_effect.toml import beside
-from probe_effect.tools import known_tool
 
 ADVISING = "advise.json"
 

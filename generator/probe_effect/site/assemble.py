@@ -25,8 +25,7 @@ from probe_effect.checks.run import check_contents
 from probe_effect.compare.subjects import subjects
 from probe_effect.model import BadData, ProbeEffectError
 from probe_effect.numbers import names
-from probe_effect.numbers.catalogue import Catalogue, read_numbers
-from probe_effect.numbers.reading import is_kept
+from probe_effect.numbers.catalogue import Catalogue, is_kept, read_numbers
 from probe_effect.site import figures, script_values
 from probe_effect.site.advising import ADVISING, FIRST, advise_files
 from probe_effect.site.charts.draw import badge, draw_all, is_drawn, live_script

@@ -29,13 +29,13 @@ from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import once
 from probe_effect.numbers.names import tool_of
 from probe_effect.numbers.shown import facts_of_submission
+from probe_effect.records import beside
 from probe_effect.scripts.form import KINDS, TRACEPOINTS
 from probe_effect.site.facts import Fact, asked_for, facts, written
 from probe_effect.site.pages import addresses, links
 from probe_effect.site.pages.parts import Part, Pieces, Table, TableColumn, fragment, of_data, source_label
 from probe_effect.site.pages.text import link, listed, safe, say, together
 from probe_effect.site.script_values import Values, script_json, short
-from probe_effect.toml import beside
 
 FORMAT = 1  # the version of the form of these files: it rises where something is taken away or means something else
 DIGITS = 6  # more than an answer is written with

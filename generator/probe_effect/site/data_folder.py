@@ -27,14 +27,19 @@ from probe_effect.site.pages.citing import cite_data
 from probe_effect.site.pages.parts import Code, Heading, Items, Link, Part, Table, column, fragment, of_data
 from probe_effect.site.pages.text import link, listed, safe, say
 from probe_effect.site.script_values import Values
-from probe_effect.store.beside_files import ChangesFile, ClaimsFile, ExplanationsFile, ReferencesFile, SourceFile
-from probe_effect.store.dictionary import FORM_RULES, KEYS, TABLES, document_keys, document_schema
-from probe_effect.store.documents import Document
-from probe_effect.store.further_tables import HISTOGRAM_COLUMNS
+from probe_effect.store.beside_files import (
+    TABLES,
+    ChangesFile,
+    ClaimsFile,
+    ExplanationsFile,
+    ReferencesFile,
+    SourceFile,
+)
+from probe_effect.store.documents import Document, document_keys, document_schema, form_rules, keys_said
 from probe_effect.store.machine_file import MachineFile
 from probe_effect.store.places import own_headers, sha256
 from probe_effect.store.release_file import Manifest
-from probe_effect.store.samples import SAMPLE_COLUMNS
+from probe_effect.store.result_tables import HISTOGRAM_COLUMNS, SAMPLE_COLUMNS
 from probe_effect.store.suite_file import Suite, suite_file, workload_source
 from probe_effect.store.tables import Column, further_column
 from probe_effect.store.transcripts import (
@@ -102,14 +107,14 @@ def _dictionary() -> Iterator[Part]:
             cells.append((f"`{one.name}`", one.kind + need, one.text + choices))
         yield _table(("Column", "Kind", "Meaning"), cells)
     yield Heading("machine.json")
-    yield _keys(document_keys())
+    yield _keys(document_keys(MachineFile))
     for name, models in WORDS["parts_of"].items():
         yield Heading(safe(name))
         if name == "source.toml":
             yield _keys(document_keys(SourceFile))
         for said, model in models.items():
             yield safe(said)
-            yield _keys(KEYS[model])
+            yield _keys(keys_said()[model])
     yield Heading("Rules")
     yield safe("What `probe-effect check` demands beyond these tables.")
     for subject, rules in ALL_RULES.items():
@@ -118,7 +123,7 @@ def _dictionary() -> Iterator[Part]:
         yield _table(("Rule", "What it demands", "Good", "Bad"), rows)
     yield Heading("Of every file", 3)
     yield safe("`<file>` is `samples`, `machine`, `figures`, `source`, `suite`, ..")
-    yield _table(("Rule", "What it demands"), ((f"`<file>/{name}`", text) for name, text in FORM_RULES.items()))
+    yield _table(("Rule", "What it demands"), ((f"`<file>/{name}`", text) for name, text in form_rules().items()))
 
 
 def _keys(keys: Mapping[str, str]) -> Table:
@@ -408,7 +413,7 @@ def rule_parts() -> Iterator[Part]:
             rows.append((name, *(text.replace("`", "") for text in (one.text, one.good, one.bad))))
         yield Table(heads, rows)
     yield Heading("Of every file", 3)
-    yield Table(heads[:2], [(name, text.replace("`", "")) for name, text in FORM_RULES.items()])
+    yield Table(heads[:2], [(name, text.replace("`", "")) for name, text in form_rules().items()])
 
 
 def _answer(data: Path) -> Part:

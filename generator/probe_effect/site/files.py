@@ -23,12 +23,12 @@ from probe_effect.numbers.catalogue import Catalogue, PublishedSource
 from probe_effect.numbers.index import Numbers, grouped_by
 from probe_effect.numbers.shown import shown_machines
 from probe_effect.numbers.submission import THRESHOLDS, Number, Submission
+from probe_effect.records import beside
 from probe_effect.site.facts import verdicts
 from probe_effect.site.pages import addresses
 from probe_effect.site.script_values import short
 from probe_effect.store.beside_files import FIGURE_COLUMNS
 from probe_effect.store.tables import FORMULA_START, Column, csv_line
-from probe_effect.toml import beside
 
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)  # the time of every file in a zip: the earliest that the format has
 READABLE = 0o644 << 16

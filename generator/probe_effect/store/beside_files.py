@@ -16,6 +16,7 @@ from typing import Annotated, Literal, Self, get_args
 from pydantic import Field, model_validator
 
 from probe_effect.model import Problem, release_numbers, series_of
+from probe_effect.records import beside
 from probe_effect.store.documents import (
     Document,
     DocumentEntry,
@@ -27,9 +28,9 @@ from probe_effect.store.documents import (
     without,
 )
 from probe_effect.store.places import DataFolder
+from probe_effect.store.result_tables import CALIBRATION_COLUMNS, HISTOGRAM_COLUMNS, PATH_COLUMNS, SAMPLE_COLUMNS
 from probe_effect.store.suite_file import Architecture
 from probe_effect.store.tables import TableReader, read_columns
-from probe_effect.toml import beside
 
 CHANGES_FILE = "changes.toml"
 
@@ -215,6 +216,15 @@ UNIT_SCALE = {unit: Fraction(scale) for unit, scale in KNOWN["units"].items()}
 """Unit of a figure to its size in the base unit: ns for times, a ratio for per cents, bytes, events/s."""
 
 FIGURE_COLUMNS = read_columns("figures", unit=tuple(UNIT_SCALE))
+
+TABLES = {
+    "samples.csv": SAMPLE_COLUMNS,
+    "histogram.csv": HISTOGRAM_COLUMNS,
+    "calibration.csv": CALIBRATION_COLUMNS,
+    "paths.csv": PATH_COLUMNS,
+    "figures.csv": FIGURE_COLUMNS,
+}
+"""The tables of submissions and of published sources: what a column of each means is in its record."""
 
 
 class Finding(Document):

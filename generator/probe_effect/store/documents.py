@@ -1,4 +1,5 @@
-"""JSON and TOML documents checked against a pydantic model, with each problem's place in the file.
+"""JSON and TOML documents checked against a pydantic model, with each problem's place in the file; and what their keys
+mean, in a schema that cannot differ from what is checked.
 
 pydantic names the faulty value by its path of keys; this module finds the line and column of that path.
 """
@@ -10,7 +11,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -19,6 +20,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from pydantic_core import ErrorDetails
 
 from probe_effect.model import HostNotReady, Problem
+from probe_effect.records import beside
 from probe_effect.store.places import DataFolder
 from probe_effect.store.tables import FORBIDDEN_TEXT, MAX_PROBLEMS_PER_FILE, plain_text, printable
 
@@ -286,3 +288,39 @@ def _toml_places(text: str) -> dict[tuple[DocumentKey | None, ...], int]:
             entries[line["table"]] += 1
         places[table] = line.start()
     return places
+
+
+@cache
+def form_rules() -> dict[str, str]:
+    """What reading a file demands of it, by the last part of a problem's rule."""
+    rules: dict[str, str] = beside(__file__, "form_rules")
+    return rules
+
+
+@cache
+def keys_said() -> dict[str, dict[str, str]]:
+    """What each key of a document says, by the name of the model that has it."""
+    keys: dict[str, dict[str, str]] = beside(__file__, "keys")
+    return keys
+
+
+def document_keys(model: type[BaseModel], prefix: str = "") -> dict[str, str]:
+    """Each key of a document by its path (`machine.cpu_model`), after `prefix`, to what it says."""
+    keys: dict[str, str] = {}
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            keys |= document_keys(kind, f"{prefix}{name}.")
+        elif said := keys_said().get(model.__name__, {}).get(name):
+            keys[f"{prefix}{name}"] = said
+    return keys
+
+
+def document_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON Schema of a document, in which each key has its description."""
+    schema = model.model_json_schema()
+    for name, part in {model.__name__: schema, **schema.get("$defs", {})}.items():
+        for key, said in keys_said().get(name, {}).items():
+            own = part["properties"][key] | {"description": said}
+            part["properties"][key] = dict(sorted(own.items()))
+    return schema

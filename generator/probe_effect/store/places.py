@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from probe_effect.model import UsageError
+from probe_effect.records import TOOLS
 from probe_effect.store.kept import NOWHERE, PACKAGE, Kept
 from probe_effect.store.tables import printable
-from probe_effect.tools import TOOLS
 
 PACKAGED = next(
     (data for data in (PACKAGE / "data", PACKAGE.parents[1] / "data") if (data / "suites").is_dir()), PACKAGE / "data"

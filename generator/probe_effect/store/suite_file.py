@@ -7,10 +7,10 @@ from typing import Annotated, Literal, NamedTuple, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from probe_effect.model import Need, Problem
+from probe_effect.records import TOOLS
 from probe_effect.store.documents import Document, Slug, Text, read_document
 from probe_effect.store.machine_file import canonical_architecture
 from probe_effect.store.places import DataFolder
-from probe_effect.tools import TOOLS
 
 Architecture = Literal["x86_64", "aarch64"]
 """An instruction set that workloads are written for, as Linux calls it."""

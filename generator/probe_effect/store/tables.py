@@ -1,4 +1,4 @@
-"""CSV tables with typed columns: read strictly, report every fault with its place, write canonically.
+"""CSV tables with typed columns: read strictly, report every fault with its place, write canonically, row by row.
 
 A cell is an integer, a decimal or one line of text; an empty cell is a missing value and reads as None.
 Decimals stay `Decimal`, because their printed digits say how precise a figure claims to be.
@@ -14,14 +14,16 @@ import stat
 from _csv import Reader as Lines
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
+from io import FileIO
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
-from probe_effect.model import Problem
-from probe_effect.toml import beside
+from probe_effect.model import HostNotReady, ProbeEffectError, Problem
+from probe_effect.records import beside
 
 Cell = int | Decimal | str | None
 ColumnKind = Literal["integer", "number", "string"]
@@ -299,3 +301,88 @@ def csv_line(cells: Iterable[object]) -> str:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerow(["" if cell is None else cell for cell in cells])
     return out.getvalue()
+
+
+HEADER_BYTES = 4096
+
+
+class TableWriter:
+    """Appends rows to a table; they are on disk, written and synced, before `put` returns.
+
+    A run that is killed loses nothing that was measured: at most the last line is torn, and a torn line is cut off
+    when the file is opened again. Use as a context manager, which raises HostNotReady when the file cannot be opened.
+    """
+
+    def __init__(self, path: Path, columns: Sequence[Column]) -> None:
+        self._path, self._columns = path, columns
+        self._file: FileIO
+
+    def __enter__(self) -> Self:
+        try:
+            self._file = self._path.open("ab", buffering=0)
+        except OSError as error:
+            raise self._refused(error) from error
+        try:
+            self._begin(self._path.read_bytes())
+        except BaseException:
+            self._file.close()
+            raise
+        return self
+
+    def _begin(self, written: bytes) -> None:
+        """Cut off a torn line, and write the header of a new table.
+
+        Raises: HostNotReady for one that was saved in another form, ProbeEffectError for one of other columns.
+        """
+        names = [column.name for column in self._columns]
+        header = csv_line(names).encode()
+        whole = written[: written.rfind(b"\n") + 1]
+        # How it begins, whatever an editor or a spreadsheet made of its line ends and commas.
+        begins = written[:HEADER_BYTES].decode("utf-8", "replace").removeprefix(BYTE_ORDER_MARK)
+        ours = with_commas(re.sub("\r\n?", "\n", begins))
+        if not whole and header.startswith(written.rstrip(b"\0")):
+            self._file.truncate(0)
+            self.put([names])
+        elif whole.startswith(header):
+            self._file.truncate(len(whole))
+        elif ours.startswith(header.decode()):
+            raise HostNotReady(
+                f"{self._path}: an editor or a spreadsheet has saved it in a form of its own\n"
+                f"`probe-effect check --fix {self._path.parent}` mends it"
+            )
+        else:
+            raise ProbeEffectError(
+                f"{self._path}: begun by another version of probe-effect, its columns are not "
+                f"{header.decode().rstrip()}\nits rows are kept; to measure again, do without --resume"
+            )
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def put(self, rows: Iterable[Iterable[object]]) -> None:
+        """Append rows, all of them or none. Raises: HostNotReady when the disk is full or gone."""
+        text = "".join(map(csv_line, rows)).encode()
+        before = self._path.stat().st_size
+        try:
+            _write_whole(self._file, text)
+        except OSError as error:
+            with suppress(OSError):  # a disk that is gone keeps what it has
+                self._file.truncate(before)
+            raise self._refused(error) from error
+
+    def cut(self, size_bytes: int) -> None:
+        """Keep the first bytes of the file, which end with a whole line. Raises: HostNotReady."""
+        try:
+            self._file.truncate(size_bytes)
+        except OSError as error:
+            raise self._refused(error) from error
+
+    def _refused(self, error: OSError) -> HostNotReady:
+        return HostNotReady(f"{self._path}: a row cannot be written: {error.strerror}")
+
+
+def _write_whole(file: FileIO, text: bytes) -> None:
+    """Write and sync. Raises: OSError; a full disk takes part of a line without a word."""
+    if file.write(text) != len(text):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    os.fsync(file.fileno())

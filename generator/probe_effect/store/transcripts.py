@@ -16,12 +16,12 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from probe_effect.model import Problem
+from probe_effect.records import beside
 from probe_effect.store.beside_files import Day
 from probe_effect.store.documents import Document, Slug, Text, read_document, read_documents, without
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import Architecture
 from probe_effect.store.tables import FORBIDDEN_TEXT
-from probe_effect.toml import beside
 
 EventRate = Annotated[float, Field(gt=0, le=1e10)]
 

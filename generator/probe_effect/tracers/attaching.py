@@ -24,11 +24,9 @@ from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
-from probe_effect.host import ROOT, read_text
-from probe_effect.tracers import proc
-from probe_effect.tracers.dynamic_events import read_arguments
-from probe_effect.tracers.protocol import Counting, Report, TracerFailed
-from probe_effect.tracers.tool import Tool, ToolSession, absent, text_of
+from probe_effect.host import ROOT, processes, read_text
+from probe_effect.tracers.protocol import Counting, Report, TracerFailed, wait_for_workload
+from probe_effect.tracers.tool import Tool, ToolSession, absent, read_arguments, text_of
 
 SCOPE = "proc/sys/kernel/yama/ptrace_scope"
 CALL = re.compile(rb"(?:\d+ +)?(?!syscall_0x)[a-z_]\w*\((?!0,)")
@@ -55,7 +53,7 @@ def scope_refuses(root: Path, *, attaching: bool) -> str | None:
     scope = read_text(root, SCOPE) or "0"
     if scope == "3":
         return f"/{SCOPE} is 3: tracing by ptrace is off until the next start of the machine"
-    if (scope == "2" or (scope == "1" and attaching)) and not proc.has_capability(proc.CAP_SYS_PTRACE, root):
+    if (scope == "2" or (scope == "1" and attaching)) and not processes.has_capability(processes.CAP_SYS_PTRACE, root):
         return (
             f"/{SCOPE} is {scope}, and this process lacks CAP_SYS_PTRACE: run this command with sudo, "
             "or as root: sysctl kernel.yama.ptrace_scope=0"
@@ -90,15 +88,15 @@ class StraceSession(EndingSession):
     def attach(self, pid: int) -> None:
         """Start strace on the workload once it waits: what its loader reads is no event. Raises: TracerFailed."""
         if not self.prefix:
-            proc.wait_for_workload(pid)
+            wait_for_workload(pid)
         super().attach(pid)
 
     def command(self, pid: int) -> Sequence[str]:
-        return (self.tool, "-o", str(self.written), *self.arguments, "-p", proc.processes(pid))
+        return (self.tool, "-o", str(self.written), *self.arguments, "-p", processes.family(pid))
 
     def is_live(self) -> bool:
         """Whether strace says that it is attached, and the kernel that the workload is traced by it."""
-        is_ours = self.child is not None and proc.status(self.pid).get("TracerPid") == str(self.child.pid)
+        is_ours = self.child is not None and processes.status(self.pid).get("TracerPid") == str(self.child.pid)
         return is_ours and f"Process {self.pid} attached" in text_of(self.work.err)
 
     def count(self) -> tuple[int | None, int | None]:
@@ -126,8 +124,8 @@ class SeccompSession(StraceSession):
 
     def is_live(self) -> bool:
         """Whether strace traces a child that has a filter which strace lacks, and that waits for its go."""
-        own = proc.status(self.pid)
-        return any(_is_filtered(proc.status(child), self.pid, own) for child in proc.children(self.pid))
+        own = processes.status(self.pid)
+        return any(_is_filtered(processes.status(child), self.pid, own) for child in processes.children(self.pid))
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +217,7 @@ class AttachingSession(EndingSession):
 
     def attach(self, pid: int) -> None:
         if not self.prefix:
-            proc.wait_for_workload(pid)
+            wait_for_workload(pid)
             self._sleeps_before = _sleeps(pid)
         super().attach(pid)
 
@@ -233,12 +231,12 @@ class AttachingSession(EndingSession):
     def is_live(self) -> bool:
         """Whether all that proves it is there, and the workload waits for its go."""
         of = self._of
-        is_tracer = self.child is not None and proc.status(self.pid).get("TracerPid") == str(self.child.pid)
+        is_tracer = self.child is not None and processes.status(self.pid).get("TracerPid") == str(self.child.pid)
         return (
             re.search(of.said, self._output(), re.MULTILINE) is not None
             and (not of.stops or (is_tracer and _sleeps(self.pid) >= self._sleeps_before + STOP_AND_SLEEP))
-            and of.library in proc.maps(self.pid)
-            and proc.waits_for_go(self.pid)
+            and of.library in processes.maps(self.pid)
+            and processes.waits_for_go(self.pid)
         )
 
     def end(self) -> None:
@@ -266,7 +264,7 @@ class AttachingSession(EndingSession):
     def _words(self, pid: int) -> list[str]:
         values = {"pid": pid, "script": self.script.absolute(), "written": self.written}
         if "{child}" in self._of.words:
-            programs = proc.children(pid)
+            programs = processes.children(pid)
             if len(programs) != 1:
                 msg = f"the workload has started {len(programs)} programs, expected one that can be watched"
                 raise TracerFailed(msg)
@@ -277,4 +275,4 @@ class AttachingSession(EndingSession):
 
 def _sleeps(pid: int) -> int:
     """How often a process has given its CPU away by itself, to wait or because it was stopped."""
-    return int(proc.status(pid).get("voluntary_ctxt_switches", 0))
+    return int(processes.status(pid).get("voluntary_ctxt_switches", 0))

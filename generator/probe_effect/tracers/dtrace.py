@@ -29,8 +29,7 @@ from probe_effect.host import kernel, run_program
 from probe_effect.model import Need
 from probe_effect.store.places import linux_form
 from probe_effect.tracers.dynamic_events import groups, remove_group
-from probe_effect.tracers.proc import wait_for_workload
-from probe_effect.tracers.protocol import Counting, TracerFailed
+from probe_effect.tracers.protocol import Counting, TracerFailed, wait_for_workload
 from probe_effect.tracers.tool import Tool, ToolSession, not_root, text_of, version_line
 
 INSTALL = "Debian sid has it as `dtrace`; FreeBSD, illumos and macOS have it in the base system"

@@ -32,7 +32,6 @@ One setting per line, named after the file in tracefs that it fills:
 import errno
 import os
 import re
-import shlex
 import signal
 import time
 from collections.abc import Callable, Iterable
@@ -45,9 +44,8 @@ from typing import Literal
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import FTRACE_TRACERS, no_tracefs, tracefs_folder
 from probe_effect.host.symbols import find_function, library_of, matching_functions
-from probe_effect.tracers.proc import LOOK_EVERY_S, PATIENCE_S, wait_for_workload
-from probe_effect.tracers.protocol import Counting, Report, TracerFailed
-from probe_effect.tracers.tool import ToolSession
+from probe_effect.tracers.protocol import LOOK_EVERY_S, PATIENCE_S, Counting, Report, TracerFailed, wait_for_workload
+from probe_effect.tracers.tool import ToolSession, read_script, split_arguments
 
 EXPECTED = "expected `probe KIND:NAME FILE:FUNCTION` or `probe KIND:NAME FUNCTION`, with p or r as KIND"
 PROBE = re.compile(
@@ -330,27 +328,6 @@ def _take(script: FtraceScript, word: str, value: str) -> None:
     else:
         expected = FORMS.get(word) or f"{', '.join(FORMS)} or probe"
         raise ValueError(f"`{word} {value}`: expected {expected}")
-
-
-def read_arguments(script: Path) -> list[str]:
-    """The words in `script`, split as a shell splits them; `#` begins a comment. Raises: TracerFailed."""
-    return split_arguments(read_script(script), script.name)
-
-
-def read_script(script: Path) -> str:
-    """The text of `script`. Raises: TracerFailed."""
-    try:
-        return script.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise TracerFailed(f"{script.name}: expected text in UTF-8: {error}") from error
-
-
-def split_arguments(text: str, name: str) -> list[str]:
-    """The words in the text of the script `name`, split as a shell splits them. Raises: TracerFailed."""
-    try:
-        return shlex.split(text, comments=True)
-    except ValueError as error:
-        raise TracerFailed(f"{name}: expected words as on a command line, with # comments: {error}") from error
 
 
 class ProbingSession(ToolSession):

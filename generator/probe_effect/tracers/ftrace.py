@@ -29,10 +29,9 @@ from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import FTRACE_TRACERS, ftrace_tracers, missing, tracefs_folder, tracefs_missing
 from probe_effect.model import Need
 from probe_effect.tracers import dynamic_events
-from probe_effect.tracers.dynamic_events import Event, FtraceScript, ProbingSession, parse_script, read_script, tracefs
-from probe_effect.tracers.proc import wait_for_workload
-from probe_effect.tracers.protocol import Counting, Report, Session, Tracer, TracerFailed
-from probe_effect.tracers.tool import Tool, not_root
+from probe_effect.tracers.dynamic_events import Event, FtraceScript, ProbingSession, parse_script, tracefs
+from probe_effect.tracers.protocol import Counting, Report, Session, Tracer, TracerFailed, wait_for_workload
+from probe_effect.tracers.tool import Tool, not_root, read_script
 
 INSTANCE_PREFIX = "probe-effect-"
 

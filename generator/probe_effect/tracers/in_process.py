@@ -42,10 +42,17 @@ from pathlib import Path
 from typing import ClassVar
 
 from probe_effect.host import ROOT, run_program
-from probe_effect.tracers.dynamic_events import read_arguments, read_script, split_arguments
-from probe_effect.tracers.proc import children, maps, waits_for_go
+from probe_effect.host.processes import SHARED_MEMORY, children, maps, waits_for_go
 from probe_effect.tracers.protocol import Counting, TracerFailed
-from probe_effect.tracers.tool import SHARED_MEMORY, Tool, ToolSession, read_back, text_of
+from probe_effect.tracers.tool import (
+    Tool,
+    ToolSession,
+    read_arguments,
+    read_back,
+    read_script,
+    split_arguments,
+    text_of,
+)
 
 READER = "babeltrace2"
 COMMAND_TIMEOUT_S = 60  # stopping waits until every buffer is on disk; that has been seen to take 0.2 s

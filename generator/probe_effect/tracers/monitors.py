@@ -23,13 +23,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from probe_effect.host.compilers import c_compiler, compiled
-from probe_effect.host.processes import Child, Ended, is_readable
+from probe_effect.host.processes import Child, Ended, family, is_readable, peak_rss_bytes
 from probe_effect.model import Need, ProbeEffectError
-from probe_effect.tracers import perf
-from probe_effect.tracers.dynamic_events import read_arguments
-from probe_effect.tracers.proc import peak_rss_bytes, processes, wait_for_workload
-from probe_effect.tracers.protocol import Counting, Report, Tracer, TracerFailed
-from probe_effect.tracers.tool import Tool, ToolSession, text_of, version_line
+from probe_effect.tracers.protocol import Counting, Report, Tracer, TracerFailed, wait_for_workload
+from probe_effect.tracers.tool import Tool, ToolSession, count_counters, read_arguments, text_of, version_line
 
 REFRESHES = 10
 """Refreshes of a run: as many as the suite has operations, and as scripts tell tools that take a number."""
@@ -104,7 +101,7 @@ class MonitorSession(ToolSession):
             now_s = time.monotonic()
             if now_s - self._looked_s >= LOOK_EVERY_S:
                 self._looked_s = now_s
-                peaks = [peak_rss_bytes(int(pid)) for pid in processes(self.child.pid).split(",")]
+                peaks = [peak_rss_bytes(int(pid)) for pid in family(self.child.pid).split(",")]
                 self._rss_bytes = max((peak for peak in (self._rss_bytes, *peaks) if peak is not None), default=None)
             if not self._read(LOOK_EVERY_S):
                 now_s = time.monotonic()
@@ -138,7 +135,7 @@ class MonitorSession(ToolSession):
             os.close(self._terminals.pop())
 
     def count(self) -> tuple[int | None, int | None]:
-        return perf.count_counters(text_of(self.written)), 0
+        return count_counters(text_of(self.written)), 0
 
     def output_bytes(self) -> int:
         return self._drawn_bytes

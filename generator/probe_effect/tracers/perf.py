@@ -27,11 +27,11 @@ from typing import TextIO
 
 from probe_effect.host import ROOT, read_text, run_program
 from probe_effect.host.kernel import ON_FTRACE, missing, tracefs_missing
+from probe_effect.host.processes import family, status
 from probe_effect.model import Need
 from probe_effect.tracers.dynamic_events import ProbingSession
-from probe_effect.tracers.proc import processes, status, wait_for_workload
-from probe_effect.tracers.protocol import Counting, TracerFailed
-from probe_effect.tracers.tool import Tool, text_of
+from probe_effect.tracers.protocol import Counting, wait_for_workload
+from probe_effect.tracers.tool import Tool, count_counters, counters, text_of
 
 LOST_SAMPLES = re.compile(r"\s*LOST_SAMPLES events:\s+(\d+)")
 SECTION = re.compile(r"(?P<event>\S.*) stats:$")
@@ -47,34 +47,6 @@ LOST_LINE = re.compile(r"LOST (\d+) events!")
 NO_COMPLAINT = re.compile(r"\s*$|Events (en|dis)abled$|\[ perf record: ")
 USAGE = re.compile(r"\s*Usage: |Run 'perf list' ")
 """Begins what perf prints after its complaint: how it is used, on many lines."""
-
-
-def count_counters(text: str) -> int:
-    """Events of all counters in a file of `perf stat -x, -o FILE`.
-
-    Source: perf-stat(1), "CSV FORMAT": value, unit, event, time that it counted, share of the time that it counted.
-    Raises: TracerFailed with perf's word when it did not count; ValueError when the text is of another form.
-    """
-    lines = counters(text)
-    if not lines:
-        raise ValueError("perf stat wrote no counter")
-    total = 0
-    for line in lines:
-        try:
-            value, _, event, _, share, *_ = line.split(",")
-        except ValueError:
-            raise ValueError(f"`{line}`, expected a value, its unit, its event, and how long it was counted") from None
-        if value.startswith("<"):
-            raise TracerFailed(f"perf stat says {value} for {event}")
-        if float(share) < 100:
-            msg = f"perf stat counted {event} for {share} % of the time, so that its value is an estimate"
-            raise TracerFailed(f"{msg}; count fewer events")
-        total += int(value)
-    return total
-
-
-def counters(text: str) -> list[str]:
-    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
 def count_records(lines: Iterable[str]) -> tuple[int, int]:
@@ -195,7 +167,7 @@ class ControlledSession(PerfSession):
         All CPUs are watched in its place where `-a` is a word, and its own CPUs where `-C` is the last one.
         """
         last = (status(pid)["Cpus_allowed_list"],) if self.words[-1:] == ["-C"] else ()
-        watched = () if last or "-a" in self.words else ("-p", processes(pid))
+        watched = () if last or "-a" in self.words else ("-p", family(pid))
         return (*watched, "-D", "-1", "--control", self._control, "-o", str(self.written), *self.words, *last)
 
 
@@ -250,7 +222,7 @@ class TraceSession(PerfSession):
     good_exits = frozenset({0})
 
     def command(self, pid: int) -> Sequence[str]:
-        return (self.tool, "trace", "-p", processes(pid), "-o", str(self.written), *self.words)
+        return (self.tool, "trace", "-p", family(pid), "-o", str(self.written), *self.words)
 
     def is_live(self) -> bool:
         return self.child is not None and sleeps_over_events(self.child.pid, self.root)

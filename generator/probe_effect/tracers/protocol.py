@@ -5,6 +5,7 @@ A tracer says itself why it cannot run; here is only what one command brings at 
 
 import os
 import shutil
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,9 @@ from typing import Literal
 
 from probe_effect.host import ROOT, read_text
 from probe_effect.host.kernel import missing
+from probe_effect.host.processes import is_gone, state
 from probe_effect.model import Need, ProbeEffectError
-from probe_effect.tools import TOOLS, Package
+from probe_effect.records import TOOLS, Package
 
 Counting = Literal["maps", "lines", "nothing", "itself", "calls"]
 """Where a script's own count of events is: in its map `@`, in its printed lines, or nowhere.
@@ -61,6 +63,26 @@ class TracerState:
     """Why the tracer cannot run there and what to do; None if it can."""
     lacks: Mapping[Need, str]
     """Facility to the reason why this tracer cannot use it there; asked only of a tracer that can run."""
+
+
+PATIENCE_S = 5.0
+LOOK_EVERY_S = 0.0005
+
+
+def wait_for_workload(pid: int) -> None:
+    """Return when the workload waits for its go: its libraries are loaded, and it is on its CPU by then.
+
+    It alone sleeps so that a signal could wake it (state S); loading a program does not.
+    Raises: TracerFailed when it ends or does not get there.
+    """
+    deadline_s = time.monotonic() + PATIENCE_S
+    while (now := state(pid)) != "S":
+        if is_gone(pid):
+            raise TracerFailed(f"the workload, process {pid}, ended before the tracer was attached")
+        if time.monotonic() > deadline_s:
+            msg = f"the workload, process {pid}, is in state {now} after {PATIENCE_S:.0f} s; expected S, waiting"
+            raise TracerFailed(msg, status="timeout")
+        time.sleep(LOOK_EVERY_S)
 
 
 class Session:

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from probe_effect.host import kernel, kernel_config, read_text
+from probe_effect.host.processes import CAP_SYS_RESOURCE, children, has_capability, status
 from probe_effect.model import Need
-from probe_effect.tracers.proc import CAP_SYS_RESOURCE, children, has_capability, status
 from probe_effect.tracers.tool import Tool, ToolSession, not_root, text_of
 
 LOADER = "stapbpf"

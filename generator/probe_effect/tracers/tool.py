@@ -2,11 +2,14 @@
 
 Its output goes to files in memory: reading a pipe while the workload runs would fire probes on read. That its probes
 are live is known from a line of its own, never from a wait.
+
+Several tools have scripts that are the words of a command line, and of some `perf stat` counts the events or the calls.
 """
 
 import os
 import re
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -24,15 +27,10 @@ from typing import ClassVar, Literal, NoReturn
 
 from probe_effect.host import ROOT, run_program
 from probe_effect.host.kernel import missing
-from probe_effect.host.processes import Child, Ended
+from probe_effect.host.processes import SHARED_MEMORY, WORK_PREFIX, Child, Ended, is_gone, may_trace, peak_rss_bytes
 from probe_effect.model import Need, UsageError
-from probe_effect.tools import TOOLS
-from probe_effect.tracers.proc import is_gone, may_trace, peak_rss_bytes
+from probe_effect.records import TOOLS
 from probe_effect.tracers.protocol import Counting, Report, Session, Tracer, TracerFailed, install_advice
-
-SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (a fresh folder of our own is made inside)
-WORK_PREFIX = "probe-effect-"
-"""Begins the name of every work folder, before our process id: so what a killed run leaves behind is recognised."""
 
 LOOK_EVERY_S = 0.001
 """How often a file is looked at while a proof is awaited; a start takes tens of ms at least."""
@@ -260,6 +258,55 @@ def read_back(command: Sequence[str]) -> str:
     if run.returncode != 0:
         raise ValueError(f"`{' '.join(command)}` ended with status {run.returncode}: {' '.join(run.stderr.split())}")
     return run.stdout
+
+
+def read_arguments(script: Path) -> list[str]:
+    """The words in `script`, split as a shell splits them; `#` begins a comment. Raises: TracerFailed."""
+    return split_arguments(read_script(script), script.name)
+
+
+def read_script(script: Path) -> str:
+    """The text of `script`. Raises: TracerFailed."""
+    try:
+        return script.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise TracerFailed(f"{script.name}: expected text in UTF-8: {error}") from error
+
+
+def split_arguments(text: str, name: str) -> list[str]:
+    """The words in the text of the script `name`, split as a shell splits them. Raises: TracerFailed."""
+    try:
+        return shlex.split(text, comments=True)
+    except ValueError as error:
+        raise TracerFailed(f"{name}: expected words as on a command line, with # comments: {error}") from error
+
+
+def count_counters(text: str) -> int:
+    """Events of all counters in a file of `perf stat -x, -o FILE`.
+
+    Source: perf-stat(1), "CSV FORMAT": value, unit, event, time that it counted, share of the time that it counted.
+    Raises: TracerFailed with perf's word when it did not count; ValueError when the text is of another form.
+    """
+    lines = counters(text)
+    if not lines:
+        raise ValueError("perf stat wrote no counter")
+    total = 0
+    for line in lines:
+        try:
+            value, _, event, _, share, *_ = line.split(",")
+        except ValueError:
+            raise ValueError(f"`{line}`, expected a value, its unit, its event, and how long it was counted") from None
+        if value.startswith("<"):
+            raise TracerFailed(f"perf stat says {value} for {event}")
+        if float(share) < 100:
+            msg = f"perf stat counted {event} for {share} % of the time, so that its value is an estimate"
+            raise TracerFailed(f"{msg}; count fewer events")
+        total += int(value)
+    return total
+
+
+def counters(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
 def version_line(program: str, *arguments: str) -> str | None:

@@ -19,8 +19,7 @@ import threading
 import time
 from pathlib import Path
 
-from probe_effect.guests.guest import GuestRequests, serve
-from probe_effect.guests.messages import SUITES, WORKLOADS, decode, encode
+from probe_effect.guests.guest import SUITES, WORKLOADS, GuestRequests, decode, encode, serve
 from probe_effect.tracers import tool
 from probe_effect.tracers.bpftrace import Bpftrace
 

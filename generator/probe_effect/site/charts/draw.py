@@ -17,10 +17,10 @@ from types import ModuleType
 import numpy as np
 import vl_convert
 
+from probe_effect.records import beside
 from probe_effect.site.charts.svg import FACE, SVG, Inscription, drawing, framed, slim
 from probe_effect.site.charts.theme import INK, MUTED, NAME, PADDING, SERIES, WIDTHS, Chart, Layout, Spec, frame, source
 from probe_effect.store.kept import Kept, code_version, library_version
-from probe_effect.toml import beside
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 HEADER, PALETTE, PIXELS, END = b"IHDR", b"PLTE", b"IDAT", b"IEND"

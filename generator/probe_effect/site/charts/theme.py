@@ -20,8 +20,7 @@ from typing import Any, Literal, NamedTuple
 from zlib import crc32
 
 from probe_effect import units
-from probe_effect.toml import beside
-from probe_effect.tools import TOOLS
+from probe_effect.records import TOOLS, beside
 
 Spec = dict[str, Any]
 Datum = dict[str, str | float | bool | None]

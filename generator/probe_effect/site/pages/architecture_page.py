@@ -12,18 +12,18 @@ from probe_effect import units
 from probe_effect.compare import kernels as counted
 from probe_effect.compare.comparison import compare, largest
 from probe_effect.compare.kernels import Matrix, column_of, matrices, release_order
-from probe_effect.compare.paths import OTHER, AddedPath, purposes
+from probe_effect.costs.instructions import OTHER, AddedPath, purposes
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.shown import FIRST_SUITE
 from probe_effect.numbers.submission import Number
+from probe_effect.records import plain_tools
 from probe_effect.site.pages import addresses, instructions, links, parts
 from probe_effect.site.pages.kernel_changes import WAYS, charts_of, short_names
 from probe_effect.site.pages.parts import Fold, Heading, Items, Part, Pieces, Table, column, of_data, section
 from probe_effect.site.pages.text import listed, say
 from probe_effect.store.transcripts import MECHANISMS, KernelMechanisms
-from probe_effect.tools import plain_tools
 
 MOST_SAID = 3  # changes of a suite that the page begins with
 

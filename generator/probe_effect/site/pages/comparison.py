@@ -17,10 +17,10 @@ from probe_effect.numbers.names import at_level, machine_name
 from probe_effect.numbers.published import DERIVED_MARK, PUBLISHED_MARK
 from probe_effect.numbers.submission import Number, Submission
 from probe_effect.numbers.trends import MIN_PAIRS, Correlation
+from probe_effect.records import beside
 from probe_effect.site.pages import instructions
 from probe_effect.site.pages.parts import Pieces
 from probe_effect.store.beside_files import Figure
-from probe_effect.toml import beside
 
 WORDS: dict[str, Any] = beside(__file__, "outcomes")["time"]  # the parts of these sentences, by name
 

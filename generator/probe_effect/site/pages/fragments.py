@@ -8,13 +8,13 @@ from markupsafe import Markup
 
 from probe_effect import units
 from probe_effect.answer.prediction import BANDS
-from probe_effect.conditions import CONDITIONS
 from probe_effect.costs.evidence import evidence
 from probe_effect.numbers import names, wanted
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
 from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.shown import FIRST_SUITE, distances, representative, shown_machines
 from probe_effect.numbers.submission import OF_CASE, OF_SUBMISSION, Submission
+from probe_effect.records import CONDITIONS
 from probe_effect.site.pages import (
     addresses,
     case_answer,
@@ -28,8 +28,9 @@ from probe_effect.site.pages.parts import Heading, Items, Link, Part, Pieces, Ta
 from probe_effect.site.pages.results import view_of
 from probe_effect.site.pages.source_page import READ, baselines, source_files
 from probe_effect.site.pages.text import link, listed, safe, say
-from probe_effect.store.dictionary import TABLES, document_keys
-from probe_effect.store.machine_file import is_hosted
+from probe_effect.store.beside_files import TABLES
+from probe_effect.store.documents import document_keys
+from probe_effect.store.machine_file import MachineFile, is_hosted
 from probe_effect.store.suite_file import Case
 
 PER_PAGE = 100
@@ -212,7 +213,7 @@ def _dictionary() -> Iterator[Part]:
         yield Heading(name)
         yield Table(columns("column", "data-kind", "meaning"), rows)
     yield Heading("machine.json")
-    keys = [(Link(key, f"#=key.{key}"), text.replace("`", "")) for key, text in document_keys().items()]
+    keys = [(Link(key, f"#=key.{key}"), text.replace("`", "")) for key, text in document_keys(MachineFile).items()]
     yield Table(columns("key", "meaning"), keys)
 
 

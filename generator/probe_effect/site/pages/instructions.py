@@ -12,14 +12,14 @@ from probe_effect import units
 from probe_effect.compare import comparison
 from probe_effect.compare.comparison import REPEATABILITY_LIMIT_RATIO, Comparison
 from probe_effect.compare.kernels import column_of
-from probe_effect.compare.paths import OTHER, AddedPath, differences, paths_of, plain, purpose_of
+from probe_effect.costs.instructions import OTHER, AddedPath, differences, paths_of, plain, purpose_of
 from probe_effect.model import Estimate
 from probe_effect.numbers.names import at_level, quoted
 from probe_effect.numbers.submission import Number, Submission
+from probe_effect.records import beside
 from probe_effect.site.pages.parts import Link, Table, columns
-from probe_effect.store.further_tables import Classes, Stack, summed
+from probe_effect.store.result_tables import Classes, Stack, summed
 from probe_effect.store.suite_file import Suite
-from probe_effect.toml import beside
 
 FLAG = "†"
 

@@ -6,7 +6,7 @@ from itertools import combinations
 from operator import attrgetter
 from typing import NamedTuple
 
-from probe_effect import toml, units
+from probe_effect import units
 from probe_effect.compare import kernels as counted
 from probe_effect.compare.agreement import counted_orders
 from probe_effect.compare.kernels import ArchitecturePair, Matrix, column_of, kernel_names, matrices, release_order
@@ -20,6 +20,7 @@ from probe_effect.numbers.published import DERIVED_MARK
 from probe_effect.numbers.shown import FIRST_SUITE
 from probe_effect.numbers.submission import Number, Submission
 from probe_effect.numbers.trends import MIN_PAIRS
+from probe_effect.records import beside
 from probe_effect.site.pages import addresses, comparison, instructions, kernel_changes, links, parts
 from probe_effect.site.pages.architecture_page import plain_tracer
 from probe_effect.site.pages.kernel_changes import cause_text, changes, short_names
@@ -27,7 +28,7 @@ from probe_effect.site.pages.parts import Heading, Items, Part, Pieces, Table, c
 from probe_effect.site.pages.text import link, listed, say
 from probe_effect.store.beside_files import Explanation
 
-FACTS = toml.beside(__file__)
+FACTS = beside(__file__)
 SOURCE, CASES, DONE = FACTS["source"], FACTS["cases"], FACTS["done"]
 
 

@@ -8,11 +8,11 @@ from probe_effect import units
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import PublishedSource
 from probe_effect.numbers.submission import Number, Submission
+from probe_effect.records import TOOLS
 from probe_effect.site.pages import addresses, instructions, parts
 from probe_effect.site.pages.parts import Link, Pieces
 from probe_effect.site.pages.text import bracketed, escape, link, listed, say, together
 from probe_effect.store.beside_files import Figure
-from probe_effect.tools import TOOLS
 
 
 def number(one: Number | None, quantity: str, text: object) -> object:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from probe_effect import units
-from probe_effect.compare.paths import AddedPath
+from probe_effect.costs.instructions import AddedPath
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder

@@ -21,14 +21,14 @@ from markupsafe import Markup
 from probe_effect import units
 from probe_effect.model import Estimate
 from probe_effect.numbers import names
-from probe_effect.numbers.reading import code
+from probe_effect.numbers.catalogue import code
 from probe_effect.numbers.submission import Number
+from probe_effect.records import beside
 from probe_effect.site.pages import addresses
 from probe_effect.site.pages.text import escape, is_plain_word, link, listed, quoted, safe, say
 from probe_effect.store.beside_files import SourceFile
 from probe_effect.store.kept import code_version, library_version
 from probe_effect.store.machine_file import MachineFile
-from probe_effect.toml import beside
 
 NOT_STATED = "not stated"
 
@@ -348,7 +348,7 @@ def page(front: Mapping[str, object], parts: Iterable[Part]) -> str:
 
 def page_code() -> str:
     """A digest of what decides, beside the data, what a page of one submission is."""
-    ours = code_version("numbers", "compare", "site/charts", "site/pages")
+    ours = code_version("numbers", "compare", "costs", "site/charts", "site/pages")
     return f"{code()} {ours} jinja2 {library_version('jinja2')}"
 
 

@@ -16,12 +16,12 @@ from probe_effect.costs.row import SAMPLED
 from probe_effect.numbers import index, names
 from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import grouped_by
+from probe_effect.records import known_tool
 from probe_effect.site.charts.slowdown import PredictedPair, predicted_chart
 from probe_effect.site.charts.theme import Chart
 from probe_effect.site.pages import comparison, links
 from probe_effect.site.pages.parts import Heading, Items, Part, Table, chart, columns, fold, fragment
 from probe_effect.site.pages.text import listed, say, together
-from probe_effect.tools import known_tool
 
 CHART, SCRIPTS_CHART, SAMPLES_CHART = "does-it-hold", "scripts-hold", "samples-hold"
 TITLES = {

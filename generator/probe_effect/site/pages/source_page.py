@@ -13,13 +13,13 @@ from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource
 from probe_effect.numbers.index import grouped_by, once
 from probe_effect.numbers.published import Recomputed, with_unit
+from probe_effect.records import beside
 from probe_effect.site.charts.dots import Dot, cost_chart
 from probe_effect.site.charts.theme import Chart
 from probe_effect.site.pages import addresses, citing, comparison, links, parts
 from probe_effect.site.pages.parts import Heading, Items, Link, Part, Pieces, Table, columns, of_data, section
 from probe_effect.site.pages.text import bracketed, link, listed, safe, say
 from probe_effect.store.beside_files import GRADES, Figure
-from probe_effect.toml import beside
 
 FACTS = beside(__file__)
 READ: dict[str, str] = FACTS["read"]

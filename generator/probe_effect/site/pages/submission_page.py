@@ -15,6 +15,7 @@ from probe_effect.numbers import names
 from probe_effect.numbers.catalogue import Catalogue, PublishedSource, SuiteFolder
 from probe_effect.numbers.index import grouped_by, once
 from probe_effect.numbers.submission import Number, Submission
+from probe_effect.records import TOOLS
 from probe_effect.site.charts.dots import Dot, cost_chart
 from probe_effect.site.charts.theme import LAYOUTS, Chart
 from probe_effect.site.pages import addresses, changes_page, citing, comparison, instructions, links, parts
@@ -25,7 +26,6 @@ from probe_effect.site.pages.source_page import FigureGroup, grid, groups, shown
 from probe_effect.site.pages.text import link, listed, say, together
 from probe_effect.store.places import own_headers
 from probe_effect.store.suite_file import Case, Suite, tools_of, workload_source
-from probe_effect.tools import TOOLS
 
 COUNTED = say(
     "Instructions counted in an emulated machine, and no times: see "

@@ -17,13 +17,13 @@ from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
 from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.shown import in_order, reference_submission, shown_machines
 from probe_effect.numbers.submission import Number, Submission, threshold
+from probe_effect.records import TOOLS
 from probe_effect.site.pages import links, parts
 from probe_effect.site.pages.fragments import first_suite_first
 from probe_effect.site.pages.parts import Heading, Items, Link, Part, Pieces, Table, columns, fragment, of_data, section
 from probe_effect.site.pages.results import view_of
 from probe_effect.site.pages.text import escape, listed, safe, say, together
 from probe_effect.store.transcripts import ToolPackage, ToolProbes
-from probe_effect.tools import TOOLS
 
 
 def write_all(catalogue: Catalogue) -> dict[str, str]:

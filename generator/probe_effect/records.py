@@ -1,12 +1,20 @@
-"""What is known of each tool that is measured as a tracer, in one record that all other packages read, from
-`tools.toml`; nothing is started or looked for.
+"""Facts that are not code: the TOML file beside a module, and the records that all packages read from such files.
+
+Nothing is started or looked for here: of each tool that is measured as a tracer, and of each condition of a machine
+that changes its times, this is what is known before.
 """
 
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from probe_effect.toml import beside
+
+def beside(module: str, name: str | None = None) -> Any:  # noqa: ANN401 (whatever the file has)
+    """The tables of the file with the name of a module, which is given as its `__file__`, or with another `name`."""
+    path = Path(module)
+    return tomllib.loads(path.with_name(f"{name or path.stem}.toml").read_text(encoding="utf-8"))
 
 
 class Package(NamedTuple):
@@ -63,7 +71,7 @@ class TracingTool:
 
 def _records() -> dict[str, TracingTool]:
     """Name to record, in the order of the file. Raises: TypeError for a key that no record has, or lacks."""
-    whole, found = beside(__file__), {}
+    whole, found = beside(__file__, "tools"), {}
     for name, own in whole["tool"].items():
         family = whole["family"].get(own.pop("family", None), {})
         keys: dict[str, Any] = {"name": name, "program": name, "options": {}} | family | own
@@ -86,3 +94,36 @@ def plain_tools(interface: str) -> tuple[str, ...]:
     """The tools whose plain probe costs what any probe of a kernel's interface costs; that which does least first."""
     some = [tool for tool in TOOLS.values() if tool.stands_for == interface]
     return tuple(tool.name for tool in sorted(some, key=lambda tool: not tool.is_lower_bound))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """What a machine can do to its times; braces in its texts are for what was found of it.
+
+    Attributes:
+        seen: where it is found.
+        file, shows: where that is one file with a setting, which file, and the pattern that it then has.
+        found: what it is.
+        why: why it matters.
+        advice: what to do.
+        measure: what `measure` does where it holds: it begins nothing, or says so and goes on, or only records it.
+        fault: why the numbers of a submission that recorded it lead nothing; empty where they may.
+    """
+
+    seen: str = ""
+    file: str = ""
+    shows: str = ""
+    found: str
+    why: str
+    advice: str
+    measure: Literal["refuses", "says", "records"] = "records"
+    fault: str = ""
+
+
+CONDITIONS = {name: Condition(**one) for name, one in beside(__file__, "conditions").items()}
+"""Each by its id, which is in `run.warnings` of a submission."""
+
+
+def faults_of(recorded: Iterable[str]) -> tuple[str, ...]:
+    """Why the numbers of a submission that recorded these conditions lead nothing; empty where they may."""
+    return tuple(CONDITIONS[one].fault for one in recorded if one in CONDITIONS and CONDITIONS[one].fault)

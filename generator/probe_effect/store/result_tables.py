@@ -1,22 +1,84 @@
-"""The tables beside `samples.csv`: `histogram.csv`, `calibration.csv` and `paths.csv`.
+"""The tables of a submission: `samples.csv`, and beside it `histogram.csv`, `calibration.csv` and `paths.csv`.
 
-A row of `histogram.csv` is a bucket of one run; buckets without an operation have no row, and the last one ends with
-the longest time, so that the maximum is exact. A row of `calibration.csv` is a probe of a script, and the rows of one
-script are written at once. `paths.csv` has what is executed for one event in an emulated machine: a tree of functions
-in the order in which they were entered first, each below its caller.
+A row of `samples.csv` is a timed run, in the order run, each on disk before the next. A row of `histogram.csv` is a
+bucket of one run; buckets without an operation have no row, and the last one ends with the longest time, so that the
+maximum is exact. A row of `calibration.csv` is a probe of a script, and the rows of one script are written at once.
+`paths.csv` has what is executed for one event in an emulated machine: a tree of functions in the order in which they
+were entered first, each below its caller.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, takewhile
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, get_args
 
-from probe_effect.model import Bucket, Estimate, Key, Problem, Sample
-from probe_effect.store.samples import SAMPLE_COLUMNS, TableWriter
-from probe_effect.store.tables import Row, TableReader, read_columns
+from probe_effect.model import NO_TRACER, Arm, Bucket, Estimate, Key, Problem, Sample, Status
+from probe_effect.store.tables import (
+    FORMULA_SIGNS,
+    MAX_TEXT_LENGTH,
+    Row,
+    TableReader,
+    TableWriter,
+    printable,
+    read_columns,
+)
+
+SAMPLE_COLUMNS = read_columns("samples", arm=get_args(Arm), status=get_args(Status))
+
+TIMES = tuple(column.name for column in SAMPLE_COLUMNS if column.name.endswith("_ns"))
+
+
+def read_samples(path: Path, file: str) -> tuple[list[Sample], list[Problem]]:
+    """The sound rows of a `samples.csv`, and every problem found in it; `file` is the name that problems give."""
+    reader = TableReader(file, "samples", SAMPLE_COLUMNS)
+    samples: list[Sample] = []
+    taken: dict[tuple[int, int], int] = {}
+    for row in reader.read(path):
+        if reader.is_full(row.line):
+            break
+        sample = Sample(**row.cells)
+        place = (sample.block, sample.position)
+        if place in taken:
+            message = f"block {place[0]}, position {place[1]} is already in line {taken[place]}"
+            reader.add(row.line, 1, "place", message, "give each run its own place")
+            continue
+        taken[place] = row.line
+        samples.append(sample)
+        for message, hint in _sample_faults(sample):
+            reader.add(row.line, None, "row", message, hint)
+    return samples, reader.problems
+
+
+def _sample_faults(sample: Sample) -> Iterator[tuple[str, str]]:
+    measured = sample.wall_ns or sample.instructions or (sample.arm == "traced" and sample.tracer_cpu_ns)
+    if sample.status == "ok" and not sample.events:
+        yield "an `ok` run needs `events` above 0", "count the operations"
+    if sample.status == "ok" and sample.arm != "check" and not measured:
+        needed = "an `ok` run needs `wall_ns` or `instructions` above 0, or `tracer_cpu_ns` where that was measured"
+        yield needed, "set status to failed when none is known"
+    if sample.status != "ok" and not sample.note:
+        yield f"`{sample.status}` without a note", "say why in `note`"
+    if (sample.arm == "baseline") != (sample.tracer == NO_TRACER):
+        found = f"arm `{sample.arm}` with tracer `{sample.tracer}`"
+        yield found, f"a baseline has tracer `{NO_TRACER}`, and nothing else has"
+
+
+OWN_FOLDER = re.compile(r"""(?<![\w./~-])/(?!(?:sys|proc|dev|usr|lib\w*|s?bin|etc|boot)/)(?:[^\s/'"`:,;()\[\]]+/)+""")
+"""The folders of an absolute path, but for those that every system has. Others can hold user names."""
+
+
+def as_note(text: str) -> str:
+    """A tracer's own words fit for the `note` column: one line, printable, never a formula, never empty.
+
+    Files are named without their folders, except for the system's own.
+    """
+    line = printable(" ".join(OWN_FOLDER.sub("", text).split()), MAX_TEXT_LENGTH - 1)
+    return line.lstrip(f"{FORMULA_SIGNS} ") or "no reason given"
+
 
 HISTOGRAM = "histogram.csv"
 
@@ -144,7 +206,7 @@ def read_calibration(path: Path, file: str) -> tuple[list[ProbeCalibration], lis
             name: [None if (cell := cells[f"{name}_{end}ns"]) is None else float(cell) for end in ("", "low_", "high_")]
             for name in ("cost", "call")
         }
-        if fault := _fault(cells, figures):
+        if fault := _calibration_fault(cells, figures):
             reader.add(row.line, None, "row", *fault)
             continue
         known: dict[str, Any] = {name: cells[name] for name in WORDS}
@@ -153,7 +215,9 @@ def read_calibration(path: Path, file: str) -> tuple[list[ProbeCalibration], lis
     return found, reader.problems
 
 
-def _fault(cells: Mapping[str, Any], figures: Mapping[str, Sequence[float | None]]) -> tuple[str, str] | None:
+def _calibration_fault(
+    cells: Mapping[str, Any], figures: Mapping[str, Sequence[float | None]]
+) -> tuple[str, str] | None:
     """What the cells of a row say that cannot be, and how to mend it."""
     for name, (value, low, high) in figures.items():
         if (low is None) != (high is None) or (value is None and low is not None):
@@ -239,7 +303,7 @@ def read_paths(path: Path, file: str) -> tuple[list[EventPath], list[Problem]]:
     for row in reader.read(path):
         groups.setdefault(Key(*(row.cells[name] for name in Key._fields)), []).append(row)
     for rows in groups.values() if not reader.problems else ():
-        for line, fault, message, hint in _faults(rows):
+        for line, fault, message, hint in _tree_faults(rows):
             reader.add(line, None, fault, message, hint)
     return [] if reader.problems else [_event(key, rows) for key, rows in groups.items()], reader.problems
 
@@ -248,7 +312,7 @@ MOST_DEPTH = 200
 """The calls in one another; a kernel's stack has room for no more."""
 
 
-def _faults(rows: Sequence[Row]) -> Iterator[tuple[int, str, str, str]]:
+def _tree_faults(rows: Sequence[Row]) -> Iterator[tuple[int, str, str, str]]:
     """What keeps rows from being a tree, if anything: its top is the program, and callers are above what they call."""
     before = -1
     for row in rows:

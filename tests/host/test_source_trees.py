@@ -11,10 +11,10 @@ import pytest
 
 from helpers.build_trees import kernel_sources, small_tree
 from helpers.needs import needs
-from probe_effect.measure import tree as trees
-from probe_effect.measure.tree import Tree, kernel_build, made_ready, named_tree
+from probe_effect.host import workloads
+from probe_effect.host.processes import WORK_PREFIX
+from probe_effect.host.workloads import Tree, kernel_build, made_ready, named_tree
 from probe_effect.model import HostNotReady, UsageError
-from probe_effect.tracers.tool import WORK_PREFIX
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that stands for memory."""
     folder = tmp_path / "memory"
     folder.mkdir()
-    monkeypatch.setattr(trees, "SHARED_MEMORY", folder)
+    monkeypatch.setattr(workloads, "SHARED_MEMORY", folder)
     return folder
 
 
@@ -107,7 +107,7 @@ def test_a_tree_that_cannot_be_cleaned_is_told_in_the_words_of_make(tmp_path: Pa
 def test_where_memory_is_too_small_the_copies_lie_where_temporary_files_are(
     tmp_path: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trees, "ROOM", 2**60)
+    monkeypatch.setattr(workloads, "ROOM", 2**60)
     with made_ready(named_tree(small_tree(tmp_path / "tree"))) as ready:
         assert ready.work is not None
         assert not ready.work.is_relative_to(memory)
@@ -125,7 +125,7 @@ def test_the_kernel_of_the_system_is_built_without_a_word_written_to_its_sources
 ) -> None:
     sources = kernel_sources(tmp_path / "src", tmp_path / "freebsd")
     before = sorted(sources.rglob("*"))
-    monkeypatch.setattr(trees, "KERNEL_VERSION", sources / "sys/conf/newvers.sh")
+    monkeypatch.setattr(workloads, "KERNEL_VERSION", sources / "sys/conf/newvers.sh")
     found = kernel_build(tmp_path / "freebsd")
     with made_ready(found) as ready:
         assert ready.build is not None
@@ -140,6 +140,6 @@ def test_the_kernel_of_the_system_is_built_without_a_word_written_to_its_sources
 def test_a_system_without_the_sources_of_its_kernel_says_what_to_build_instead(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trees, "KERNEL_VERSION", tmp_path / "newvers.sh")
+    monkeypatch.setattr(workloads, "KERNEL_VERSION", tmp_path / "newvers.sh")
     with pytest.raises(HostNotReady, match=r"expected the sources of FreeBSD's kernel(.|\n)*--source DIR"):
         kernel_build(tmp_path)
