@@ -27,7 +27,7 @@ from probe_effect.store.result_tables import read_calibration, read_histogram, r
 from probe_effect.store.suite_file import Suite, known_suites, read_suite
 from probe_effect.store.tables import MAX_FILE_BYTES, regular_size, with_commas
 
-FACTS = ("machine-facts", "kernel-facts", "virtual-facts", "maker-facts")
+FACTS = ("machine-facts", "kernel-facts", "virtual-facts")
 SIGNS = {rule.id: rule.id for rule in copies.SIGNS} | dict.fromkeys(FACTS, "facts that do not fit each other")
 """Rule to the sign that it is of; no sign follows from another, but of one fact often follow others."""
 
@@ -43,7 +43,7 @@ ALL_RULES: dict[str, tuple[Rule[Any], ...]] = {
         *rows.COST_RULES,
         *machine_facts.SAME_RULES,
     ),
-    "signs that a submission was not measured": (*machine_facts.MAKER_RULES, *copies.COPIED_RULES),
+    "signs that a submission was not measured": copies.COPIED_RULES,
     "a published source": (*folders.OF_SOURCE, beside.source_size, *beside.SOURCE_RULES),
     "a suite": folders.RULES,
     "the files of a data folder": folders.DATA_RULES,
@@ -210,7 +210,7 @@ def _check_content(
     checked = CheckedSubmission(submission, document, samples, suite, folder, times, costs, events)
     if too_large := broken([folders.run_size], checked, name):
         return too_large
-    found = broken((*SUBMISSION_RULES, *machine_facts.MAKER_RULES), checked, name)
+    found = broken(SUBMISSION_RULES, checked, name)
     if not any(problem.rule in rows.UNKNOWN_NAME for problem in found):
         found += broken(rows.PLAN_RULES, checked, name)
     kept = known.data.kept
