@@ -4,9 +4,11 @@ What was measured is proposed without a fault, set beside others, and quoted.
 """
 
 import difflib
+import os
 import re
 from dataclasses import asdict, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Unpack
 
 import click
@@ -87,10 +89,11 @@ def review(
     Example: probe-effect review origin/main
     Example: probe-effect review HEAD^1 HEAD --format github --report review.json --summary summary.md
     """  # noqa: D301 (click reads the \b)
-    from probe_effect.intake.revisions import states, work_folder
+    from probe_effect.intake.revisions import states
 
-    with work_folder() as work:
-        before, after = states(base, head or data_folder(data_path), work, kept())
+    # So named that the next measurement removes what a killed review has left.
+    with TemporaryDirectory(prefix=f"probe-effect-{os.getpid()}-review-") as work:
+        before, after = states(base, head or data_folder(data_path), Path(work), kept())
 
         from probe_effect.cli import intake_run
 
