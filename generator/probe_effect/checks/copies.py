@@ -70,16 +70,8 @@ MOST_COPIES = 20
 """So many submissions are named of those that have a row: each of a thousand copies would else name all others."""
 
 
-@dataclass(frozen=True, slots=True)
-class CopiedRows:
-    """How many rows of a submission were looked at; folder of another to how many of these it has, where many."""
-
-    rows: int
-    shared: Mapping[Path, int]
-
-
-def copied_rows(checked: Iterable[SubmissionFolder], every: Iterable[SubmissionFolder]) -> Mapping[Path, CopiedRows]:
-    """The folder of each submission that is `checked`, to those that share more rows with it than two measurements."""
+def copied_rows(checked: Iterable[SubmissionFolder], every: Iterable[SubmissionFolder]) -> Mapping[Path, list[str]]:
+    """The folder of each submission that is `checked`, to words of each that shares more rows than two measurements."""
     # Hash of each row of a run that ended well, to the folders of the submissions that have it.
     index: dict[int, tuple[Path, ...]] = {}
     for folder, samples in {one.folder.resolve(): one.samples for one in every}.items():
@@ -93,7 +85,11 @@ def copied_rows(checked: Iterable[SubmissionFolder], every: Iterable[SubmissionF
         own = set(_rows(samples))
         shared = Counter(folder for row in own for folder in index.get(row, ()) if folder != here)
         least = max(FEWEST_ROWS, MOST_SHARED_RATIO * len(own))
-        found[here] = CopiedRows(len(own), {other: rows for other, rows in sorted(shared.items()) if rows >= least})
+        found[here] = [
+            f"{number} of {len(own)} rows are in {printable(f'{folder.parent.name}/{folder.name}')} too"
+            for folder, number in sorted(shared.items())
+            if number >= least
+        ]
     return found
 
 
@@ -107,10 +103,8 @@ def _rows(path: Path) -> Iterator[int]:
 
 
 @rule("duplicates")
-def _duplicates(checked: CopiedRows) -> Iterator[Fault]:
-    for folder, number in checked.shared.items():
-        other = printable(f"{folder.parent.name}/{folder.name}")
-        yield Fault("samples.csv", None, f"{number} of {checked.rows} rows are in {other} too")
+def _duplicates(shared: Sequence[str]) -> Iterator[Fault]:
+    yield from (Fault("samples.csv", None, words) for words in shared)
 
 
 DUPLICATE_RULES = (_duplicates,)

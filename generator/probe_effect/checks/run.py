@@ -71,7 +71,7 @@ class DataContext:
 
     Attributes:
         folders: suite to where its scripts lie.
-        copies: those that have the rows of one that is checked.
+        copies: those that have the rows of one that is checked, in words.
         machines: its machine, and what every submission says of that machine.
         alike: what it has in common with others, as (rule, words).
         accepted: submissions of which the change log says that they were measured, whatever it looks like.
@@ -81,7 +81,7 @@ class DataContext:
     data: DataFolder
     suites: Mapping[str, Suite]
     folders: Mapping[str, Path]
-    copies: Mapping[Path, copies.CopiedRows]
+    copies: Mapping[Path, list[str]]
     machines: Mapping[Path, tuple[Machine, Mapping[str, Machine]]]
     alike: Mapping[Path, list[tuple[str, str]]]
     accepted: frozenset[str]
@@ -140,7 +140,7 @@ def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataCo
     every = [*data.submissions(), *checked] if checked else []
     suites_here, known, copied = known_suites(data), copies.known_machines(every), copies.copied_rows(checked, every)
     # What a copy has in common with the other is told by its rows.
-    alone = [one for one in known if one.files.folder not in copied or not copied[one.files.folder].shared]
+    alone = [one for one in known if not copied.get(one.files.folder)]
     said: dict[str, dict[str, Machine]] = defaultdict(dict)
     for one in known:
         said[one.document.machine.id][one.files.id] = one.document.machine
@@ -299,19 +299,11 @@ FORMS: tuple[tuple[str, Callable[[bytes, str], bytes]], ...] = (
 """What was done, and how; in an order in which each leaves nothing for one before it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """One thing that was done to a file."""
-
-    file: str
-    what: str
-
-
-def autofix(folders: Iterable[Path], data: DataFolder) -> list[Fixed]:
-    """Fix the files of everything at or below `folders`; what was done. A second time there is nothing to do."""
+def autofix(folders: Iterable[Path], data: DataFolder) -> list[tuple[str, str]]:
+    """Fix the files of everything at or below `folders`: (file, what was done). A second time nothing is left to do."""
     parts = (part for folder in folders for part, _ in _marked(walk(folder)))
     paths = (path for part in parts for path in sorted(part.iterdir()) if path.name in TEXT_FILES)
-    return [Fixed(data.relative(path), what) for path in paths for what in _fix_file(path)]
+    return [(data.relative(path), what) for path in paths for what in _fix_file(path)]
 
 
 def _fix_file(path: Path) -> Iterator[str]:

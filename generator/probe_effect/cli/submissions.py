@@ -45,11 +45,11 @@ def check(*, folders: tuple[Path, ...], data_path: Path | None, output_format: s
     problems = run.check(chosen, data) if folders else run.check_all(data)
     errors = sum(problem.severity == "error" for problem in problems)
     if output_format == "json":
-        mended = {"mended": [asdict(one) for one in fixed]} if fix else {}
+        mended = {"mended": [{"file": file, "what": what} for file, what in fixed]} if fix else {}
         output.product_json({"problems": [asdict(problem) for problem in problems]} | mended)
         output.end(1 if errors else 0)
-    for one in fixed:
-        output.say(f"{one.file}: {one.what}")
+    for file, what in fixed:
+        output.say(f"{file}: {what}")
     if output_format == "github":
         from probe_effect.intake.report import annotate
 
