@@ -226,10 +226,6 @@ class BadData(ProbeEffectError):
         super().__init__(f"{len(self.problems)} {noun} in the data")
 
 
-class TooFewBlocks(ProbeEffectError):
-    """An interval was asked of fewer blocks than can carry one (see `stats.estimates`)."""
-
-
 def unknown(names: Iterable[str], known: Iterable[str], kind: str) -> None:
     """Raise UsageError, with the nearest of the `known` names, for the first name that is none of them."""
     known = list(known)

@@ -1,4 +1,4 @@
-"""Why counts changed: read from a file, found for a change, and told where no counts show it any more."""
+"""Why counts changed: read from a file, and found for a change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from helpers.builders import counted_rows, counted_values, write_counted_submission
 from probe_effect.checks.run import check_all
-from probe_effect.compare.kernels import between_kernels, between_versions, explanation_of, matrices, unseen_changes
+from probe_effect.compare.kernels import between_kernels, between_versions, explanation_of, matrices
 from probe_effect.numbers.catalogue import read_catalogue
 from probe_effect.store.beside_files import read_explanations
 from probe_effect.store.places import DataFolder
@@ -45,13 +45,10 @@ def explained(data: Path, *entries: dict[str, str]) -> None:
     (data / "references.toml").write_text(REFERENCE, encoding="utf-8")
 
 
-def counted(
-    data: Path, kernel: str, costs: dict[str, float], tools: dict[str, str] | None = None, *, narrow: bool = False
-) -> None:
-    """What was counted in a machine with `kernel`, of some cases alone where it is `narrow`."""
+def counted(data: Path, kernel: str, costs: dict[str, float], tools: dict[str, str] | None = None) -> None:
+    """What was counted in a machine with `kernel`."""
     values = counted_values(kernel, f"qemu-{kernel.replace('.', '-').replace('+', '-')}")
     values["tools"] |= tools or {}
-    values["run"]["command"] += ["--case", "19-fentry"] if narrow else []
     write_counted_submission(data, counted_rows(costs), values)
 
 
@@ -64,8 +61,7 @@ def reasons(data: Path) -> list[str | None]:
 
 
 def problems(data: Path) -> list[Problem]:
-    found = [*check_all(DataFolder(data)), *unseen_changes(DataFolder(data))]
-    return [one for one in found if one.rule.startswith("explanation")]
+    return [one for one in check_all(DataFolder(data)) if one.rule.startswith("explanation")]
 
 
 @pytest.fixture
@@ -147,19 +143,6 @@ def test_a_sound_explanation_is_no_problem(kernels: Path) -> None:
 def test_a_change_whose_functions_alone_are_known_has_an_unknown_cause_without_references(kernels: Path) -> None:
     explained(kernels, {"references": "[]", "certainty": '"unknown"'})
     assert (reasons(kernels), problems(kernels)) == (["a"], [])
-
-
-def test_an_explanation_whose_change_no_counts_show_is_a_warning(kernels: Path) -> None:
-    explained(kernels, {"before": '"5.10"', "since": '"5.11"'})
-    (found,) = problems(kernels)
-    assert (found.rule, found.severity) == ("explanation-seen", "warning")
-
-
-def test_an_explanation_of_a_change_that_only_the_series_shows_is_no_problem(kernels: Path) -> None:
-    for kernel, count, few in (("6.16.12-amd64", 300, True), ("7.3.4-amd64", 200, False)):
-        counted(kernels, kernel, {"19-fentry libbpf": count, "19-fentry bpftrace": 200}, narrow=few)
-    explained(kernels, {"before": '"6.16"', "since": '"6.17"', "change": '"fewer"'})
-    assert problems(kernels) == []
 
 
 @pytest.mark.parametrize("other", [{"references": '["nobody"]'}, {"cases": '["19-fentry", "99-nothing"]'}])

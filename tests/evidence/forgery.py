@@ -35,9 +35,11 @@ def signs_of(given: Given, others: Iterable[Traces]) -> set[str]:
     """Every sign that it was not measured, of its own files and beside others of its suite."""
     files = SubmissionFolder(DATA.results / committed()[0].name)  # where a line is looked up, which nobody reads
     checked = CheckedSubmission(files, given.document, given.rows, given.suite)
-    rules = (*machine_facts.MAKER_RULES, *machine_facts.RULES)
     own = {
-        SIGNS[one.id] for one in rules for fault in one.check(checked) if (fault.severity or one.severity) == "warning"
+        SIGNS[one.id]
+        for one in machine_facts.RULES
+        for fault in one.check(checked)
+        if (fault.severity or one.severity) == "warning"
     }
     beside = [one for one in others if one.document.run.suite == given.document.run.suite]
     found = copies.possible([*beside, traces(given)], {len(beside)}, given.suite)

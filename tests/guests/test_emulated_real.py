@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,7 @@ from probe_effect.checks.run import check
 from probe_effect.cli.measure import measure
 from probe_effect.cli.measure_settings import CACHE
 from probe_effect.guests.debian import DEFAULT, find_kernel, locked
-from probe_effect.guests.qemu import GuestLost, Image, RunningGuest, find_emulator
-from probe_effect.guests.testbed import PATIENCE, Patience
+from probe_effect.guests.qemu import MODES, GuestLost, Image, RunningGuest, find_emulator
 from probe_effect.host.compilers import cache_folder
 from probe_effect.numbers.reduce import reduce
 from probe_effect.store.machine_file import read_machine_file
@@ -80,7 +80,7 @@ def test_an_emulator_that_is_killed_is_lost_at_once_and_nothing_of_it_is_left() 
     try:
         os.kill(guest._child.pid, signal.SIGKILL)
         with pytest.raises(GuestLost, match="the emulator ended with status -9"):
-            guest.wait_for_boot(PATIENCE["tcg"].boot_s)
+            guest.wait_for_boot(MODES["tcg"].boot_s)
     finally:
         guest.end()
     assert not Path(f"/proc/{guest._child.pid}").exists()
@@ -150,7 +150,7 @@ def test_another_processor_counts_by_its_own_means(tmp_path: Path) -> None:
 def test_where_the_hardware_runs_no_guest_instructions_are_counted_and_it_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(PATIENCE, "kvm", Patience(boot_s=4.0))  # it spins all the while
+    monkeypatch.setitem(MODES, "kvm", replace(MODES["kvm"], boot_s=4.0))  # it spins all the while
     asked = [*words(tmp_path, "02-kprobe"), "--vm-accel", "kvm"]
     ended = CliRunner().invoke(measure, asked, standalone_mode=False)
     assert ended.exception is None

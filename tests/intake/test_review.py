@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import tempfile
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -32,7 +30,6 @@ from probe_effect import units
 from probe_effect.checks import beside
 from probe_effect.cli import commands
 from probe_effect.intake.changes import MOST_TOLD
-from probe_effect.intake.revisions import work_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -539,16 +536,3 @@ def test_a_change_of_any_size_is_not_looked_at(change: Change, monkeypatch: pyte
     add_machine(change.head)
     monkeypatch.setattr(beside, "MOST_FILES", 1)
     assert change.broken() == {"change-size "}
-
-
-def test_what_a_killed_review_left_goes_with_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    left, young = tmp_path / "probe-effect-review-left", tmp_path / "probe-effect-review-young"
-    for folder in (left, young):
-        (folder / "head").mkdir(parents=True)
-    os.utime(left, (0, 0))
-    with work_folder() as held:
-        os.utime(held, (0, 0))
-        with work_folder() as work:
-            assert set(tmp_path.iterdir()) == {young, held, work}
-    assert set(tmp_path.iterdir()) == {young}

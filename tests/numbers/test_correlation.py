@@ -79,11 +79,6 @@ def test_fewer_than_two_pairs_have_no_correlation() -> None:
     assert kendall(array([1]), array([2])) is None
 
 
-def test_lists_of_different_lengths_are_an_error() -> None:
-    with pytest.raises(ValueError, match="3 values against 2"):
-        kendall(array([1, 2, 3]), array([1, 2]))
-
-
 def test_below_the_least_number_of_pairs_there_is_no_interval() -> None:
     values = array(range(MIN_PAIRS - 1))
     assert known(kendall(values, values)).low is None

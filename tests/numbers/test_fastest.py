@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from probe_effect.numbers.estimates import fastest
 
@@ -14,11 +13,6 @@ def test_it_is_the_least_traced_less_the_least_untraced_time() -> None:
 
 def test_disturbance_that_spares_one_run_of_either_arm_leaves_it_unchanged() -> None:
     assert fastest(np.array([500.0, 9000.0, 700.0]), np.array([8000.0, 300.0])) == 200.0
-
-
-@pytest.mark.parametrize(("traced_ns", "baseline_ns"), [([], [300.0]), ([500.0], []), ([], [])])
-def test_an_arm_without_runs_gives_none(traced_ns: list[float], baseline_ns: list[float]) -> None:
-    assert fastest(np.array(traced_ns), np.array(baseline_ns)) is None
 
 
 def test_more_untraced_runs_than_traced_ones_make_it_too_large_on_average() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.numbers.published import MAX_LENGTH, MAX_NODES, FormulaError, evaluate, holds, names
+from probe_effect.numbers.published import MAX_LENGTH, MAX_NODES, FormulaError, evaluate, holds
 
 VALUES = {"a": Fraction(7), "b": Fraction(2), "zero": Fraction(0), "third": Fraction(1, 3)}
 
@@ -123,10 +123,6 @@ def test_only_one_comparison_is_a_comparison(text: str) -> None:
 def test_a_message_names_the_figure_that_is_unknown() -> None:
     with pytest.raises(FormulaError, match="`speed` is not a figure"):
         evaluate("a * speed", VALUES)
-
-
-def test_the_figures_of_a_formula_can_be_listed() -> None:
-    assert sorted(names("sum(a, b) / (third - 1)")) == ["a", "b", "third"]
 
 
 NUMBERS = st.integers(0, 99).map(str) | st.sampled_from(["a", "b", "third", "zero", "0.25", "12.5"])

@@ -11,7 +11,6 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe_effect.model import TooFewBlocks
 from probe_effect.numbers.estimates import MIN_BLOCKS, critical_rank, equal_runs, estimate, noise_floor, walsh_averages
 
 SAMPLES = st.lists(st.integers(-10_000, 10_000).map(float), min_size=MIN_BLOCKS, max_size=25)
@@ -101,11 +100,6 @@ def test_fewer_than_six_blocks_carry_a_value_and_no_interval(blocks: int) -> Non
 def test_six_blocks_carry_the_interval_from_smallest_to_largest() -> None:
     interval = estimate(array([5.0, 1.0, 4.0, 2.0, 6.0, 3.0]))
     assert (interval.value, interval.low, interval.high) == (3.5, 1.0, 6.0)
-
-
-def test_no_block_at_all_is_an_error() -> None:
-    with pytest.raises(TooFewBlocks, match="no block"):
-        estimate(array([]))
 
 
 NOISES = {

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from helpers.builders import PROJECT, REAL_DATA
-from probe_effect.numbers.published import compare, evaluate, names
+from probe_effect.numbers.published import compare, evaluate
 from probe_effect.store.beside_files import Figure, SourceFile, read_figures, read_source
 from probe_effect.store.places import DataFolder
 from probe_effect.store.suite_file import known_suites
@@ -148,7 +148,7 @@ def test_a_grade_says_how_much_was_read_and_what_was_derived_here_or_elsewhere(s
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_no_figure_follows_from_itself(source: str) -> None:
-    uses = {one.figure: set(names(one.formula)) if one.formula else set() for one in figures(source)}
+    uses = {one.figure: re.findall(r"\b[a-z]\w*\b(?!\()", one.formula or "") for one in figures(source)}
     assert [figure for figure, used in uses.items() if figure in used] == []
 
 

@@ -1,12 +1,11 @@
 """What two submissions have in common that two measurements have not, in words, with its figure.
 
-A copy that was changed keeps something of what it was made from: the seed and the order of runs, when it began, how
-many operations the trials found, single times, or the noise. Noise says nothing of a machine's speed and never comes
-twice. These traces of a submission are kept, so that comparing one with a thousand others reads no rows. How often
-each sign finds a forgery, and suspects an honest submission, is in `/method/checks/`.
+A copy that was changed keeps something of what it was made from: the seed, when it began, how many operations the
+trials found, single times, or the noise. Noise says nothing of a machine's speed and never comes twice. These traces of
+a submission are kept, so that comparing one with a thousand others reads no rows. How often each sign finds a forgery,
+and suspects an honest submission, is in `/method/checks/`.
 """
 
-import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -71,16 +70,8 @@ MOST_COPIES = 20
 """So many submissions are named of those that have a row: each of a thousand copies would else name all others."""
 
 
-@dataclass(frozen=True, slots=True)
-class CopiedRows:
-    """How many rows of a submission were looked at; folder of another to how many of these it has, where many."""
-
-    rows: int
-    shared: Mapping[Path, int]
-
-
-def copied_rows(checked: Iterable[SubmissionFolder], every: Iterable[SubmissionFolder]) -> Mapping[Path, CopiedRows]:
-    """The folder of each submission that is `checked`, to those that share more rows with it than two measurements."""
+def copied_rows(checked: Iterable[SubmissionFolder], every: Iterable[SubmissionFolder]) -> Mapping[Path, list[str]]:
+    """The folder of each submission that is `checked`, to words of each that shares more rows than two measurements."""
     # Hash of each row of a run that ended well, to the folders of the submissions that have it.
     index: dict[int, tuple[Path, ...]] = {}
     for folder, samples in {one.folder.resolve(): one.samples for one in every}.items():
@@ -94,7 +85,11 @@ def copied_rows(checked: Iterable[SubmissionFolder], every: Iterable[SubmissionF
         own = set(_rows(samples))
         shared = Counter(folder for row in own for folder in index.get(row, ()) if folder != here)
         least = max(FEWEST_ROWS, MOST_SHARED_RATIO * len(own))
-        found[here] = CopiedRows(len(own), {other: rows for other, rows in sorted(shared.items()) if rows >= least})
+        found[here] = [
+            f"{number} of {len(own)} rows are in {printable(f'{folder.parent.name}/{folder.name}')} too"
+            for folder, number in sorted(shared.items())
+            if number >= least
+        ]
     return found
 
 
@@ -108,10 +103,8 @@ def _rows(path: Path) -> Iterator[int]:
 
 
 @rule("duplicates")
-def _duplicates(checked: CopiedRows) -> Iterator[Fault]:
-    for folder, number in checked.shared.items():
-        other = printable(f"{folder.parent.name}/{folder.name}")
-        yield Fault("samples.csv", None, f"{number} of {checked.rows} rows are in {other} too")
+def _duplicates(shared: Sequence[str]) -> Iterator[Fault]:
+    yield from (Fault("samples.csv", None, words) for words in shared)
 
 
 DUPLICATE_RULES = (_duplicates,)
@@ -123,16 +116,13 @@ SINGLE = ("wall_ns", "attach_ns", "detach_ns")
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """What a copy would keep; of a submission that counts instructions, only its order.
+    """What a copy would keep; of a submission that counts instructions, only its facts.
 
-    `order` is a digest of what ran, and `operations` has how many a run of each case has. `times` has each time of a
-    clock once: its ns, times the number of columns, plus its column. `of_runs` is the noise of the workload's times,
-    `of_tools` that of what the tracers took.
+    `operations` has how many a run of each case has. `times` has each time of a clock once: its ns, times the number of
+    columns, plus its column. `of_runs` is the noise of the workload's times, `of_tools` that of what the tracers took.
     """
 
     document: MachineFile
-    runs: int
-    order: str
     operations: Mapping[str, int]
     times: NDArray[np.int64]
     of_runs: NoiseTable
@@ -148,34 +138,32 @@ def read_traces(
     """
     made_from = ("traces", code(), code_version("checks"), digest)
     if text := kept.get(*made_from):
-        runs, order, operations, times, tables = json.loads(text)
+        operations, times, tables = json.loads(text)
         noise = (
             NoiseTable(tuple(rows), np.array(values, dtype=float).reshape(len(rows), -1) if rows else np.zeros((0, 0)))
             for rows, values in tables
         )
-        return Traces(document, runs, order, operations, np.array(times, dtype=np.int64), *noise)
+        return Traces(document, operations, np.array(times, dtype=np.int64), *noise)
     made = traces_of(document, read_samples(files.samples, files.id)[0] if rows is None else rows)
     if content_digest(files) == digest:
         tables = [[table.rows, table.values.tolist()] for table in (made.of_runs, made.of_tools)]
-        kept.put(json.dumps([made.runs, made.order, made.operations, made.times.tolist(), tables]).encode(), *made_from)
+        kept.put(json.dumps([made.operations, made.times.tolist(), tables]).encode(), *made_from)
     return made
 
 
 def traces_of(document: MachineFile, rows: Sequence[Sample]) -> Traces:
-    order = hashlib.sha256("\n".join(f"{row.case} {row.tracer} {row.level}" for row in rows).encode()).hexdigest()
     timed = rows if document.run.metric == "time" else ()
     counted = [row for row in timed if row.status == "ok" and row.arm != "check"]
     clocks = ((getattr(row, name), column) for row in timed for column, name in enumerate(SINGLE))
     times = np.array(sorted({time * len(SINGLE) + column for time, column in clocks if time}), dtype=np.int64)
     operations = {f"{row.case} {row.tracer} {row.level}": row.operations or row.events or 0 for row in counted}
     noise = (_noise(counted, columns, document.run.blocks) for columns in (OF_RUNS, OF_TOOLS))
-    return Traces(document, len(rows), order, operations, times, *noise)
+    return Traces(document, operations, times, *noise)
 
 
 def _noise(rows: Sequence[Sample], columns: Sequence[str], blocks: int) -> NoiseTable:
-    """The noise of some columns; nothing of a run that is refused because it has too many blocks."""
     values: dict[Hashable, dict[int, float]] = defaultdict(dict)
-    for row in rows if blocks <= MAX_BLOCKS else ():
+    for row in rows:
         if row.block >= blocks:
             continue
         for name in columns:
@@ -194,9 +182,6 @@ LEAST_TIMES, LEAST_TIMES_RATIO = 3, 0.01
 
 LEAST_SUBJECTS, MOST_SAME_RATIO = 8, 0.8
 """Cases of which machines with different CPUs were given the same number of operations; a third is the most seen."""
-
-LEAST_RUNS = 40
-"""In so many the order of two submissions does not agree by chance."""
 
 WIDTH_OF_RUNS, WIDTH_OF_TOOLS = 1.3, 2.2
 """By which the noise of unrelated submissions deviates more than that of independent values: the four values of a
@@ -335,8 +320,6 @@ def _same_values(one: Traces, other: Traces, same_times: int, *, is_fixed: bool)
     mine, theirs = one.document.run, other.document.run
     if mine.seed == theirs.seed:
         yield "same-order", f"seed {mine.seed} is that of {{other}} too", 0.0
-    elif one.runs >= LEAST_RUNS and one.order == other.order:
-        yield "same-order", f"all {one.runs} runs are in the order of {{other}}, which has another seed", 0.0
     if mine.started == theirs.started:
         yield "same-start", f"it began at {mine.started}, the same second as {{other}}", 0.0
     # Trials on machines with the same CPU may well find the same numbers of operations.

@@ -27,9 +27,6 @@ OPTIONS: dict[Need, str] = KNOWN["options"]
 BACKPORTS = re.compile(r"\.el\d|\.amzn|\.uek|\.fc\d")
 """Kernels that take features from later releases say so in their name."""
 
-SLOWEST_REGISTER_NS, FASTEST_DEVICE_NS = 400.0, 100.0
-"""A register is read in some tens of nanoseconds, a device's counter in about a microsecond: our choice, well apart."""
-
 GUEST_CPU = re.compile(r"\b(qemu|kvm|tcg|virtual(apple)?|virtual cpu)\b", re.IGNORECASE)
 MARKUP = re.compile(r"[<>`]|\]\(|\]\[|://|\bwww\.|@(?!\d+(\.\d+)?\+?\s*[GMk]Hz\b)(?=\w)\S{1,40}", re.IGNORECASE)
 """What HTML or Markdown would make more of than text; `@ 2.50GHz` is how a CPU names its clock."""
@@ -174,29 +171,6 @@ def _program_runs(checked: CheckedSubmission) -> Iterator[Fault]:
             yield checked.fault("run.program_runs", f"{printable(place)}: {runs} runs of its programs for each event")
 
 
-@rule("maker-facts")
-def _maker_facts(checked: CheckedSubmission) -> Iterator[Fault]:
-    machine, system = checked.document.machine, checked.document.system
-    name_of_cpu, is_of_kvm = machine.cpu_model or "", machine.microcode == KNOWN["makers"]["amd"]["kvm_microcode"]
-    makers = [maker for maker, own in KNOWN["makers"].items() if re.search(own["words"], name_of_cpu, re.IGNORECASE)]
-    if len(makers) == 1:
-        for name, state in system.vulnerabilities.items():
-            if name in KNOWN["makers"][makers[0]]["of_others"] and state != "Not affected":
-                found = f"`{name}`: no CPU with `{makers[0]}` in its name is affected"
-                yield checked.fault("system.vulnerabilities", found)
-    if is_of_kvm and makers == ["intel"]:
-        found = f"microcode {machine.microcode} is what KVM shows guests on AMD's CPUs"
-        yield checked.fault("machine.microcode", found)
-    if is_of_kvm and machine.virtualization is None:
-        found = f"bare metal, but microcode {machine.microcode} is what KVM shows a guest"
-        yield checked.fault("machine.microcode", found)
-    source, read_ns = system.clocksource, system.clock_read_ns or 0.0
-    if source in KNOWN["clocks"]["registers"] and read_ns > SLOWEST_REGISTER_NS and machine.virtualization is None:
-        yield checked.fault("system.clock_read_ns", f"{read_ns:.0f} ns to read `{source}`, which is a register")
-    if source in KNOWN["clocks"]["devices"] and 0 < read_ns < FASTEST_DEVICE_NS:
-        yield checked.fault("system.clock_read_ns", f"{read_ns:.0f} ns to read `{source}`, which is a device")
-
-
 SAME = ("cpu_model", "architecture", "threads", "virtualization")
 
 
@@ -215,5 +189,3 @@ def _one_machine(checked: tuple[Path, Machine, Mapping[str, Machine]]) -> Iterat
 RULES = (_machine_facts, _kernel_facts, _virtual_facts, _undisturbed, _hosted_facts, _plain_names, _program_runs)
 
 SAME_RULES = (_one_machine,)
-MAKER_RULES = (_maker_facts,)
-"""A sign that it was not measured as it says."""

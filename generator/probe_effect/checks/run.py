@@ -27,7 +27,7 @@ from probe_effect.store.result_tables import read_calibration, read_histogram, r
 from probe_effect.store.suite_file import Suite, known_suites, read_suite
 from probe_effect.store.tables import MAX_FILE_BYTES, regular_size, with_commas
 
-FACTS = ("machine-facts", "kernel-facts", "virtual-facts", "maker-facts")
+FACTS = ("machine-facts", "kernel-facts", "virtual-facts")
 SIGNS = {rule.id: rule.id for rule in copies.SIGNS} | dict.fromkeys(FACTS, "facts that do not fit each other")
 """Rule to the sign that it is of; no sign follows from another, but of one fact often follow others."""
 
@@ -43,7 +43,7 @@ ALL_RULES: dict[str, tuple[Rule[Any], ...]] = {
         *rows.COST_RULES,
         *machine_facts.SAME_RULES,
     ),
-    "signs that a submission was not measured": (*machine_facts.MAKER_RULES, *copies.COPIED_RULES),
+    "signs that a submission was not measured": copies.COPIED_RULES,
     "a published source": (*folders.OF_SOURCE, beside.source_size, *beside.SOURCE_RULES),
     "a suite": folders.RULES,
     "the files of a data folder": folders.DATA_RULES,
@@ -71,7 +71,7 @@ class DataContext:
 
     Attributes:
         folders: suite to where its scripts lie.
-        copies: those that have the rows of one that is checked.
+        copies: those that have the rows of one that is checked, in words.
         machines: its machine, and what every submission says of that machine.
         alike: what it has in common with others, as (rule, words).
         accepted: submissions of which the change log says that they were measured, whatever it looks like.
@@ -81,7 +81,7 @@ class DataContext:
     data: DataFolder
     suites: Mapping[str, Suite]
     folders: Mapping[str, Path]
-    copies: Mapping[Path, copies.CopiedRows]
+    copies: Mapping[Path, list[str]]
     machines: Mapping[Path, tuple[Machine, Mapping[str, Machine]]]
     alike: Mapping[Path, list[tuple[str, str]]]
     accepted: frozenset[str]
@@ -140,7 +140,7 @@ def _known(data: DataFolder, checked: Sequence[SubmissionFolder] = ()) -> DataCo
     every = [*data.submissions(), *checked] if checked else []
     suites_here, known, copied = known_suites(data), copies.known_machines(every), copies.copied_rows(checked, every)
     # What a copy has in common with the other is told by its rows.
-    alone = [one for one in known if one.files.folder not in copied or not copied[one.files.folder].shared]
+    alone = [one for one in known if not copied.get(one.files.folder)]
     said: dict[str, dict[str, Machine]] = defaultdict(dict)
     for one in known:
         said[one.document.machine.id][one.files.id] = one.document.machine
@@ -210,7 +210,7 @@ def _check_content(
     checked = CheckedSubmission(submission, document, samples, suite, folder, times, costs, events)
     if too_large := broken([folders.run_size], checked, name):
         return too_large
-    found = broken((*SUBMISSION_RULES, *machine_facts.MAKER_RULES), checked, name)
+    found = broken(SUBMISSION_RULES, checked, name)
     if not any(problem.rule in rows.UNKNOWN_NAME for problem in found):
         found += broken(rows.PLAN_RULES, checked, name)
     kept = known.data.kept
@@ -299,19 +299,11 @@ FORMS: tuple[tuple[str, Callable[[bytes, str], bytes]], ...] = (
 """What was done, and how; in an order in which each leaves nothing for one before it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """One thing that was done to a file."""
-
-    file: str
-    what: str
-
-
-def autofix(folders: Iterable[Path], data: DataFolder) -> list[Fixed]:
-    """Fix the files of everything at or below `folders`; what was done. A second time there is nothing to do."""
+def autofix(folders: Iterable[Path], data: DataFolder) -> list[tuple[str, str]]:
+    """Fix the files of everything at or below `folders`: (file, what was done). A second time nothing is left to do."""
     parts = (part for folder in folders for part, _ in _marked(walk(folder)))
     paths = (path for part in parts for path in sorted(part.iterdir()) if path.name in TEXT_FILES)
-    return [Fixed(data.relative(path), what) for path in paths for what in _fix_file(path)]
+    return [(data.relative(path), what) for path in paths for what in _fix_file(path)]
 
 
 def _fix_file(path: Path) -> Iterator[str]:

@@ -14,8 +14,8 @@ from probe_effect.cli.output import tell
 from probe_effect.guests.anatomy import PathRecorder
 from probe_effect.guests.assembly import assemble, fetched, offered, wanted
 from probe_effect.guests.debian import ARCHITECTURES, DEFAULT, find_kernel, locked
-from probe_effect.guests.qemu import CPUS, Accelerator, KvmUnusable, trouble
-from probe_effect.guests.testbed import PATIENCE, EmulatedMachine
+from probe_effect.guests.qemu import CPUS, MODES, Accelerator, KvmUnusable, trouble
+from probe_effect.guests.testbed import EmulatedMachine
 from probe_effect.host.compilers import MACHINE, own_cache
 from probe_effect.host.workloads import Tree, kernel_build, named_tree
 from probe_effect.measure.request import BUILDERS, COUNTED, COUNTED_QUICK, QUICK, THOROUGH, Lengths, Work
@@ -165,7 +165,7 @@ def target(suites: Sequence[tuple[Path, Suite]], results: Path, options: Measure
         assembly = assemble(architecture, kernel, tracers, works, cache, records=options["paths"])
     with (
         TemporaryDirectory(prefix="probe-effect-paths-") as recorded,
-        EmulatedMachine(assembly, tracers, tell, accelerator, PATIENCE[accelerator]) as machine,
+        EmulatedMachine(assembly, tracers, tell, accelerator, MODES[accelerator].boot_s) as machine,
     ):
         machine.recorder = PathRecorder(architecture.machine, tell, Path(recorded)) if options["paths"] else None
         output.say(f"booting {kernel.origin}")

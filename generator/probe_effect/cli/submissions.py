@@ -4,9 +4,11 @@ What was measured is proposed without a fault, set beside others, and quoted.
 """
 
 import difflib
+import os
 import re
 from dataclasses import asdict, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Unpack
 
 import click
@@ -38,19 +40,16 @@ def check(*, folders: tuple[Path, ...], data_path: Path | None, output_format: s
     chosen = given_folders(folders)
 
     from probe_effect.checks import run
-    from probe_effect.compare.kernels import unseen_changes
 
     fixed = run.autofix(chosen or data.parts(), data) if fix else []
     problems = run.check(chosen, data) if folders else run.check_all(data)
-    if not folders and not any(problem.severity == "error" for problem in problems):
-        problems += unseen_changes(data)  # which reads all rows, of which some have no numbers
     errors = sum(problem.severity == "error" for problem in problems)
     if output_format == "json":
-        mended = {"mended": [asdict(one) for one in fixed]} if fix else {}
+        mended = {"mended": [{"file": file, "what": what} for file, what in fixed]} if fix else {}
         output.product_json({"problems": [asdict(problem) for problem in problems]} | mended)
         output.end(1 if errors else 0)
-    for one in fixed:
-        output.say(f"{one.file}: {one.what}")
+    for file, what in fixed:
+        output.say(f"{file}: {what}")
     if output_format == "github":
         from probe_effect.intake.report import annotate
 
@@ -90,10 +89,11 @@ def review(
     Example: probe-effect review origin/main
     Example: probe-effect review HEAD^1 HEAD --format github --report review.json --summary summary.md
     """  # noqa: D301 (click reads the \b)
-    from probe_effect.intake.revisions import states, work_folder
+    from probe_effect.intake.revisions import states
 
-    with work_folder() as work:
-        before, after = states(base, head or data_folder(data_path), work, kept())
+    # So named that the next measurement removes what a killed review has left.
+    with TemporaryDirectory(prefix=f"probe-effect-{os.getpid()}-review-") as work:
+        before, after = states(base, head or data_folder(data_path), Path(work), kept())
 
         from probe_effect.cli import intake_run
 

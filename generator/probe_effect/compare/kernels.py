@@ -9,7 +9,6 @@ exist.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations, groupby, pairwise
 from typing import NamedTuple
 
@@ -17,15 +16,14 @@ import numpy as np
 
 from probe_effect import records
 from probe_effect.compare.comparison import Comparison, compare
-from probe_effect.model import BadData, Problem, level_order, release_numbers
-from probe_effect.numbers.catalogue import Catalogue, read_numbers
+from probe_effect.model import level_order, release_numbers
+from probe_effect.numbers.catalogue import Catalogue
 from probe_effect.numbers.index import best, grouped_by, newest_first, once
 from probe_effect.numbers.names import ARCHITECTURES, point_release, release_series, tool, tool_of
 from probe_effect.numbers.shown import FIRST_SUITE
 from probe_effect.numbers.submission import Number, Submission
 from probe_effect.numbers.trends import Correlation, kendall
-from probe_effect.store.beside_files import Explanation, read_explanations
-from probe_effect.store.places import DataFolder
+from probe_effect.store.beside_files import Explanation
 from probe_effect.store.suite_file import Suite
 
 # The cases of the series over releases, by suite and by tracer with its version.
@@ -306,24 +304,6 @@ def _newest(kernels: Iterable[str]) -> dict[str, str]:
 def explanation_of(found: Comparison, known: Iterable[Explanation]) -> Explanation | None:
     """Why a count on another kernel or of another version is more or fewer; None where it is not, or nobody knows."""
     return next((one for one in known if _explains(one, found)), None)
-
-
-def unseen_changes(data: DataFolder) -> list[Problem]:
-    """A warning for each explanation of a change that no two counts show any more; none where data cannot be read."""
-    known, _ = read_explanations(data)
-    if not known:
-        return []
-    try:
-        numbers = read_numbers(data)
-        found = [*matrices(numbers), *series(numbers)]
-    except BadData:  # which `check` tells anyway
-        return []
-    changes = [one for each in found for one in (*between_kernels(each), *between_versions(each))]
-    file, hint = data.relative(data.root / "explanations.toml"), "mend its cases and versions, or remove it"
-    # This rule is not among those of `checks`, which know nothing of comparisons.
-    problem = partial(Problem, "warning", file, None, None, "explanation-seen", hint=hint)
-    unseen = (one for one in known if not any(_explains(one, change) for change in changes))
-    return [problem(f"`{one.id}` explains a change that no counts show") for one in unseen]
 
 
 def _explains(one: Explanation, found: Comparison) -> bool:

@@ -6,7 +6,6 @@ One may be booted too to see which mechanisms of tracing its kernel has.
 import errno
 import os
 import re
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -50,35 +49,26 @@ LEAST_EVENTS = 10_000
 """Fewest events of a trial by which its runs of programs are divided: some dozens of runs are of other processes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long to wait, in seconds of the host: a busy one emulates ten times more slowly than a quiet one."""
-
-    boot_s: float = MODES["tcg"].boot_s
-    answer_s: float = 300.0
-    """Limit of one run: a quiet host needs 3 s, a busy one 40 s for the slowest tracer. Now and then a guest hangs."""
-    overall_s: float = 12 * 3600.0
-
-
-PATIENCE: dict[Accelerator, Patience] = {name: Patience(boot_s=mode.boot_s) for name, mode in MODES.items()}
-
-
 @dataclass(slots=True)
 class EmulatedMachine(Testbed):
-    """The testbed. Use it as a context manager: what runs is ended with it."""
+    """The testbed. Use it as a context manager: what runs is ended with it.
+
+    Limits are in seconds of the host: a busy one emulates ten times more slowly than a quiet one.
+    """
 
     assembly: Assembly
     wanted: Sequence[Wanted]
     tell: Callable[[str], None]
     accelerator: Accelerator = "tcg"
-    patience: Patience = field(default_factory=Patience)
+    boot_s: float = MODES["tcg"].boot_s
+    answer_s: float = 300.0
+    """Limit of one run: a quiet host needs 3 s, a busy one 40 s for the slowest tracer. Now and then a guest hangs."""
     recorder: PathRecorder | None = None
     """The recorder of the paths of events; None: they are not recorded."""
     _host_cpus: tuple[int, int | None] = (0, None)
     _guest: RunningGuest | None = None
     _is_spoilt: bool = False
     _lost: int = 0
-    _begun_s: float = field(default_factory=time.monotonic)
     _tracers: dict[str, GuestTracer] = field(default_factory=dict)
     _files: dict[str, str] = field(default_factory=dict)
     _mechanisms: dict[str, str | None] = field(default_factory=dict)
@@ -123,7 +113,7 @@ class EmulatedMachine(Testbed):
     def run(self, planned: PlannedRun, load: WorkloadTask, watch: TracerTask | None, limits: Limits) -> Sample:
         """The row of one run; a run during which the guest is lost is made once more, in a new one.
 
-        Raises: HostNotReady when one guest after the other is lost, or time is up.
+        Raises: HostNotReady when one guest after the other is lost.
         """
         before, self._is_spoilt = self._is_spoilt, watch is not None and TOOLS[watch.tracer.tool].spoils
         if before and not self._is_spoilt:
@@ -261,14 +251,12 @@ class EmulatedMachine(Testbed):
     def _introduced(self) -> Message:
         """Have the guest know its tracers, which it must after each boot."""
         request = {"do": "tracers", "words": [wanted.word for wanted in self.wanted], "needs": list(get_args(Need))}
-        return self._running().ask(request, self.patience.answer_s)
+        return self._running().ask(request, self.answer_s)
 
     def _ask(self, request: Message) -> Message:
         """The guest's answer. Raises: GuestLost, with the guest ended; HostNotReady when it is no use to go on."""
-        if time.monotonic() - self._begun_s > self.patience.overall_s:
-            raise HostNotReady(f"the emulated machine has been at it for {self.patience.overall_s / 3600:.0f} hours")
         try:
-            return self._running().ask(request, self.patience.answer_s)
+            return self._running().ask(request, self.answer_s)
         except GuestLost as lost:
             self._end()
             self._lost += 1
@@ -280,7 +268,7 @@ class EmulatedMachine(Testbed):
         if self._guest is None:
             more = self.recorder.words if self.recorder else ()
             self._guest = RunningGuest(self.assembly.image, self.assembly.emulator, self.accelerator, more)
-            self._guest.wait_for_boot(self.patience.boot_s)
+            self._guest.wait_for_boot(self.boot_s)
             if self.metric == "time":
                 workload, others = self._host_cpus
                 self._guest.pin(workload, workload if others is None else others)

@@ -4,14 +4,9 @@ A revision is read blob by blob, as data only: no working tree is made, no attri
 say, and links are refused.
 """
 
-import fcntl
 import os
-import shutil
 import subprocess
-import tempfile
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -48,32 +43,6 @@ class Blob(NamedTuple):
     id: str
     size_bytes: int
     path: str
-
-
-LOCKED_WITHIN_S = 60
-"""A review has locked its folder by then; of a younger one nobody can say whether it is still to be used."""
-
-
-@contextmanager
-def work_folder() -> Iterator[Path]:
-    """A folder for one review; those that killed reviews of this user left behind are removed."""
-    for left in Path(tempfile.gettempdir()).glob("probe-effect-review-*"):
-        with suppress(OSError), _locked(left) as found:
-            if found.st_uid == os.geteuid() and time.time() - found.st_mtime > LOCKED_WITHIN_S:
-                shutil.rmtree(left)
-    with tempfile.TemporaryDirectory(prefix="probe-effect-review-") as work, _locked(Path(work)):
-        yield Path(work)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[os.stat_result]:
-    """Facts of a folder that nobody else works in meanwhile. Raises: OSError where somebody does."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield os.fstat(handle)
-    finally:
-        os.close(handle)
 
 
 def states(base: str, head: str | DataFolder, work: Path, kept: Kept) -> tuple[State, State]:

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from probe_effect.model import Estimate, TooFewBlocks
+from probe_effect.model import Estimate
 
 Floats = NDArray[np.float64]
 
@@ -60,11 +60,9 @@ def critical_rank(n: int) -> int:
 def estimate(differences: Floats) -> Estimate:
     """The Hodges-Lehmann estimate with its exact 95 % interval; without an interval below `MIN_BLOCKS`.
 
-    The estimate is the median of the Walsh averages, in the unit of the differences: (n,) float64, one per block.
-    Raises: TooFewBlocks when there are none.
+    The estimate is the median of the Walsh averages, in the unit of the differences: (n,) float64, one per block, and
+    one at least.
     """
-    if len(differences) == 0:
-        raise TooFewBlocks("no block has both a traced run and a baseline")
     averages = walsh_averages(differences)
     half = len(averages) // 2
     middle = float(averages[half] if len(averages) % 2 else (averages[half - 1] + averages[half]) / 2)
@@ -88,27 +86,23 @@ def equal_runs(differences: Floats) -> float | None:
 
 
 def outliers(values: Floats) -> tuple[int, ...]:
-    """The indices, in ascending order, of the values (n,) beyond the outer fences; fewer than 5 values have none.
+    """The indices, in ascending order, of the values (n,), n > 0, beyond the outer fences; none of fewer than 5.
 
     The fences are three interquartile ranges beyond the quartiles (Tukey 1977, Exploratory Data Analysis, section 2D:
     "far out"). About one normal value in 400 000 is an outlier, and more if there are few values.
     """
-    if len(values) == 0:
-        return ()
     first, third = np.quantile(values, [0.25, 0.75])
     reach = 3 * (third - first)
     return tuple(int(index) for index in np.flatnonzero((values < first - reach) | (values > third + reach)))
 
 
-def fastest(traced_ns: Floats, baseline_ns: Floats) -> float | None:
-    """The least traced time minus the least untraced time, ns per event; None where an arm has no run.
+def fastest(traced_ns: Floats, baseline_ns: Floats) -> float:
+    """The least traced time minus the least untraced time, ns per event; each arm has a run.
 
     It has no interval. It estimates the cost on an undisturbed machine where every disturbance only adds time (Chen
     and Revels 2016, arXiv 1608.04295). It is biased upward where more runs are untraced than traced and where
     disturbance is frequent; downward where the cost itself varies from run to run.
     """
-    if len(traced_ns) == 0 or len(baseline_ns) == 0:
-        return None
     return float(traced_ns.min() - baseline_ns.min())
 
 
@@ -122,12 +116,10 @@ def paired_estimate(differences: Floats) -> Estimate:
 
     If some baselines have too few blocks for an interval, the others make the result; if all have, it has no interval.
     The differences are (n, m) float64, any unit: one row per block, one column per baseline of a block in the order
-    run, nan where a block has fewer. Raises: TooFewBlocks when there are none.
+    run, nan where a block has fewer; one difference at least.
     """
     columns = [column[~np.isnan(column)] for column in differences.T]
     estimates = [estimate(column) for column in columns if len(column)]
-    if not estimates:
-        raise TooFewBlocks("no block has both a traced run and a baseline")
     ends = [(one.value, one.low, one.high) for one in estimates if one.low is not None and one.high is not None]
     if not ends:
         return Estimate(float(np.mean([one.value for one in estimates])))

@@ -8,7 +8,7 @@ import ast
 import operator
 import re
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
@@ -64,13 +64,6 @@ def holds(text: str, values: Mapping[str, Fraction]) -> bool:
         raise FormulaError(f"`{text}` is not one comparison")
     left, right = (_computed(text, side, values) for side in (node.left, node.comparators[0]))
     return COMPARISONS[type(node.ops[0])](left, right)
-
-
-def names(text: str) -> Iterator[str]:
-    """The figure ids that the formula uses. Raises: FormulaError."""
-    for node in ast.walk(_parse(text)):
-        if isinstance(node, ast.Name) and node.id not in FUNCTIONS:
-            yield node.id
 
 
 def _parse(text: str) -> ast.expr:

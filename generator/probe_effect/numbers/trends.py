@@ -51,11 +51,8 @@ def kendall(first: Floats, second: Floats) -> Correlation | None:
 
     Without ties the p-value is exact; with ties it is that of a normal approximation, and rough below 10 pairs. The
     interval needs `MIN_PAIRS`, and assumes that some change of scale makes the values jointly normal.
-    Raises: ValueError when the lengths differ.
     """
     n = len(first)
-    if n != len(second):
-        raise ValueError(f"{n} values against {len(second)}; pairs need as many of each")
     pairs = n * (n - 1) // 2
     score = concordance(first, second)
     ties = [np.unique(values, return_counts=True)[1].tolist() for values in (first, second)]
