@@ -94,7 +94,7 @@ def _panels(
             places=list(places),
             series=list(dict.fromkeys(series)),
             note=f"Each panel has its own scale, from 0 to the number above it. {NOTE}{left_out}",
-            page=page or addresses.architecture(found.architecture),
+            page=page or addresses.architecture(found.architecture, found.suite.id),
         )
     ]
 
@@ -120,7 +120,7 @@ def _by_tracer(found: Matrix) -> list[Chart]:
             [Dot(names.with_level(one), tracer(one), one.known_cost, one.tracer) for one in own],
             series=series,
             note=NOTE if len(drawn) < len(_counted(found)) else None,
-            page=addresses.architecture(found.architecture),
+            page=addresses.architecture(found.architecture, found.suite.id),
         )
     ]
 
