@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from statistics import median
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ from probe_effect.site.charts.theme import Chart
 from probe_effect.site.pages import addresses, instructions, links, parts
 from probe_effect.site.pages.instructions import CERTAIN, said_of, short, tracer
 from probe_effect.site.pages.parts import Fold, Heading, Items, Link, Part, Pieces, Table, columns, of_data, section
-from probe_effect.site.pages.text import coded, link, listed, safe, say
+from probe_effect.site.pages.text import coded, link, listed, safe, say, together
 from probe_effect.store.beside_files import Explanation
 
 NOTE = "Counts that are flagged, and those that are not above 0, are not drawn; the tables have them."
@@ -295,35 +295,59 @@ UNKNOWN_ABOVE_RATIO = 0.05  # nobody looked for the cause of a smaller change, s
 SERIES, SERIES_FEED = "/kernels/series/", "/kernels/series.xml"
 
 
+def series_address(architecture: str) -> str:
+    """Of x86-64 it is what the page of all was."""
+    word = names.architecture(architecture)
+    return SERIES if word == names.X86_64 else f"{SERIES}{word}/"
+
+
 def series_charts(catalogue: Catalogue) -> list[Chart]:
-    return [chart for found in series(catalogue) for chart in by_kernel(found, "releases", SERIES)]
+    return [
+        chart
+        for found in series(catalogue)
+        for chart in by_kernel(found, "releases", series_address(found.architecture))
+    ]
 
 
-def write_series(catalogue: Catalogue) -> str | None:
-    front = {
-        "title": "Over releases",
-        "description": "A few probes counted on many releases of Linux, and what changed from one to the next.",
-        "weight": 1001,
-        "open": 1,
-    }
-    found = series(catalogue)
-    return parts.page(front, _series_parts(found, catalogue)) if found else None
+def write_series(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    """Path and page of each architecture that readers have a word for."""
+    by_architecture = grouped_by(series(catalogue), attrgetter("architecture"))
+    for place, (architecture, found) in enumerate(by_architecture.items(), start=1001):
+        if architecture in names.ARCHITECTURES:
+            word, address = names.architecture(architecture), series_address(architecture)
+            others = [one for one in by_architecture if one != architecture and one in names.ARCHITECTURES]
+            front = {
+                "title": f"Over releases, on {word}",
+                "description": f"A few probes counted on {word} on many releases of Linux, and what changed from one "
+                "to the next.",
+                "weight": place,
+                "open": 1,
+            }
+            beside = listed(link(f"on {names.architecture(one)}", series_address(one)) for one in others)
+            yield f"{address.strip('/')}.md", parts.page(front, _series_parts(found, beside, catalogue))
 
 
-def _series_parts(each: Sequence[Matrix], catalogue: Catalogue) -> Iterator[Part]:
-    yield say(
-        "A few probes are counted on every release of Linux: each chart has the instructions that one event adds. "
-        "Each section names the releases that changed a count by more than {}. Changes are also a {}.",
-        units.stated(counted.LEAST_CHANGE_RATIO, units.SHARE),
-        link("feed", SERIES_FEED),
+def _series_parts(each: Sequence[Matrix], beside: Markup, catalogue: Catalogue) -> Iterator[Part]:
+    every = [(abs(one.change_ratio or 0), found, one) for found in each for one in counted.series_changes(found)]
+    for _, found, one in sorted(every, key=itemgetter(0))[-1:]:
+        what = "The largest change from one release to the next: {}, {} {}."
+        yield say(what, _step(found, one), one.second.title, _by(one))
+    yield together(
+        "A few probes are counted on every release of Linux.",
+        say(
+            "Each section has the instructions that one event adds, and names the releases that changed them by more "
+            "than {}.",
+            units.stated(counted.LEAST_CHANGE_RATIO, units.SHARE),
+        ),
+        say("Changes are also a {}.", link("feed", SERIES_FEED)),
+        beside and say("The same {}.", beside),
     )
     rules = (
         "A count is compared with that of the last release before it that has one.",
         "Each release of Debian has its own compiler: between two releases of Debian, a change may be the compiler's.",
-        "If both events were recorded, up to five functions follow that execute more or fewer instructions.",
         say(
-            "A known cause has a link. “Cause unknown” is said of changes above {}; for smaller ones nobody has looked "
-            "for it.",
+            "A known cause has a link. Without one, up to five functions follow that execute more or fewer "
+            "instructions, if both events were recorded; of a change up to {} nobody has looked for the cause.",
             units.stated(UNKNOWN_ABOVE_RATIO, units.SHARE),
         ),
     )
@@ -332,17 +356,12 @@ def _series_parts(each: Sequence[Matrix], catalogue: Catalogue) -> Iterator[Part
     for found in each:
         name = names.architecture(found.architecture)
         yield Heading(say("{} on {}", found.suite.title, name))
-        yield from (parts.chart(one.name) for one in by_kernel(found, "releases", SERIES))
+        yield from (parts.chart(one.name) for one in by_kernel(found, "releases", series_address(found.architecture)))
         steps = grouped_by(counted.series_changes(found), partial(_step, found))
         for step, changes in steps.items():
-            items = []
-            for one in changes:
-                why = explanation_of(one, catalogue.explanations)
-                unknown = "; cause unknown" if abs(one.change_ratio or 0) > UNKNOWN_ABOVE_RATIO else ""
-                cause = say("; {}", link("cause", cause_address(why))) if why else unknown
-                items.append(say("{}{}.", _what(one), cause))
+            by_cause = grouped_by(changes, lambda one: (one.second.title, _cause(one, catalogue.explanations)))
             yield say("**{}**", step)
-            yield Items(items)
+            yield Items([say("{} {}{}.", title, listed(map(_by, own)), why) for (title, why), own in by_cause.items()])
         if not steps:
             yield "No two neighbours differ."
         rows = []
@@ -365,7 +384,19 @@ def _step(among: Matrix, found: Comparison) -> str:
 
 
 def _what(found: Comparison) -> str:
-    what = f"{found.second.title} with {instructions.tracer(found.second)} {instructions.change(found)}"
     functions = instructions.changed(found.first, found.second)
-    told = f"{what} ({' to '.join(instructions.counts(found))})"
-    return f"{told}: {functions}" if functions else told
+    return f"{found.second.title} {_by(found)}{functions and f': {functions}'}"
+
+
+def _by(found: Comparison) -> str:
+    counts = " to ".join(instructions.counts(found))
+    return f"with {instructions.tracer(found.second)} {instructions.change(found)} ({counts})"
+
+
+def _cause(found: Comparison, known: Iterable[Explanation]) -> Markup:
+    """What follows a change on the page: its cause, or else the functions that are known, and that it is unknown."""
+    if why := explanation_of(found, known):
+        return say("; {}", link("cause", cause_address(why)))
+    functions = instructions.changed(found.first, found.second)
+    unknown = "; cause unknown" if abs(found.change_ratio or 0) > UNKNOWN_ABOVE_RATIO else ""
+    return say("{}{}", functions and f": {functions}", unknown)
