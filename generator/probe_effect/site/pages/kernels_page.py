@@ -108,7 +108,7 @@ def _answers(found: Sequence[Matrix], titles: Mapping[str, str]) -> Iterator[Par
     each = list(dict.fromkeys(one.architecture for one in found))
     named = (one for one in each if one in names.ARCHITECTURES)
     pages = listed(link(f"on {names.architecture(one)}", addresses.architecture(one)) for one in named)
-    both = say("[what of both can be compared](#two-architectures); ") if len(each) > 1 else ""
+    both = say("[what of both can be compared](/kernels/architectures/); ") if len(each) > 1 else ""
     yield say("Every count: {}; {}[what changed](#what-changed).", pages, both)
     for one in (one for one in found if one.suite.id == FIRST_SUITE):
         plain = {case.id for case in one.suite.cases if case.action == "nothing" and case.counted_by != "nothing"}
@@ -217,12 +217,9 @@ def _machines(catalogue: Catalogue) -> Iterator[Part]:
     rows = []
     for own in machines(catalogue).values():
         newest, machine, system = own[0], own[0].document.machine, own[0].document.system
-        what = names.architecture(machine.architecture), machine.threads, system.os
-        tracers = dict.fromkeys(instructions.tracer(number) for one in own for number in one.numbers)
-        suites = dict.fromkeys(one.suite for one in own)
-        run = "; ".join(tracers), ", ".join(suites), newest.date
-        rows.append((links.machine(newest, system.kernel_release), *what, *run))
-    heads = columns("kernel", "architecture", "cpus", "system", "tracers", "suites", "newest-run")
+        what = names.architecture(machine.architecture), machine.threads, system.os, newest.date
+        rows.append((links.machine(newest, system.kernel_release), *what))
+    heads = columns("kernel", "architecture", "cpus", "system", "newest-run")
     yield Table(heads, rows) if rows else "No kernel has been emulated yet."
 
 

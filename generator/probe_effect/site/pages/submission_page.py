@@ -30,7 +30,7 @@ from probe_effect.tools import TOOLS
 
 COUNTED = say(
     "Instructions counted in an emulated machine, and no times: see "
-    "[what they show, and what they do not](/kernels/#what-instructions-do-not-show)."
+    "[what they show, and what they do not](/kernels/what-counts-hide/)."
 )
 
 

@@ -196,7 +196,7 @@ def counted(suite: Suite, case: Case, catalogue: Catalogue) -> Iterator[Part]:
     by_function = Items(kernel_changes.functions_changed(changes, names_of_all(each)))
     more = "Functions that execute more or fewer instructions of an event:" if by_function else None
     yield from fold("Why the counts changed", Items(why, is_numbered=True), more, by_function)
-    apart = link("what of them can be compared", "/kernels/#two-architectures")
+    apart = link("what of them can be compared", "/kernels/architectures/")
     yield together(
         changes and say("{} of these counts.", link("Every change", f"/kernels/changes/#{case.id}")),
         len(each) > 1 and say("Counts of two architectures are not the same work: {}.", apart),
