@@ -35,7 +35,8 @@ def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """Pages by path relative to Hugo's content folder; those of numbers are in `number_pages`."""
     found = evidence(catalogue)
     for folder in catalogue.suites:
-        yield f"suites/{folder.suite.id}.md", submission_page.write_suite(folder, catalogue)
+        cases = fragments.case_table(folder, catalogue, has_scripts=True)
+        yield f"suites/{folder.suite.id}.md", submission_page.write_suite(folder, catalogue, cases)
         for case in folder.suite.cases:
             yield f"costs/{case.id}.md", case_page.write(catalogue, found, folder, case)
     for source in catalogue.sources:
