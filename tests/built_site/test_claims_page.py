@@ -47,14 +47,22 @@ def test_each_claim_has_one_place_of_its_own_and_an_address_of_its_source(
 
 
 def test_each_verdict_has_its_figures_or_says_what_is_missing(site: Path) -> None:
-    articles = (site / PAGE).read_text(encoding="utf-8").split('<article class="claim ')[1:]
-    assert len(articles) >= 60
+    subjects = [path.read_text(encoding="utf-8") for path in (site / "claims").glob("on-*/index.html")]
+    articles = [one for text in subjects for one in text.split('<article class="claim ')[1:]]
+    assert len(articles) == (site / PAGE).read_text(encoding="utf-8").count('<article class="claim ')
     for one in articles:
         assert ("claim-figures" in one) != ("claim-missing" in one)
         if "claim-figures" not in one:
             assert one.startswith("is-cannot-be-said")
-        for address in re.findall(r'href="\.\./(results/[^"#]+)', one):
+        for address in re.findall(r'href="\.\./\.\./(results/[^"#]+)', one):
             assert (site / address / "index.html").is_file()
+
+
+def test_each_claim_leads_to_its_figures_on_the_page_of_its_subject(site: Path, html: Html) -> None:
+    found = [one["href"].removeprefix("../") for one in html.all("a") if one.get("class") == "claim-more"]
+    assert len(found) == len([one for one in html.all("blockquote") if "cite" in one])
+    for address, _, name in (one.partition("#") for one in found):
+        assert name in Html((site / address / "index.html").read_text(encoding="utf-8")).ids
 
 
 def test_the_files_have_the_verdicts_of_the_page(site: Path, rows: list[dict[str, str]]) -> None:

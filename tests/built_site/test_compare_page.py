@@ -210,7 +210,8 @@ def test_machines_of_different_tiers_come_with_a_warning(page: Page) -> None:
 
 def test_without_javascript_tracers_are_compared_and_no_control_is_shown(unscripted: Page, address: str) -> None:
     unscripted.goto(f"{address}compare/")
-    assert unscripted.locator("table:visible").count() >= 3
+    assert unscripted.locator("table:visible").count() >= 1
+    assert unscripted.locator("main details.fold table").count() >= 2
     assert unscripted.locator("button:visible, select:visible, input:visible").count() == 0
 
 
@@ -219,7 +220,7 @@ def test_numbers_that_do_not_load_leave_the_page_as_it_was(page: Page) -> None:
     page.route("**/data/compare/*--*.json", lambda route: route.abort())
     page.reload()
     page.wait_for_selector("#compare[data-state=failed]")
-    assert page.locator(".view-still table:visible").count() >= 3
+    assert page.locator(".view-still table:visible").count() >= 1
 
 
 def test_every_file_of_a_subject_is_published(page: Page, address: str, catalogue: Catalogue) -> None:

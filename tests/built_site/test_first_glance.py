@@ -20,7 +20,8 @@ def words(page: Page) -> int:
 
 
 @pytest.mark.parametrize(
-    "path", ["costs/", "kernels/", "kernels/x86-64/", "references/", "data/dictionary/", "does-it-hold/", "charts/"]
+    "path",
+    ["kernels/changes/", "kernels/x86-64/", "references/", "data/dictionary/", "does-it-hold/", "charts/", "asked/"],
 )
 def test_a_long_page_shows_its_beginning_and_folds_more_than_it_shows(laptop: Page, address: str, path: str) -> None:
     laptop.goto(address + path)
@@ -30,8 +31,8 @@ def test_a_long_page_shows_its_beginning_and_folds_more_than_it_shows(laptop: Pa
 
 
 def test_the_address_of_a_folded_section_opens_it(laptop: Page, address: str) -> None:
-    laptop.goto(f"{address}kernels/#how-arm64-makes-probes")
-    heading = laptop.locator("#how-arm64-makes-probes")
+    laptop.goto(f"{address}kernels/what-counts-hide/#one-cpu-or-two")
+    heading = laptop.locator("#one-cpu-or-two")
     assert heading.evaluate("one => one.closest('details').open")
     assert laptop.locator("#do-instructions-order-the-cases-as-times-do").evaluate(
         "one => !one.closest('details').open"
@@ -40,8 +41,8 @@ def test_the_address_of_a_folded_section_opens_it(laptop: Page, address: str) ->
 
 def test_a_section_that_is_opened_is_in_the_address(laptop: Page, address: str) -> None:
     laptop.goto(f"{address}kernels/")
-    laptop.locator("summary:has(#count-it-yourself)").click()
-    assert laptop.url.endswith("#count-it-yourself")
+    laptop.locator("summary:has(#the-machines)").click()
+    assert laptop.url.endswith("#the-machines")
 
 
 def test_a_dot_says_its_value_under_the_pointer_and_by_the_keyboard(laptop: Page, address: str) -> None:

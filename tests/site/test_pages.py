@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OWN_SHORTCODE = re.compile(r'\{\{< (chart|icicle|script|number|reference) "[a-z0-9./_-]+"( line)? >\}\}')
 
-OWN_PLACES = ("#two-architectures", "#what-changed", "https://elixir.bootlin.com/linux/v")
+OWN_PLACES = ("#what-changed", "https://elixir.bootlin.com/linux/v")
 """Places of a page that its own templates link to, and where kernels' sources can be read."""
 
 OWN_CODE = re.compile(

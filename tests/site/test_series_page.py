@@ -37,7 +37,9 @@ def changes(data: Path) -> list[str]:
         machine = f"qemu-{kernel.partition('+')[0].replace('.', '-')}"
         write_counted_submission(data, rows, counted_values(f"{kernel}-amd64", machine))
     (data / "explanations.toml").write_text(CAUSE, encoding="utf-8")
-    text = html.unescape(kernel_changes.write_series(read_catalogue(DataFolder(data))) or "").replace("\u00a0", " ")
+    ((path, text),) = kernel_changes.write_series(read_catalogue(DataFolder(data)))
+    assert path == "kernels/series.md"
+    text = html.unescape(text).replace("\u00a0", " ")
     return [line for line in text.splitlines() if line.startswith(("**", "- "))]
 
 
@@ -59,4 +61,14 @@ def test_a_change_leads_to_its_cause_and_says_above_five_per_cent_where_none_is_
 
 
 def test_nothing_counted_has_no_page(data: Path) -> None:
-    assert kernel_changes.write_series(read_catalogue(DataFolder(data))) is None
+    assert list(kernel_changes.write_series(read_catalogue(DataFolder(data)))) == []
+
+
+def test_each_architecture_has_a_page_that_leads_to_the_other(data: Path) -> None:
+    for machine, architecture in (("qemu-x", "amd64"), ("qemu-a", "arm64")):
+        values = counted_values(f"6.1.0-50-{architecture}", machine)
+        values["machine"]["architecture"] = {"amd64": "x86_64", "arm64": "aarch64"}[architecture]
+        write_counted_submission(data, counted_rows({"02-kprobe libbpf": 640}), values)
+    pages = dict(kernel_changes.write_series(read_catalogue(DataFolder(data))))
+    assert "The same [on arm64](/kernels/series/arm64/)." in pages["kernels/series.md"]
+    assert "The same [on x86-64](/kernels/series/)." in pages["kernels/series/arm64.md"]

@@ -17,7 +17,7 @@ from probe_effect.checks.rule import CheckedSubmission
 from probe_effect.costs.evidence import evidence
 from probe_effect.model import Estimate
 from probe_effect.numbers.catalogue import Catalogue, SuiteFolder
-from probe_effect.site.pages import case_page, number_page, submission_page
+from probe_effect.site.pages import case_page, fragments, number_page, submission_page
 from probe_effect.site.pages.parts import Table, fragment, markdown
 from probe_effect.site.pages.results import slowdown as whole_work
 from probe_effect.site.pages.results import view_of
@@ -83,7 +83,7 @@ def test_the_page_of_the_suite_has_slowdown_probes_events_cost_and_what_was_buil
     (tmp_path / "workload").mkdir()
     (tmp_path / "workload/loop.c").touch()
     known = catalogue(*some(), folder=tmp_path)
-    text = submission_page.write_suite(known.suites[0], known)
+    text = submission_page.write_suite(known.suites[0], known, fragments.case_table(known.suites[0], known))
     (line,) = [
         one
         for one in text.splitlines()
@@ -167,6 +167,6 @@ def test_the_published_builds_stand_beside_the_suite_of_the_real_data(catalogue:
     found = submission_page.beside(folder.suite, catalogue)
     assert found is not None
     assert len(found[1].platforms) == 3
-    text = submission_page.write_suite(folder, catalogue)
+    text = submission_page.write_suite(folder, catalogue, fragments.case_table(folder, catalogue))
     assert "#build_pct_bpftrace_8" in text
     assert "386" in text

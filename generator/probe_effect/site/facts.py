@@ -467,7 +467,7 @@ SIZES = {"slowdown": 0.01, "loss": 0.01, "start": 1e6, "stop": 1e6}
 def verdicts(catalogue: Catalogue) -> Sequence[Values]:
     """Each claim as the file has it, its verdict, and the least and the greatest number on each side.
 
-    How the verdict is decided `content/claims.md` says to readers.
+    How the verdict is decided `content/claims/_index.md` says to readers.
     """
     told = []
     for claim in catalogue.claims:

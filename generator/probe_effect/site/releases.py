@@ -66,7 +66,8 @@ def series_feed(catalogue: Catalogue) -> str:
             name = " ".join(
                 [found.architecture, *map(str, (one.second.key, column_of(one.first), column_of(one.second)))]
             )
-            items.append(FeedItem(name, text, moment, kernel_changes.SERIES, "series", text))
+            address = kernel_changes.series_address(found.architecture)
+            items.append(FeedItem(name, text, moment, address, "series", text))
     items.sort(key=lambda item: item.moment, reverse=True)
     pages = (kernel_changes.SERIES, kernel_changes.SERIES_FEED)
     return _atom(catalogue.edition, "changes over releases of Linux", SERIES_NAMESPACE, pages, items)

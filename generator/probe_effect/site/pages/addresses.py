@@ -1,6 +1,7 @@
 """Where each thing has its page. An address is a promise: once published it stays, because people cite it."""
 
 from probe_effect.numbers import names
+from probe_effect.numbers.shown import FIRST_SUITE
 from probe_effect.numbers.submission import Number, Submission
 
 case = "/costs/{}/".format
@@ -18,9 +19,10 @@ def tracer(tracer_id: str) -> str:
     return f"/tracers/{names.tool_of(tracer_id)}/"
 
 
-def architecture(name: str) -> str:
-    """The page of an architecture on which anything was counted, by its one name."""
-    return kernel(names.architecture(name))
+def architecture(name: str, suite_id: str = FIRST_SUITE) -> str:
+    """The page of what was counted of a suite on an architecture, by its one name; the first suite's has them all."""
+    own = kernel(names.architecture(name))
+    return own if suite_id == FIRST_SUITE else f"{own}{suite_id}/"
 
 
 def machine_of(submission: Submission) -> str:

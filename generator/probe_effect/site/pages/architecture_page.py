@@ -4,6 +4,7 @@ The page of an architecture says what changed there, with charts and tables, and
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from operator import attrgetter
 
 from markupsafe import Markup
@@ -22,78 +23,82 @@ from probe_effect.records import plain_tools
 from probe_effect.site.pages import addresses, instructions, links, parts
 from probe_effect.site.pages.kernel_changes import WAYS, charts_of, short_names
 from probe_effect.site.pages.parts import Fold, Heading, Items, Part, Pieces, Table, column, of_data, section
-from probe_effect.site.pages.text import listed, say
+from probe_effect.site.pages.submission_page import COUNTED
+from probe_effect.site.pages.text import link, listed, say, together
 from probe_effect.store.transcripts import MECHANISMS, KernelMechanisms
 
 MOST_SAID = 3  # changes of a suite that the page begins with
+BEHIND_MACHINES = 2000  # the weight of pages of suites
 
 
 def write_all(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
-    """Path and page for each architecture that readers have a word for."""
+    """Path and page of each architecture that readers have a word for, and of each other suite counted on it."""
     each = grouped_by(matrices(catalogue), attrgetter("architecture"))
     for place, (architecture, found) in enumerate(each.items(), start=1):
         if architecture in names.ARCHITECTURES:
             kernels, word = counted.names_of_all(found), names.architecture(architecture)
             ordered = sorted(kernels, key=release_order)
-            first, last = kernels[ordered[0]], kernels[ordered[-1]]
             front = {
                 "title": f"Instructions on {word}",
-                "description": f"How many instructions one traced event takes on {word}, {first} to {last}: charts and "
-                "tables of every count, and what was not counted.",
+                "description": f"How many instructions one traced event takes on {word}, {kernels[ordered[0]]} to "
+                f"{kernels[ordered[-1]]}: charts and tables of every count, and what was not counted.",
                 "weight": place,
-                "open": 0,
+                "open": 1,
             }
-            path = f"{addresses.architecture(architecture).strip('/')}.md"
-            yield path, parts.page(front, _parts(found, kernels, catalogue.titles))
+            first, others = ([one for one in found if (one.suite.id == FIRST_SUITE) is own] for own in (True, False))
+            address = partial(addresses.architecture, architecture)
+            further = listed(link(one.suite.title, address(one.suite.id)) for one in others)
+            causes = say("[Every change](/kernels/changes/) has its cause where that is known.")
+            whole = [together(*_clear(found), causes), together(COUNTED, further and say("Other suites: {}.", further))]
+            tables = (part for one in first for part in _of_suite(one, kernels, catalogue.titles))
+            yield _path(address()), parts.page(front, [*whole, *tables])
+            for one in others:
+                title = instructions.said_of(one.suite, f"instructions on {word}")
+                front |= {"title": title, "description": one.suite.question, "weight": BEHIND_MACHINES + place}
+                own = _of_suite(one, kernels, catalogue.titles)
+                yield _path(address(one.suite.id)), parts.page(front, [one.suite.question, COUNTED, *own])
 
 
-def _parts(found: Sequence[Matrix], kernels: Mapping[str, str], titles: Mapping[str, str]) -> Iterator[Part]:
-    yield say(
-        "Counted in emulated machines, and no times: "
-        "see [what they show, and what they do not](/kernels/#what-instructions-do-not-show)."
-    )
-    yield from _findings(found, kernels)
-    yield say("[Every change](/kernels/changes/) has a line on a page of its own, with its cause where that is known.")
-    drawn = [[parts.chart(each.name) for each in charts_of(one)] for one in found]
-    yield from drawn[0][:1]  # before the sections, which are folded
-    for place, one in enumerate(found):
-        yield Heading(one.suite.title)
-        yield one.suite.question
-        yield from drawn[place][0 if place else 1 :]
-        for tracer in one.tracers:
-            yield Heading(instructions.short(tracer), 3)
-            known = [row for row in one.rows if any(cell.cost for cell in one.along_kernels(row, tracer))]
-            cases = (links.case(row.case, titles.get(row.case, row.case), row.level) for row in known)
-            rows = [(case, *map(links.count, one.line(row, tracer))) for case, row in zip(cases, known, strict=True)]
-            yield Table([column("case", "Case, on Linux"), *map(of_data, short_names(one))], rows)
-        faulty = [cell for cell in one.all() if cell.cost is not None and cell.faults]
-        if faulty:
-            yield Heading("Flagged", 3)
-            yield say("{} marks counts that are neither ranked nor compared:", instructions.FLAG)
-            yield _on_kernels(faulty, lambda cell: "; ".join(cell.faults), kernels)
-        missing = [cell for cell in one.all() if cell.cost is None]
-        reasons = _on_kernels(missing, lambda cell: f"{cell.status}: {cell.note}".rstrip("."), kernels)
-        yield from section("Not counted", reasons if missing else None, level=3)
+def _path(address: str) -> str:
+    return f"{address.strip('/')}.md"
 
 
-def _findings(found: Sequence[Matrix], kernels: Mapping[str, str]) -> Iterator[Part]:
-    for each in found:
-        plain = {case.id for case in each.suite.cases if case.action in {"nothing", "count"}}
-        lines = (each.line(row, plain_tracer(each)) for row in each.events() if row.case in plain)
-        ends = [(line[0], line[-1]) for line in lines if len(line) > 1]
-        sound = [compare(one, other) for one, other in ends if one and other and one.is_sound and other.is_sound]
-        most = [instructions.between_kernels(one, kernels) for one in largest(sound, MOST_SAID)]
-        for words, sentences in (
-            ("which probes changed most, from the oldest kernel here to the newest.", most),
-            ("what could not be counted on older kernels here.", _since(each, kernels)),
-        ):
-            yield instructions.said_of(each.suite, words) if sentences else None
-            yield Items(sentences)
+def _of_suite(one: Matrix, kernels: Mapping[str, str], titles: Mapping[str, str]) -> Iterator[Part]:
+    yield from _findings(one, kernels)
+    drawn = [parts.chart(each.name) for each in charts_of(one)]
+    yield from drawn[:1]
+    for tracer in one.tracers:
+        known = [row for row in one.rows if any(cell.cost for cell in one.along_kernels(row, tracer))]
+        cases = (links.case(row.case, titles.get(row.case, row.case), row.level) for row in known)
+        rows = [(case, *map(links.count, one.line(row, tracer))) for case, row in zip(cases, known, strict=True)]
+        yield Heading(instructions.short(tracer))
+        yield Table([column("case", "Case, on Linux"), *map(of_data, short_names(one))], rows)
+    yield from section("Further charts", *drawn[1:])
+    if faulty := [cell for cell in one.all() if cell.cost is not None and cell.faults]:
+        yield Heading("Flagged")
+        yield say("{} marks counts that are neither ranked nor compared:", instructions.FLAG)
+        yield _on_kernels(faulty, lambda cell: "; ".join(cell.faults), kernels)
+    missing = [cell for cell in one.all() if cell.cost is None]
+    reasons = _on_kernels(missing, lambda cell: f"{cell.status}: {cell.note}".rstrip("."), kernels)
+    yield from section("Not counted", Items(_since(one, kernels)), reasons if missing else None)
+
+
+def _findings(each: Matrix, kernels: Mapping[str, str]) -> Iterator[Part]:
+    plain = {case.id for case in each.suite.cases if case.action in {"nothing", "count"}}
+    lines = (each.line(row, plain_tracer(each)) for row in each.events() if row.case in plain)
+    ends = [(line[0], line[-1]) for line in lines if len(line) > 1]
+    sound = [compare(one, other) for one, other in ends if one and other and one.is_sound and other.is_sound]
+    most = [instructions.between_kernels(one, kernels) for one in largest(sound, MOST_SAID)]
+    yield "What changed most, from the oldest kernel here to the newest:" if most else None
+    yield Items(most)
+
+
+def _clear(found: Sequence[Matrix]) -> Iterator[Markup]:
     for way in WAYS:
         if compared := way.of_all(found):
             clear = units.count(sum(one.is_clear for one in compared))
             pairs = f"{clear} of {units.count(len(compared))} pairs of counts"
-            yield f"{way.title}, {pairs} differ by more than {instructions.LIMIT}."
+            yield say("{}, {} differ by more than {}.", way.title, pairs, instructions.LIMIT)
 
 
 def plain_tracer(found: Matrix) -> str:

@@ -146,6 +146,13 @@ def rank_correlation(order: Order | CountedOrder) -> str:
     return f"{text}; no interval, because every pair is in one order"
 
 
+def correlations(orders: Iterable[Order]) -> str:
+    """The least and the greatest tau of some orders, and how many have one."""
+    found = [one.correlation.tau for one in orders if one.correlation]
+    ends = dict.fromkeys(str(units.at_place(end, -2)) for end in (min(found), max(found))) if found else ()
+    return f"{' to '.join(ends)} ({len(found)})"
+
+
 def tau(found: Correlation) -> str:
     value, low, high = (end if end is None else units.at_place(end, -2) for end in (found.tau, found.low, found.high))
     return f"{value} ({low} to {high})" if low and high else f"{value}"

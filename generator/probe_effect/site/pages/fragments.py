@@ -15,18 +15,11 @@ from probe_effect.numbers.index import grouped_by
 from probe_effect.numbers.shown import FIRST_SUITE, distances, representative, shown_machines
 from probe_effect.numbers.submission import OF_CASE, OF_SUBMISSION, Submission
 from probe_effect.records import CONDITIONS
-from probe_effect.site.pages import (
-    addresses,
-    case_answer,
-    changes_page,
-    comparison,
-    links,
-    machine_page,
-    parts,
-)
+from probe_effect.site.pages import addresses, case_answer, changes_page, comparison, links, machine_page, parts
 from probe_effect.site.pages.parts import Heading, Items, Link, Part, Pieces, Table, chart, columns, fragment, page
 from probe_effect.site.pages.results import view_of
 from probe_effect.site.pages.source_page import READ, baselines, source_files
+from probe_effect.site.pages.submission_page import scripts_of
 from probe_effect.site.pages.text import link, listed, safe, say
 from probe_effect.store.beside_files import TABLES
 from probe_effect.store.documents import document_keys
@@ -181,22 +174,32 @@ def write_all(catalogue: Catalogue) -> dict[str, str]:
 
 
 def _all_costs(catalogue: Catalogue) -> Iterator[Part]:
-    found, machines = evidence(catalogue), shown_machines(catalogue.numbers)
-    for suite in (folder.suite for folder in first_suite_first(catalogue)):
+    suites = [folder.suite for folder in first_suite_first(catalogue)]
+    for suite in suites[:1]:
         yield Heading(suite.title)
         yield suite.question
-        rows = []
-        for case in suite.cases:
-            measured, published = view_of(suite).range_of(case, catalogue.numbers), list(catalogue.published(case.id))
-            if isinstance(measured, str) and suite.result_type.guides:
-                measured = case_answer.cell(found, case.id, machines, "published only †" if published else measured)
-            excerpts, printed = sum(one.from_excerpt for one, _ in published), [figure for _, figure in published]
-            known = say(" ({}{})", len(printed), say(", {} from excerpts", excerpts) if excerpts else "")
-            range_printed = Pieces([*comparison.published_range(printed), known]) if printed else ""
-            probe = ", ".join(filter(None, (case.probe, names.only_on(case))))
-            rows.append((links.case(case.id, case.title), measured, range_printed, probe, case.action))
-        heads = columns("range-published", "probe", "action")
-        yield Table([*columns("case"), view_of(suite).range_head, *heads], rows)
+        yield case_table(catalogue.by_suite[suite.id], catalogue)
+    if len(suites) > 1:
+        yield Heading("Other costs")
+        yield say("Each of the other [suites](/suites/) has such a table:")
+        yield Items([links.suite(one.id, one.title) for one in suites[1:]])
+
+
+def case_table(folder: SuiteFolder, catalogue: Catalogue, *, has_scripts: bool = False) -> Table:
+    """The cases of a suite: what each took on all machines, or may cost by its count, and what others printed."""
+    suite, found, machines, rows = folder.suite, evidence(catalogue), shown_machines(catalogue.numbers), []
+    for case in suite.cases:
+        measured, published = view_of(suite).range_of(case, catalogue.numbers), list(catalogue.published(case.id))
+        if isinstance(measured, str) and suite.result_type.guides:
+            measured = case_answer.cell(found, case.id, machines, "published only †" if published else measured)
+        excerpts, printed = sum(one.from_excerpt for one, _ in published), [figure for _, figure in published]
+        known = say(" ({}{})", len(printed), say(", {} from excerpts", excerpts) if excerpts else "")
+        range_printed = Pieces([*comparison.published_range(printed), known]) if printed else ""
+        probe = ", ".join(filter(None, (case.probe, names.only_on(case))))
+        scripts = [scripts_of(folder, case)] if has_scripts else []
+        rows.append((links.case(case.id, case.title), measured, range_printed, probe, case.action, *scripts))
+    heads = columns("range-published", "probe", "action", *(["scripts"] if has_scripts else []))
+    return Table([*columns("case"), view_of(suite).range_head, *heads], rows)
 
 
 def _dictionary() -> Iterator[Part]:

@@ -3,10 +3,12 @@
 A few counts have a page over every release of Linux: their charts, and what changed from one release to the next.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
-from operator import attrgetter
+from operator import attrgetter, itemgetter
+from statistics import median
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -24,8 +26,8 @@ from probe_effect.site.charts.dots import Dot, instruction_chart
 from probe_effect.site.charts.theme import Chart
 from probe_effect.site.pages import addresses, instructions, links, parts
 from probe_effect.site.pages.instructions import CERTAIN, said_of, short, tracer
-from probe_effect.site.pages.parts import Fold, Heading, Items, Part, Pieces, Table, columns, of_data, section
-from probe_effect.site.pages.text import bracketed, coded, link, listed, safe, say
+from probe_effect.site.pages.parts import Fold, Heading, Items, Link, Part, Pieces, Table, columns, of_data, section
+from probe_effect.site.pages.text import coded, link, listed, safe, say, together
 from probe_effect.store.beside_files import Explanation
 
 NOTE = "Counts that are flagged, and those that are not above 0, are not drawn; the tables have them."
@@ -92,7 +94,7 @@ def _panels(
             places=list(places),
             series=list(dict.fromkeys(series)),
             note=f"Each panel has its own scale, from 0 to the number above it. {NOTE}{left_out}",
-            page=page or addresses.architecture(found.architecture),
+            page=page or addresses.architecture(found.architecture, found.suite.id),
         )
     ]
 
@@ -118,7 +120,7 @@ def _by_tracer(found: Matrix) -> list[Chart]:
             [Dot(names.with_level(one), tracer(one), one.known_cost, one.tracer) for one in own],
             series=series,
             note=NOTE if len(drawn) < len(_counted(found)) else None,
-            page=addresses.architecture(found.architecture),
+            page=addresses.architecture(found.architecture, found.suite.id),
         )
     ]
 
@@ -198,102 +200,154 @@ def write(catalogue: Catalogue) -> str | None:
 def _parts(
     found: Sequence[Matrix], every: Mapping[Comparing, list[Comparison]], catalogue: Catalogue
 ) -> Iterator[Part]:
+    each = [one for some in every.values() for one in some]
     yield say(
-        "{} times a count differs between two kernels, or between two versions of a tracer. "
-        "Choose a case; its largest changes come first.",
-        units.count(sum(map(len, every.values()))),
+        "Changes of a count from kernel to kernel, or from version to version of a tracer: {}, half of them by up to "
+        "{}.\nTo know what a kernel changed for your probe, read the row of the probe in the column of the kernel.",
+        units.count(len(each)),
+        units.percent(median(abs(one.change_ratio or 0) for one in each), 2),
     )
+    yield from (parts.chart(one.name) for one in series_charts(catalogue)[:1])
     rules = (
+        say(
+            "A cell is the change from the last kernel, or version, before it that was counted: the least and the "
+            "greatest of all tracers, or kernels. It leads to the largest."
+        ),
+        "A small number leads to a cause. Where there is none, nobody has found it yet.",
+        say(
+            "The page of a case has each count, and up to five functions that execute more or fewer instructions; one "
+            "that a release renamed counts as the same."
+        ),
         say("Two counts differ if their ranges do not overlap and they are more than {} apart.", instructions.LIMIT),
         "A small count must also change by more than counts of the same event differ from each other.",
         "Flagged counts and cases without events are excluded.",
-        say(
-            "If both events were recorded, the page names up to five functions that [execute](/kernels/anatomy/) more "
-            "or fewer instructions."
-        ),
-        "A function that a release renamed counts as the same one; an inlined function is part of its caller.",
         "“Bisected”: versions between the two were counted too, on both sides of the change.",
         "“Read”: the source or its notes say the cause. “Inferred”: it follows from both.",
-        "“Unknown”: nobody has found a commit yet, whether or not the functions are known.",
     )
-    yield Fold("What counts as a change, and as its cause", [Items(rules)])
-    yield Heading("Cases")
+    yield Fold("What a cell says, and what counts as a change and as its cause", [Items(rules)])
     kernels, explained = names_of_all(found), causes([*found, *series(catalogue)], catalogue.explanations)
-    places = {one: place for place, one in enumerate(explained, start=1)}
-    why = ((one, explanation_of(one, catalogue.explanations)) for some in every.values() for one in some)
-    known = {one: link(places[cause], cause_address(cause)) for one, cause in why if cause}
-    for case in dict.fromkeys(row.case for each in found for row in each.rows):
-        own = {way: [one for one in some if one.second.case == case] for way, some in every.items()}
-        if count := sum(map(len, own.values())):
-            inner = [part for way, some in own.items() if some for part in _changed(way, some, known, kernels)]
-            title = catalogue.titles[case]
-            first = say("[Changes](#={}) of {}:", safe(case), links.case(case, title))
-            yield Fold(f"{title} ({count})", [first, *inner])
-    lines = [say("[{}](#={}): {}.", place, safe(one.id), cause_text(one)) for one, place in places.items()]
+    marks = {one: Link(place, cause_address(one)) for place, one in enumerate(explained, start=1)}
+    why = ((one, explanation_of(one, catalogue.explanations)) for one in each)
+    known = {one: marks[cause] for one, cause in why if cause}
+    cases = list(dict.fromkeys(row.case for one in found for row in one.rows))
+    # The first row of a case is its place.
+    place = {
+        case: [" ", Link(f"({number})", f"#={case}")]
+        for case, number in Counter(one.second.case for one in each).items()
+    }
+    for way, architecture in product(every, dict.fromkeys(one.architecture for one in found)):
+        own = [one for one in every[way] if one.second.submission.architecture == architecture]
+        changed = sorted({one.second.case for one in own}, key=cases.index)
+        rows = {case: Pieces([links.case(case, catalogue.titles[case]), *place.pop(case, ())]) for case in changed}
+        table = _changed(way, own, rows, known, kernels) if own else None
+        yield from section(say("{}, on {}", way.title, names.architecture(architecture)), table)
+    lines = [say("[{}](#={}): {}.", mark.text, safe(one.id), cause_text(one)) for one, mark in marks.items()]
     yield from section("Causes", Items(lines) if lines else None)
 
 
 def _changed(
-    way: Comparing, own: Sequence[Comparison], causes: Mapping[Comparison, object], kernels: Mapping[str, str]
-) -> Iterator[Part]:
-    def place(one: Number, field: str) -> str:
-        name: str = getattr(column_of(one), field)
-        return kernels.get(name, short(name))
+    way: Comparing,
+    own: Sequence[Comparison],
+    rows: Mapping[str, Pieces],
+    causes: Mapping[Comparison, Link],
+    kernels: Mapping[str, str],
+) -> Table:
+    """A row for each case, by its first cell, and a column for each kernel, or version, that changed any."""
+    cells = grouped_by(own, lambda one: (one.second.case, getattr(column_of(one.second), way.differs)))
+    heads = sorted({head for _, head in cells}, key=counted.release_order)
+    lines = [[name, *(_cell(cells.get((case, head), ()), causes) for head in heads)] for case, name in rows.items()]
+    return Table(
+        [parts.column("case", "Case (changes)"), *(of_data(kernels.get(one, short(one))) for one in heads)], lines
+    )
 
-    yield say("{}:", way.title)
-    rows = []
-    for one in own:
-        ends = (one.first, one.second)
-        what = bracketed(place(one.second, way.same), one.second.level), instructions.change(one)
-        counts = Pieces.joined(map(links.count, ends), " to ")
-        sides = (place(side, way.differs) for side in ends)
-        architecture = names.architecture(one.second.submission.architecture)
-        rows.append((architecture, *what, counts, *sides, causes.get(one, "unknown")))
-    yield Table(columns("architecture", way.same, "change", "counts", "from", "to", "cause"), rows)
+
+def _place(one: Number, field: str, kernels: Mapping[str, str]) -> str:
+    name: str = getattr(column_of(one), field)
+    return kernels.get(name, short(name))
+
+
+def _cell(own: Sequence[Comparison], causes: Mapping[Comparison, Link]) -> Pieces:
+    """The least and the greatest of some changes, the largest first, which leads to that, with their causes."""
+    if not own:
+        return Pieces()
+    ends = (pick(own, key=lambda one: one.change_ratio or 0) for pick in (min, max))
+    text = " to ".join(dict.fromkeys(map(instructions.change, ends)))
+    marks = dict.fromkeys(causes[one] for one in own if one in causes)
+    largest = Link(text, addresses.number(own[0].second, "instructions"))
+    return Pieces([largest, *(part for mark in marks for part in (" ", mark))])
+
+
+def functions_changed(every: Mapping[Comparing, list[Comparison]], kernels: Mapping[str, str]) -> list[Markup]:
+    """The functions that execute more or fewer instructions after some changes, those with the same in one line."""
     lines = []
-    for text, some in grouped_by(own, lambda one: instructions.changed(one.first, one.second)).items():
-        if text:
-            # `arm64, libbpf 1.1 and bpftrace 0.23.2, Linux 6.12.117 to 7.3: do_trap +8.`
-            where = names.architecture(some[0].second.submission.architecture)
-            same = instructions.listed(dict.fromkeys(place(one.second, way.same) for one in some))
-            sides = (place(side, way.differs) for side in (some[0].first, some[0].second))
-            lines.append(say("{}, {}, {} to {}: {}.", where, same, *sides, text))
-    yield Items(lines)
+    for way, some in every.items():
+        for text, own in grouped_by(some, lambda one: instructions.changed(one.first, one.second)).items():
+            if text:
+                # `arm64, libbpf 1.1 and bpftrace 0.23.2, Linux 6.12.117 to 7.3: do_trap +8.`
+                where = names.architecture(own[0].second.submission.architecture)
+                same = instructions.listed(dict.fromkeys(_place(one.second, way.same, kernels) for one in own))
+                sides = (_place(side, way.differs, kernels) for side in (own[0].first, own[0].second))
+                lines.append(say("{}, {}, {} to {}: {}.", where, same, *sides, text))
+    return lines
 
 
 UNKNOWN_ABOVE_RATIO = 0.05  # nobody looked for the cause of a smaller change, so it is not called unknown
 SERIES, SERIES_FEED = "/kernels/series/", "/kernels/series.xml"
 
 
+def series_address(architecture: str) -> str:
+    """Of x86-64 it is what the page of all was."""
+    word = names.architecture(architecture)
+    return SERIES if word == names.X86_64 else f"{SERIES}{word}/"
+
+
 def series_charts(catalogue: Catalogue) -> list[Chart]:
-    return [chart for found in series(catalogue) for chart in by_kernel(found, "releases", SERIES)]
+    return [
+        chart
+        for found in series(catalogue)
+        for chart in by_kernel(found, "releases", series_address(found.architecture))
+    ]
 
 
-def write_series(catalogue: Catalogue) -> str | None:
-    front = {
-        "title": "Over releases",
-        "description": "A few probes counted on many releases of Linux, and what changed from one to the next.",
-        "weight": 1001,
-        "open": 1,
-    }
-    found = series(catalogue)
-    return parts.page(front, _series_parts(found, catalogue)) if found else None
+def write_series(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    """Path and page of each architecture that readers have a word for."""
+    by_architecture = grouped_by(series(catalogue), attrgetter("architecture"))
+    for place, (architecture, found) in enumerate(by_architecture.items(), start=1001):
+        if architecture in names.ARCHITECTURES:
+            word, address = names.architecture(architecture), series_address(architecture)
+            others = [one for one in by_architecture if one != architecture and one in names.ARCHITECTURES]
+            front = {
+                "title": f"Over releases, on {word}",
+                "description": f"A few probes counted on {word} on many releases of Linux, and what changed from one "
+                "to the next.",
+                "weight": place,
+                "open": 1,
+            }
+            beside = listed(link(f"on {names.architecture(one)}", series_address(one)) for one in others)
+            yield f"{address.strip('/')}.md", parts.page(front, _series_parts(found, beside, catalogue))
 
 
-def _series_parts(each: Sequence[Matrix], catalogue: Catalogue) -> Iterator[Part]:
-    yield say(
-        "A few probes are counted on every release of Linux: each chart has the instructions that one event adds. "
-        "Each section names the releases that changed a count by more than {}. Changes are also a {}.",
-        units.stated(counted.LEAST_CHANGE_RATIO, units.SHARE),
-        link("feed", SERIES_FEED),
+def _series_parts(each: Sequence[Matrix], beside: Markup, catalogue: Catalogue) -> Iterator[Part]:
+    every = [(abs(one.change_ratio or 0), found, one) for found in each for one in counted.series_changes(found)]
+    for _, found, one in sorted(every, key=itemgetter(0))[-1:]:
+        what = "The largest change from one release to the next: {}, {} {}."
+        yield say(what, _step(found, one), one.second.title, _by(one))
+    yield together(
+        "A few probes are counted on every release of Linux.",
+        say(
+            "Each section has the instructions that one event adds, and names the releases that changed them by more "
+            "than {}.",
+            units.stated(counted.LEAST_CHANGE_RATIO, units.SHARE),
+        ),
+        say("Changes are also a {}.", link("feed", SERIES_FEED)),
+        beside and say("The same {}.", beside),
     )
     rules = (
         "A count is compared with that of the last release before it that has one.",
         "Each release of Debian has its own compiler: between two releases of Debian, a change may be the compiler's.",
-        "If both events were recorded, up to five functions follow that execute more or fewer instructions.",
         say(
-            "A known cause has a link. “Cause unknown” is said of changes above {}; for smaller ones nobody has looked "
-            "for it.",
+            "A known cause has a link. Without one, up to five functions follow that execute more or fewer "
+            "instructions, if both events were recorded; of a change up to {} nobody has looked for the cause.",
             units.stated(UNKNOWN_ABOVE_RATIO, units.SHARE),
         ),
     )
@@ -302,17 +356,12 @@ def _series_parts(each: Sequence[Matrix], catalogue: Catalogue) -> Iterator[Part
     for found in each:
         name = names.architecture(found.architecture)
         yield Heading(say("{} on {}", found.suite.title, name))
-        yield from (parts.chart(one.name) for one in by_kernel(found, "releases", SERIES))
+        yield from (parts.chart(one.name) for one in by_kernel(found, "releases", series_address(found.architecture)))
         steps = grouped_by(counted.series_changes(found), partial(_step, found))
         for step, changes in steps.items():
-            items = []
-            for one in changes:
-                why = explanation_of(one, catalogue.explanations)
-                unknown = "; cause unknown" if abs(one.change_ratio or 0) > UNKNOWN_ABOVE_RATIO else ""
-                cause = say("; {}", link("cause", cause_address(why))) if why else unknown
-                items.append(say("{}{}.", _what(one), cause))
+            by_cause = grouped_by(changes, lambda one: (one.second.title, _cause(one, catalogue.explanations)))
             yield say("**{}**", step)
-            yield Items(items)
+            yield Items([say("{} {}{}.", title, listed(map(_by, own)), why) for (title, why), own in by_cause.items()])
         if not steps:
             yield "No two neighbours differ."
         rows = []
@@ -335,7 +384,19 @@ def _step(among: Matrix, found: Comparison) -> str:
 
 
 def _what(found: Comparison) -> str:
-    what = f"{found.second.title} with {instructions.tracer(found.second)} {instructions.change(found)}"
     functions = instructions.changed(found.first, found.second)
-    told = f"{what} ({' to '.join(instructions.counts(found))})"
-    return f"{told}: {functions}" if functions else told
+    return f"{found.second.title} {_by(found)}{functions and f': {functions}'}"
+
+
+def _by(found: Comparison) -> str:
+    counts = " to ".join(instructions.counts(found))
+    return f"with {instructions.tracer(found.second)} {instructions.change(found)} ({counts})"
+
+
+def _cause(found: Comparison, known: Iterable[Explanation]) -> Markup:
+    """What follows a change on the page: its cause, or else the functions that are known, and that it is unknown."""
+    if why := explanation_of(found, known):
+        return say("; {}", link("cause", cause_address(why)))
+    functions = instructions.changed(found.first, found.second)
+    unknown = "; cause unknown" if abs(found.change_ratio or 0) > UNKNOWN_ABOVE_RATIO else ""
+    return say("{}{}", functions and f": {functions}", unknown)

@@ -23,7 +23,7 @@ from probe_effect.numbers.trends import MIN_PAIRS
 from probe_effect.records import beside
 from probe_effect.site.pages import addresses, comparison, instructions, kernel_changes, links, parts
 from probe_effect.site.pages.architecture_page import plain_tracer
-from probe_effect.site.pages.kernel_changes import cause_text, changes, short_names
+from probe_effect.site.pages.kernel_changes import cause_address, changes, short_names
 from probe_effect.site.pages.parts import Heading, Items, Part, Pieces, Table, chart, column, columns, fragment, of_data
 from probe_effect.site.pages.text import link, listed, say
 from probe_effect.store.beside_files import Explanation
@@ -83,7 +83,7 @@ def _stand_ins(made: Mapping[tuple[str, str], str | None]) -> dict[str, str]:
     return {word: some[place] for word, some, place in (("xol", stepping, -1), ("emulation", emulating, 0)) if some}
 
 
-MOST_EXPLAINED = 5  # causes that the page names for an architecture and a way to compare, with their largest change
+MOST_EXPLAINED = 3  # causes that the page names for an architecture and a way to compare, with their largest change
 MOST_APART = 3  # cases of two architectures that are named because their shares of an operation lie furthest apart
 
 
@@ -109,7 +109,7 @@ def _answers(found: Sequence[Matrix], titles: Mapping[str, str]) -> Iterator[Par
     each = list(dict.fromkeys(one.architecture for one in found))
     named = (one for one in each if one in names.ARCHITECTURES)
     pages = listed(link(f"on {names.architecture(one)}", addresses.architecture(one)) for one in named)
-    both = say("[what of both can be compared](#two-architectures); ") if len(each) > 1 else ""
+    both = say("[what of both can be compared](/kernels/architectures/); ") if len(each) > 1 else ""
     yield say("Every count: {}; {}[what changed](#what-changed).", pages, both)
     for one in (one for one in found if one.suite.id == FIRST_SUITE):
         plain = {case.id for case in one.suite.cases if case.action == "nothing" and case.counted_by != "nothing"}
@@ -139,16 +139,12 @@ def _findings(catalogue: Catalogue, found: Sequence[Matrix]) -> Iterator[Part]:
         for way, some in ways.items():
             causes = grouped_by(some, lambda one: counted.explanation_of(one, catalogue.explanations) or one)
             items = []
-            for why, (largest, *others) in list(causes.items())[:MOST_EXPLAINED]:
-                change = way.sentence(largest, kernels)
-                have = "change has" if len(others) == 1 else "changes have"
-                more = f"; {units.count(len(others))} smaller {have} the same cause" if others else ""
-                items.append(say("{} {}{}.", change, cause_text(why), more) if isinstance(why, Explanation) else change)
+            for why, (largest, *_) in list(causes.items())[:MOST_EXPLAINED]:
+                cause = say(" {}.", link("Cause", cause_address(why))) if isinstance(why, Explanation) else ""
+                items.append(say("{}{}", way.sentence(largest, kernels), cause))
             yield Items(items)
     yield say(
-        "The largest are named, first between kernels and then between versions; "
-        "[every change](/kernels/changes/) has a line on a page of its own. "
-        "That page says what a “bisected”, a “read” and an “inferred” cause is."
+        "The largest are named, first between kernels and then between versions: [every change](/kernels/changes/)."
     )
 
 
@@ -222,12 +218,9 @@ def _machines(catalogue: Catalogue) -> Iterator[Part]:
     rows = []
     for own in machines(catalogue).values():
         newest, machine, system = own[0], own[0].document.machine, own[0].document.system
-        what = names.architecture(machine.architecture), machine.threads, system.os
-        tracers = dict.fromkeys(instructions.tracer(number) for one in own for number in one.numbers)
-        suites = dict.fromkeys(one.suite for one in own)
-        run = "; ".join(tracers), ", ".join(suites), newest.date
-        rows.append((links.machine(newest, system.kernel_release), *what, *run))
-    heads = columns("kernel", "architecture", "cpus", "system", "tracers", "suites", "newest-run")
+        what = names.architecture(machine.architecture), machine.threads, system.os, newest.date
+        rows.append((links.machine(newest, system.kernel_release), *what))
+    heads = columns("kernel", "architecture", "cpus", "system", "newest-run")
     yield Table(heads, rows) if rows else "No kernel has been emulated yet."
 
 

@@ -19,7 +19,7 @@ from probe_effect.site.charts.dots import Dot, cost_chart
 from probe_effect.site.charts.slowdown import CostLine, LadderRung, ladder_chart, slowdown_chart
 from probe_effect.site.charts.theme import Chart
 from probe_effect.site.pages import comparison, instructions, links, parts
-from probe_effect.site.pages.parts import Heading, Items, Part, Pieces, Table, columns, fragment, of_data, section
+from probe_effect.site.pages.parts import Heading, Items, Part, Pieces, Table, columns, fold, fragment, of_data, section
 from probe_effect.site.pages.text import link, safe, say
 
 SCALES = {
@@ -182,20 +182,21 @@ def _versus(catalogue: Catalogue) -> Iterator[Part]:
     machines = (one for one in subjects(catalogue) if reference and one.name == reference.machine)
     for machine in islice(machines, 1):
         usual, *others = machine.tools
-        for tracer in others:
-            if compared := between_tracers(machine, usual, tracer):
-                yield Heading(f"{machine.tools[tracer]} against {usual}")
-                yield say("On {}. {}", machine.label, comparison.summary(compared, f"with {tracer}"))
-                level = ["Level"] if any(one.first.level is not None for one in compared) else []
-                rows = []
-                for one in compared:
-                    case, levels = links.case(one.first.case, one.first.title), (one.first.level for _ in level)
-                    costs = (links.number(side, "cost", cost(side)) for side in (one.first, one.second))
-                    rows.append((case, *levels, *costs, *comparison.cells(one)))
-                heads = map(of_data, (*level, usual, tracer, "Difference", "Ratio"))
-                yield Table([of_data("Case", "left"), *heads, of_data("Outcome", "left")], rows)
-                refused = ((one, instructions.subject(one.first)) for one in compared if one.reason)
-                yield Items([comparison.sentence(*pair, "with", usual, tracer) for pair in refused])
+        pairs = ((tracer, between_tracers(machine, usual, tracer)) for tracer in others)
+        for place, (tracer, compared) in enumerate((tracer, found) for tracer, found in pairs if found):
+            title = f"{machine.tools[tracer]} against {usual}"
+            summed = say("On {}. {}", machine.label, comparison.summary(compared, f"with {tracer}"))
+            level = ["Level"] if any(one.first.level is not None for one in compared) else []
+            rows = []
+            for one in compared:
+                case, levels = links.case(one.first.case, one.first.title), (one.first.level for _ in level)
+                costs = (links.number(side, "cost", cost(side)) for side in (one.first, one.second))
+                rows.append((case, *levels, *costs, *comparison.cells(one)))
+            heads = map(of_data, (*level, usual, tracer, "Difference", "Ratio"))
+            table = Table([of_data("Case", "left"), *heads, of_data("Outcome", "left")], rows)
+            refused = ((one, instructions.subject(one.first)) for one in compared if one.reason)
+            why = Items([comparison.sentence(*pair, "with", usual, tracer) for pair in refused])
+            yield from fold(title, summed, table, why) if place else (Heading(title), summed, table, why)
 
 
 def explore_charts(catalogue: Catalogue) -> list[Chart]:

@@ -35,7 +35,8 @@ def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """Pages by path relative to Hugo's content folder; those of numbers are in `number_pages`."""
     found = evidence(catalogue)
     for folder in catalogue.suites:
-        yield f"suites/{folder.suite.id}.md", submission_page.write_suite(folder, catalogue)
+        cases = fragments.case_table(folder, catalogue, has_scripts=True)
+        yield f"suites/{folder.suite.id}.md", submission_page.write_suite(folder, catalogue, cases)
         for case in folder.suite.cases:
             yield f"costs/{case.id}.md", case_page.write(catalogue, found, folder, case)
     for source in catalogue.sources:
@@ -43,6 +44,7 @@ def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     for machine, submissions in catalogue.numbers.machines().items():
         yield f"machines/{machine}.md", machine_page.write(submissions, catalogue)
     yield from architecture_page.write_all(catalogue)
+    yield from kernel_changes.write_series(catalogue)
     # After the pages of architectures.
     for weight, (machine, counted) in enumerate(kernels_page.machines(catalogue).items(), start=101):
         yield f"kernels/{machine}.md", machine_page.write_emulated(counted, catalogue, weight)
@@ -53,7 +55,6 @@ def content(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         architecture_page.ADDRESS: architecture_page.write(catalogue),
         architecture_page.MECHANISMS_ADDRESS: architecture_page.write_mechanisms(catalogue),
         "kernels/changes.md": kernel_changes.write(catalogue),
-        "kernels/series.md": kernel_changes.write_series(catalogue),
     }
     yield from ((path, text) for path, text in optional.items() if text)
     for one in catalogue.everything:

@@ -1,7 +1,7 @@
 """A page per published source: what it is, its figures, and whether they follow from one another."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -133,35 +133,39 @@ def _measured(pairings: Sequence[Pairing], source: PublishedSource) -> Iterator[
     if not pairings:
         return
     rows: list[Sequence[object]] = []
-    for one in pairings:
-        figure, number = one.figure, one.measured
+    ratios = comparison.ratios(pairings)
+    for key, own in grouped_by(pairings, lambda one: (source.id, one.figure.figure)).items():
+        figure, number = own[0].figure, own[0].measured
         cost = units.duration(None if figure.cost_ns is None else float(figure.cost_ns))
         derived = " (derived)" if figure.cost_from == "derived" else ""
-        printed = Pieces([cost, derived, ", excerpt only" if one.source.from_excerpt else ""])
-        ours = links.number(number, "cost", units.interval(number.cost, units.DURATION))
-        with_tool = say("{}, {}", names.tool_with_version(number), links.machine(number.submission))
+        printed = Pieces([cost, derived, ", excerpt only" if source.from_excerpt else ""])
+        ends = (pick((one.measured for one in own), key=lambda one: one.known_cost.value) for pick in (min, max))
+        ours = [links.number(one, "cost", units.duration(one.known_cost.value)) for one in dict.fromkeys(ends)]
+        machines = list(dict.fromkeys(names.machine_name(one.measured.submission) for one in own))
+        where = f" on {len(machines)} machines" if len(machines) > 1 else f" on {machines[0]}"
         what = links.case(number.case, number.title), figure.platform or figure.what
-        rows.append((*what, printed, ours, with_tool, units.interval(one.ratio, units.TIMES)))
+        rows.append((*what, printed, Pieces([*Pieces.joined(ours, " to "), where]), ratios[key]))
     yield Heading("Measured here")
-    heads = "case", "published-for", "published", "measured-here", ("with", "With, on"), "measured-published"
-    yield Table(columns(*heads), rows)
+    yield Table(columns("case", "published-for", "published", "measured-here", "measured-published"), rows)
     yield (
-        "The ratio has the 95 % interval of what was measured here. Machines, kernels and methods differ, so it says "
-        "how far apart the two are, not which of them is right; they are never averaged."
+        "With the same tool, the least and the greatest of so many machines and versions, which the page of the case "
+        "has one by one. Machines, kernels and methods differ, so the ratio says how far apart the two are, not which "
+        "of them is right; they are never averaged."
     )
     if of_platforms := orders(source, pairings):
         rows = []
-        for order in of_platforms:
+        for platform, alike in grouped_by(of_platforms, attrgetter("platform")).items():
+            order = max(alike, key=lambda one: len(one.pairings))
             number = order.pairings[0].measured
             measured_on = links.machine(number.submission), names.tool_with_version(number)
             pairs = f"{units.count(len(order.pairings))} of {units.count(order.published)}"
-            alike = comparison.rank_correlation(order), comparison.chance_of_order(order)
-            rows.append((order.platform, *measured_on, pairs, *alike))
+            chance, every = comparison.chance_of_order(order), comparison.correlations(alike)
+            rows.append((platform, *measured_on, pairs, comparison.rank_correlation(order), chance, every))
         means = "is 1 where published and measured costs are in one order, and −1 in the opposite one"
         yield Heading("Do both order the cases alike?", 3)
         yield f"{comparison.extent(of_platforms)} Kendall’s rank correlation {means}."
-        on = ("on", "Measured here on")
-        yield Table(columns("published-on", on, "with", "pairs", "correlation", "chance"), rows)
+        on, over = ("on", "Measured here on"), ("correlation", "On all machines and versions")
+        yield Table(columns("published-on", on, "with", "pairs", "correlation", "chance", over), rows)
 
 
 def groups(figures: Sequence[Figure]) -> list[FigureGroup]:

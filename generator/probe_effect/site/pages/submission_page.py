@@ -29,7 +29,7 @@ from probe_effect.store.suite_file import Case, Suite, tools_of, workload_source
 
 COUNTED = say(
     "Instructions counted in an emulated machine, and no times: see "
-    "[what they show, and what they do not](/kernels/#what-instructions-do-not-show)."
+    "[what they show, and what they do not](/kernels/what-counts-hide/)."
 )
 
 
@@ -159,7 +159,7 @@ def charts(catalogue: Catalogue, submission: Submission) -> list[Chart]:
 MOST_RUNS = 20  # the runs that the page of a suite lists: the newest
 
 
-def write_suite(folder: SuiteFolder, catalogue: Catalogue) -> str:
+def write_suite(folder: SuiteFolder, catalogue: Catalogue, cases: Table) -> str:
     suite = folder.suite
     front = {
         "title": suite.title,
@@ -169,10 +169,10 @@ def write_suite(folder: SuiteFolder, catalogue: Catalogue) -> str:
         "weight": catalogue.suites.index(folder) + 1,
         **citing.front(citing.cite_suite(suite, catalogue)),
     }
-    return page(front, _suite_parts(folder, catalogue))
+    return page(front, _suite_parts(folder, catalogue, cases))
 
 
-def _suite_parts(folder: SuiteFolder, catalogue: Catalogue) -> Iterator[Part]:
+def _suite_parts(folder: SuiteFolder, catalogue: Catalogue, cases: Table) -> Iterator[Part]:
     suite, view = folder.suite, view_of(folder.suite)
     spoils = all(TOOLS[tool].spoils for tool in tools_of(folder.folder))
     yield suite.question
@@ -191,12 +191,7 @@ def _suite_parts(folder: SuiteFolder, catalogue: Catalogue) -> Iterator[Part]:
     yield parts.command(["probe-effect", "measure", suite.id, *(["--vm", "trixie"] if spoils else [])])
     yield say("`probe-effect doctor` says what is missing first, and [how to submit](/submit/) what comes after.")
     yield Heading("Its cases")
-    rows: list[Sequence[object]] = []
-    for case in suite.cases:
-        probe = ", ".join(filter(None, (case.probe, names.only_on(case))))
-        link_and_range = links.case(case.id, case.title), view.range_of(case, catalogue.numbers)
-        rows.append((*link_and_range, probe, case.action, _scripts(folder, case)))
-    yield Table([*columns("case"), view.range_head, *columns("probe", "action", "scripts")], rows)
+    yield cases
     yield (
         "Of several numbers the least and the greatest are shown, with how many there are in brackets; the page of a "
         "case has all of them."
@@ -216,6 +211,7 @@ def _suite_parts(folder: SuiteFolder, catalogue: Catalogue) -> Iterator[Part]:
     yield Heading("Who ran it")
     runs = [one for one in catalogue.numbers.submissions if one.suite == suite.id]
     timed, counted = ([one for one in runs if one.metric == metric] for metric in ("time", "instructions"))
+    rows: list[Sequence[object]]
     if timed:
         rows = [(links.run(one), links.machine(one), _tracers(one), one.grade) for one in timed[:MOST_RUNS]]
         yield Table(columns("run", "machine", "tracers", "grade"), rows)
@@ -240,7 +236,7 @@ def beside(suite: Suite, catalogue: Catalogue) -> tuple[PublishedSource, FigureG
     return next(((one, group) for one, group in each if named and group.heading == named.heading), None)
 
 
-def _scripts(folder: SuiteFolder, case: Case) -> Markup:
+def scripts_of(folder: SuiteFolder, case: Case) -> Markup:
     return listed(
         link(tool if len(paths) == 1 else f"{tool} {', '.join(levels)}", f"/scripts/{folder.suite.id}/{path.name}")
         for tool, paths in folder.by_case[case.id].items()

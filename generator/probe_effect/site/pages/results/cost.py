@@ -10,7 +10,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from probe_effect import units
-from probe_effect.compare.kernels import column_of, kernel_names, matrices_of_case
+from probe_effect.compare.kernels import column_of, kernel_names, matrices_of_case, names_of_all
 from probe_effect.costs.actions import FRAMES, WALKED, SampleLaw, sample_law
 from probe_effect.costs.evidence import Evidence, evidence
 from probe_effect.costs.row import Contention, RatePoint, calls_of_event, contention, line
@@ -192,11 +192,13 @@ def counted(suite: Suite, case: Case, catalogue: Catalogue) -> Iterator[Part]:
         yield say("A small number leads to the cause of a change, from the kernel or the version of the tracer before.")
     links_of = ((one, link(instructions.CERTAIN[one.certainty], address(one))) for one in known)
     why = [say("{} {}.", coded(cause.says), certainty) for cause, certainty in links_of]
-    yield from fold("Why the counts changed", Items(why, is_numbered=True))
-    apart = link("what of them can be compared", "/kernels/#two-architectures")
-    is_any = kernel_changes.changes(each)
+    changes = kernel_changes.changes(each)
+    by_function = Items(kernel_changes.functions_changed(changes, names_of_all(each)))
+    more = "Functions that execute more or fewer instructions of an event:" if by_function else None
+    yield from fold("Why the counts changed", Items(why, is_numbered=True), more, by_function)
+    apart = link("what of them can be compared", "/kernels/architectures/")
     yield together(
-        is_any and say("{} of these counts.", link("Every change", f"/kernels/changes/#{case.id}")),
+        changes and say("{} of these counts.", link("Every change", f"/kernels/changes/#{case.id}")),
         len(each) > 1 and say("Counts of two architectures are not the same work: {}.", apart),
     )
 
