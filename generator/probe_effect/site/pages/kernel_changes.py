@@ -244,7 +244,7 @@ def _changed(
     rows = []
     for one in own:
         ends = (one.first, one.second)
-        what = bracketed(place(one.second, way.same), one.second.level), instructions.change(one)
+        what = bracketed(place(one.second, way.same), names.level(one.second.level)), instructions.change(one)
         counts = Pieces.joined(map(links.count, ends), " to ")
         sides = (place(side, way.differs) for side in ends)
         architecture = names.architecture(one.second.submission.architecture)

@@ -184,18 +184,20 @@ def _versus(catalogue: Catalogue) -> Iterator[Part]:
         usual, *others = machine.tools
         for tracer in others:
             if compared := between_tracers(machine, usual, tracer):
-                yield Heading(f"{machine.tools[tracer]} against {usual}")
-                yield say("On {}. {}", machine.label, comparison.summary(compared, f"with {tracer}"))
+                sides = names.tracer_name(usual), names.tracer_name(tracer)
+                yield Heading(f"{machine.tools[tracer]} against {sides[0]}")
+                yield say("On {}. {}", machine.label, comparison.summary(compared, f"with {sides[1]}"))
                 level = ["Level"] if any(one.first.level is not None for one in compared) else []
                 rows = []
                 for one in compared:
-                    case, levels = links.case(one.first.case, one.first.title), (one.first.level for _ in level)
+                    case = links.case(one.first.case, one.first.title)
+                    levels = (names.level(one.first.level) for _ in level)
                     costs = (links.number(side, "cost", cost(side)) for side in (one.first, one.second))
                     rows.append((case, *levels, *costs, *comparison.cells(one)))
-                heads = map(of_data, (*level, usual, tracer, "Difference", "Ratio"))
+                heads = map(of_data, (*level, *sides, "Difference", "Ratio"))
                 yield Table([of_data("Case", "left"), *heads, of_data("Outcome", "left")], rows)
                 refused = ((one, instructions.subject(one.first)) for one in compared if one.reason)
-                yield Items([comparison.sentence(*pair, "with", usual, tracer) for pair in refused])
+                yield Items([comparison.sentence(*pair, "with", *sides) for pair in refused])
 
 
 def explore_charts(catalogue: Catalogue) -> list[Chart]:

@@ -125,10 +125,11 @@ def untraced(submission: Submission) -> Iterator[Markup]:
 def _remarks(one: Number, quantity: str) -> Iterator[Markup]:
     if one.faults and not one.is_time:
         said = "{} {}, {}: neither ranked nor compared, because {}."
-        yield say(said, instructions.FLAG, one.title, one.tracer, "; ".join(one.faults))
+    tracer = names.tracer_name(one.tracer)
+        yield say(said, instructions.FLAG, one.title, tracer, "; ".join(one.faults))
     if one.note:
-        level = f", {one.level}" if one.level else ""
-        yield say("{}, {}{}: {}", link(one.title, addresses.number(one, quantity)), one.tracer, level, one.note)
+        level = f", {names.level(one.level)}" if one.level else ""
+        yield say("{}, {}{}: {}", link(one.title, addresses.number(one, quantity)), tracer, level, one.note)
 
 
 def with_numbers(submission: Submission) -> list[Number]:
@@ -184,7 +185,7 @@ def _suite_parts(folder: SuiteFolder, catalogue: Catalogue) -> Iterator[Part]:
     workload = listed([link(program.name, f"/scripts/{suite.id}/workload/{program.name}"), *headers])
     facts: dict[object, object] = {"One operation": suite.workload.operation, "Workload": workload}
     if suite.factor:
-        levels = (suite.factor.title, ", ".join(map(str, suite.factor.levels)), suite.factor.meaning)
+        levels = (suite.factor.title, ", ".join(map(names.level, suite.levels)), suite.factor.meaning)
         facts["What varies"] = say("{}: {}; {}", *levels)
     yield Table.of_facts({**facts, "Version": suite.version})
     where = "in an emulated machine, and nowhere else" if spoils else "with every tracer that is there"

@@ -175,7 +175,7 @@ def counted(suite: Suite, case: Case, catalogue: Catalogue) -> Iterator[Part]:
         rows: list[list[object]] = []
         for row, tracer in product(found.rows, found.tracers):
             if found.along_kernels(row, tracer):
-                rows.append([bracketed(instructions.short(tracer), row.level)])
+                rows.append([bracketed(instructions.short(tracer), names.level(row.level))])
                 for one in found.line(row, tracer):
                     own = [part for ids, mark in marks if one and one.id in ids for part in (" ", mark)]
                     rows[-1].append(Pieces([links.number(one, "instructions", written(one)), *own]))
