@@ -19,7 +19,7 @@ from probe_effect.site.charts.dots import Dot, cost_chart
 from probe_effect.site.charts.slowdown import CostLine, LadderRung, ladder_chart, slowdown_chart
 from probe_effect.site.charts.theme import Chart
 from probe_effect.site.pages import comparison, instructions, links, parts
-from probe_effect.site.pages.parts import Heading, Items, Part, Pieces, Table, columns, fragment, of_data, section
+from probe_effect.site.pages.parts import Heading, Items, Link, Part, Pieces, Table, columns, fragment, of_data, section
 from probe_effect.site.pages.text import link, safe, say
 
 SCALES = {
@@ -143,7 +143,8 @@ def _tables(catalogue: Catalogue) -> Iterator[Part]:
                 cells = {one.reply.number.submission.machine: one.cell(scale) for one in steps}
                 everywhere = span(catalogue, rung)
                 ends = [units.span(everywhere.time, scale), f" ({everywhere.machines})"] if everywhere else []
-                rows.append((rung.words, Pieces(ends), *(cells.get(machine, "") for machine in of_machines)))
+                name = Link(rung.words, f"#={rung.id}")
+                rows.append((name, Pieces(ends), *(cells.get(machine, "") for machine in of_machines)))
         yield from section(group, Table(heads, rows) if rows else None)
     yield from section("Other kinds of machine", *others)
 
@@ -162,7 +163,7 @@ def _home(catalogue: Catalogue) -> Iterator[Part]:
     for cost in HOME:
         if whole := span(catalogue, cost):
             time, by = units.span(whole.time, units.DURATION), f", {cost.by}" if cost.by else ""
-            words = link(cost.words, "/ladder/#each-time")
+            words = link(cost.words, f"/ladder/#{cost.id if cost.is_rung else 'each-time'}")
             costs.append(say("{}: **{}** on {} machines{}", words, time, whole.machines, by))
     yield Items(costs)
 
