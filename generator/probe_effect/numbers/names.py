@@ -115,7 +115,7 @@ def all_kinds(machines: Sequence[Submission]) -> str:
     kinds = [f"{'1 ' if count == 1 else ''}{tier_words(one, count)}" for one, count in sorted(tiers.items())]
     threads = sorted({one.document.machine.threads for one in machines})
     span = f"{threads[0]} to {threads[-1]}" if len(threads) > 1 else str(threads[0])
-    return f"{'; '.join(kinds)}; with {span} CPUs each"
+    return f"{'; '.join(kinds)}{';' if len(kinds) > 1 else ''} with {span} CPUs each"
 
 
 def release_series(kernel_release: str) -> str:
