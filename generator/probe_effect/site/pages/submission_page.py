@@ -119,13 +119,15 @@ def untraced(submission: Submission) -> Iterator[Markup]:
         means = "that is the noise floor, and a cost below it is no difference"
         yield say("Baseline against baseline leaves {} possible: {}.", units.duration(floor_ns, 2), means)
     if apart_ns := submission.equal_runs_ns:
-        yield say("Two single untraced runs differ by up to {}, in 95 % of the pairs.", units.duration(apart_ns, 2))
+        yield say(
+            "Two single untraced runs differ by up to {}, in 95\u00a0% of the pairs.", units.duration(apart_ns, 2)
+        )
 
 
 def _remarks(one: Number, quantity: str) -> Iterator[Markup]:
+    tracer = names.tracer_name(one.tracer)
     if one.faults and not one.is_time:
         said = "{} {}, {}: neither ranked nor compared, because {}."
-    tracer = names.tracer_name(one.tracer)
         yield say(said, instructions.FLAG, one.title, tracer, "; ".join(one.faults))
     if one.note:
         level = f", {names.level(one.level)}" if one.level else ""

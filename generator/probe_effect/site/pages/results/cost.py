@@ -29,7 +29,7 @@ from probe_effect.site.pages.results.view import CaseResults, NumberColumn, Resu
 from probe_effect.site.pages.text import bracketed, coded, link, listed, say, together
 from probe_effect.store.suite_file import Case, Suite
 
-INTERVALS = "An interval holds what the next run finds, in 95 % of cases."
+INTERVALS = "An interval holds what the next run finds, in 95\u00a0% of cases."
 
 
 def said(number: Number) -> str:
