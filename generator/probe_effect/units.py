@@ -211,11 +211,12 @@ def span(found: Estimate, scale: Scale) -> str:
 
 
 def middle(found: Estimate, scale: Scale) -> str:
-    """The value beside its `span`: with two digits, in the unit of the span where that has one."""
+    """The value beside its `span`: with two digits, in the unit of its high end unless it would be below 0.1 of it."""
     ends = span(found, scale)
-    if not isinstance(ends, Quantity) or ends != ends.to(ends.unit):
+    if not isinstance(ends, Quantity):
         return quantity(found.value, scale, 2)
-    return _in(ends.unit, found.value, scale, 2)
+    is_one = ends == ends.to(ends.unit) or abs(found.value) >= LEAST_IN_SPAN * ends.unit.scale
+    return _in(ends.unit, found.value, scale, 2) if is_one else quantity(found.value, scale, 2)
 
 
 def stated(value: float, scale: Scale) -> str:

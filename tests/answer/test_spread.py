@@ -192,7 +192,7 @@ def test_the_page_shows_the_table_and_what_is_left_out() -> None:
     catalogue = Catalogue(suites=folders, active=tuple(one.submission for one in made))
     text = proof.write(catalogue)["programs-spread.md"]
     assert "[Median, of predicted](/data/dictionary/#of-predicted) **1.2**" in text  # of all kinds here, so said once
-    assert re.search(r"\| plain \|.* 13 \| 12 \| 12 \| ", text)
+    assert re.search(r"\| counts, stores or filters \|.* 13 \| 12 \| 12 \| ", text)
     assert "with bpftrace, 1 program: its probe never fires" in text
     none = Catalogue(suites=folders)
     assert "probe-effect measure programs scripts" in proof.write(none)["programs-spread.md"]

@@ -142,6 +142,11 @@ IN_VAIN = {
 }
 
 
+def test_what_an_address_asks_for_is_in_sight(laptop: Page, address: str) -> None:
+    opened(laptop, address, "suite=per-event&q=slowdown")
+    assert laptop.locator("#explore").bounding_box()["y"] < laptop.viewport_size["height"]  # type: ignore[index]
+
+
 @pytest.mark.parametrize("query", deep_but(IN_VAIN, ["sort=__proto__&case=%3Cb%3E"]))
 @pytest.mark.deep
 def test_what_an_address_asks_in_vain_is_told_and_ignored(laptop: Page, address: str, query: str) -> None:

@@ -46,6 +46,14 @@ def test_words_in_the_address_are_searched_for_and_lead_to_pages(page: Page, add
     assert "copyinstr" in page.content()
 
 
+def test_a_long_page_is_entered_at_the_section_that_has_most_of_the_words(page: Page, address: str) -> None:
+    page.goto(f"{address}search/?q=lost+events")
+    found = page.locator(".search-pages li", has_text="What actions add")
+    with page.expect_event("load"):
+        found.locator(".search-part a").click()
+    assert page.url == f"{address}guide/actions/#printing-and-what-never-gets-printed"
+
+
 FIRST_HITS = {
     "add my machine": "submit/",
     "contribute results": "submit/",

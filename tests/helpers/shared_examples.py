@@ -252,6 +252,7 @@ def written() -> list[dict[str, Any]]:
     made += [_interval(found, scale) for scale in SCALES for found in _intervals(chance)]
     made += [_span(found, scale) for scale in SCALES for found in _intervals(chance)]
     made += [_span(found, scale, "middle") for scale in SCALES for found in _intervals(chance)]
+    made += [_span(Estimate(value, 36.0, 21e3), "DURATION", "middle") for value in (9300.0, 2100.0, 900.0)]
     made += [_stated(value, scale) for scale in ("EVENTS", "RATE", "SHARE") for value in (*RATES[1:], 0.4, 12_345.6)]
     return made
 

@@ -76,6 +76,21 @@ def test_levels_that_are_names_begin_at_the_left_and_numbers_of_threads_do_not()
         assert table.columns[1].align == align
 
 
+def test_ids_are_words_for_readers_and_levels_have_groups_of_digits() -> None:
+    rows = [
+        ("a", "30000000", "dtrace-2-0-7", "count-by-pid"),
+        ("b", "0", "perf-stat", "nothing"),
+        ("c", "go-slog", "bpftrace 0.17.0", Markup("*printed*")),
+    ]
+    table = Table([column("case"), column("level"), column("tracer"), column("action")], rows)
+    own = [row[1:] for row in cells(table)]
+    assert own == [
+        ["30 000 000", "dtrace 2.0.7", "count by pid"],
+        ["0", "perf-stat", "nothing"],
+        ["go-slog", "bpftrace 0.17.0", "*printed*"],
+    ]
+
+
 def test_the_names_of_rows_and_what_the_dictionary_does_not_explain_stay() -> None:
     same = [("a", "x"), ("a", "x")]
     assert said(Table([column("case"), of_data("6.12")], same)) == ""

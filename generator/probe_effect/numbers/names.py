@@ -44,14 +44,19 @@ def quoted(title: str) -> str:
     return f"“{title}”"
 
 
-def at_level(level: str | None) -> str:
+def level(text: str | None) -> str:
+    """A level as readers see it: digits in groups, `30 000`, or its word; empty without a level."""
+    return units.count(int(text)) if text and text.isdecimal() else text or ""
+
+
+def at_level(text: str | None) -> str:
     """What follows the name of a case in a sentence: ` at level 4`; empty without a level."""
-    return "" if level is None else f" at level {level}"
+    return "" if text is None else f" at level {level(text)}"
 
 
 def with_level(number: Number) -> str:
     """The name of a case with the level of its number, as charts call a row: `Uprobe, 4`."""
-    return number.title if number.level is None else f"{number.title}, {number.level}"
+    return number.title if number.level is None else f"{number.title}, {level(number.level)}"
 
 
 def tool_of(tracer: str) -> str:
@@ -110,7 +115,7 @@ def all_kinds(machines: Sequence[Submission]) -> str:
     kinds = [f"{'1 ' if count == 1 else ''}{tier_words(one, count)}" for one, count in sorted(tiers.items())]
     threads = sorted({one.document.machine.threads for one in machines})
     span = f"{threads[0]} to {threads[-1]}" if len(threads) > 1 else str(threads[0])
-    return f"{'; '.join(kinds)}; with {span} CPUs each"
+    return f"{'; '.join(kinds)}{';' if len(kinds) > 1 else ''} with {span} CPUs each"
 
 
 def release_series(kernel_release: str) -> str:

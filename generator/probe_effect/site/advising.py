@@ -109,7 +109,7 @@ def _less(found: Evidence, read: Collection[str]) -> dict[str, list[Any]]:
         if common := [one for way, one in first.items() if all(way in other for other in others)]:
             ways[key] = [
                 [
-                    WORDS["way"].format(what=quoted(one.measured.title), tool=one.measured.tracer),
+                    WORDS["way"].format(what=quoted(one.measured.title), tool=names.tracer_name(one.measured.tracer)),
                     addresses.case(one.measured.case),
                     one.but or WORDS["way-tracer"],
                 ]

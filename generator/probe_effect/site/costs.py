@@ -33,7 +33,7 @@ from probe_effect.records import beside
 from probe_effect.scripts.form import KINDS, TRACEPOINTS
 from probe_effect.site.facts import Fact, asked_for, facts, written
 from probe_effect.site.pages import addresses, links
-from probe_effect.site.pages.parts import Part, Pieces, Table, TableColumn, fragment, of_data, source_label
+from probe_effect.site.pages.parts import Part, Pieces, Table, TableColumn, column, fragment, of_data, source_label
 from probe_effect.site.pages.text import link, listed, safe, say, together
 from probe_effect.site.script_values import Values, script_json, short
 
@@ -211,7 +211,11 @@ class NamedTables:
             links_ = [links.case(one.case, self.catalogue.titles[one.case]) for one in pairs]
             columns.append((of_data("Probe", "left"), links_))
         if has_levels:
-            columns.append((of_data("Level", "left"), [one.level for one in pairs]))
+            asked = {one.case for one in pairs if one.level}
+            suites = (one.suite for one in self.catalogue.suites if asked & {case.id for case in one.suite.cases})
+            varied = {suite.factor.title for suite in suites if suite.factor}
+            varying = column("level", varied.pop() if len(varied) == 1 else None)
+            columns.append((varying, [one.level for one in pairs]))
         if not is_one_tracer:
             columns.append((of_data("Tracer", "left"), [self.tools[one.tracer] for one in pairs]))
         for at, title in enumerate(titles):

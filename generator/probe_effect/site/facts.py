@@ -489,6 +489,7 @@ def verdicts(catalogue: Catalogue) -> Sequence[Values]:
                 "least": found[0]["value"] if found else None,
                 "greatest": found[-1]["value"] if found else None,
                 "day": names.date_words(claim.date),
+                "rate": claim.rate_hz and units.stated(claim.rate_hz, units.EVENTS),
                 "figures": [one for side in sides for one in (*side[:1], *side[1:][-1:])],
             }
         )
@@ -508,7 +509,7 @@ def _findings(catalogue: Catalogue, claim: Claim) -> Iterator[Values]:
                 "value": value.value,
                 "fits": "if" if claim.quantity == "threshold" else _fits(value, above, below),
                 "text": units.interval(value, scale) if one.is_time else units.quantity(value.value, scale, 3),
-                "of": f"{one.title}, {names.tool_with_version(one)}, {names.machine_name(one.submission)}",
+                "of": f"{names.with_level(one)}, {names.tool_with_version(one)}, {names.machine_name(one.submission)}",
                 "href": addresses.number(one),
             }
 

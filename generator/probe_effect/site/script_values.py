@@ -256,6 +256,7 @@ def _form(catalogue: Catalogue, machines: Sequence[MeasuredMachine]) -> Values:
         "suites": [suite for suite in suites if suite["cases"]],
         **choice(machines, catalogue),
         "tracers": tracers,
+        "names": {tracer: names.tracer_name(tracer) for tracer in tracers},
         "usual": _usual(catalogue, machines),
         "quantities": QUANTITIES,
         "chart": {

@@ -243,8 +243,9 @@ const connect = (form, data) => {
     const text = inputs.script.value.trim().replaceAll("'", "'\\''");
     const ends = ratio && Object.fromEntries(Object.entries(ratio).map(([end, value]) => [end, quantity(value, scales.TIMES)]));
     return element("div", "advise-here",
-      element("p", "", words.here, ratio ? ` ${filled(words.calibrated, ends)}` : ""),
-      element("pre", "", element("code", "", `sudo probe-effect advise -e '${text}' -- COMMAND`)));
+      element("p", "", words.here),
+      element("pre", "", element("code", "", `sudo probe-effect advise -e '${text}' -- COMMAND`)),
+      ...(ratio ? [element("p", "", filled(words.calibrated, ends))] : []));
   };
 
   // Where else there is something: machines that measured it, other tracers on this one, programs, the standard tools.

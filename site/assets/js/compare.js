@@ -7,7 +7,7 @@ import { cite } from "./files.js";
 import { element, fetched, filled, link, once, page } from "./page.js";
 import * as state from "./state.js";
 import { fillTable, savers, sorted } from "./table.js";
-import { count, interval, quantity, scales } from "./units.js";
+import { count, interval, leveled, quantity, scales } from "./units.js";
 import { start } from "./view.js";
 
 const form = document.getElementById("compare");
@@ -78,7 +78,7 @@ const connect = (data) => {
 
   // How a sentence has the second side: by what is not the same on both.
   const side = (first, second) => [
-    ...(first.tracer === second.tracer ? [] : [`with ${second.tracer}`]),
+    ...(first.tracer === second.tracer ? [] : [`with ${second.tool}`]),
     ...(first.machine === second.machine ? [] : [`on ${second.machine.label}`]),
   ].join(" ");
 
@@ -114,7 +114,7 @@ const connect = (data) => {
     const linked = ({ text, href }) => link(text, page(href));
     fillTable(live.querySelector(".table-scroll"), [
       { title: "Case", key: "case", content: ({ first }) => link(data.cases[first.case][0], page(data.cases[first.case][1])) },
-      ...(found.some(({ first }) => first.level !== null) ? [numeric("Level", "level", ({ first }) => first.level ?? "")] : []),
+      ...(found.some(({ first }) => first.level !== null) ? [numeric("Level", "level", ({ first }) => leveled(first.level))] : []),
       numeric(q === "time" ? "Ratio" : "Change", "ratio", (one) => differenceCells(one, q)[1]),   // what a phone has room for
       numeric("A", "a", ({ first }) => linked(first)),
       numeric("B", "b", ({ second }) => linked(second)),
@@ -188,7 +188,7 @@ const connect = (data) => {
     showSentences(found, words, both);
     showCases(found, values);
     draw(live.querySelector(".compare-chart"), found.map((one) => ({
-      label: [data.cases[one.first.case][0], ...(one.first.level === null ? [] : [one.first.level])].join(", "),
+      label: [data.cases[one.first.case][0], ...(one.first.level === null ? [] : [leveled(one.first.level)])].join(", "),
       outcome: one.outcome, ...relative(one, values.q),
     })));
     showTraits(a, b, found);

@@ -1,4 +1,5 @@
 // The chart of /explore/: which numbers it can show, and its specification in Vega-Lite.
+import { leveled } from "./units.js";
 import { wideScreen } from "./vega-loader.js";
 
 const mostRows = 80;             // of the chart: more is a table
@@ -19,7 +20,7 @@ export const charted = (rows, values) => {
   const isCount = values.q === "instructions";
   const several = differ(rows, machineOf);
   const names = several && differ(rows, (one) => one.tool) ? (one) => [one.tool] : () => [];
-  const label = (one) => [one.title, ...(one.level === null ? [] : [one.level]), ...names(one)].join(", ");
+  const label = (one) => [one.title, ...(one.level === null ? [] : [leveled(one.level)]), ...names(one)].join(", ");
   const series = (one) => (several ? one.machine.label : one.tool);
   const clear = rows.filter((one) => (isCount ? one.shown.value >= 1 : one.clear));
   const above = clear.filter((one) => !isLog || one.shown.value > 0);

@@ -7,7 +7,7 @@ import { element, fetched, filled, link, once, page } from "./page.js";
 import "./matrix.js";
 import * as state from "./state.js";
 import { fillTable, savers, sorted } from "./table.js";
-import { count, interval, quantity, readRate, scales, stated } from "./units.js";
+import { count, interval, leveled, quantity, readRate, scales, stated } from "./units.js";
 import { loadVega, options, wideScreen } from "./vega-loader.js";
 import { start } from "./view.js";
 
@@ -88,7 +88,7 @@ const connect = (data) => {
     inputs.case.replaceChildren(inputs.case.options[0], ...groups.filter(isOffered));
     inputs.case.value = values.suite === "all" || cases.get(values.case)?.suite === values.suite ? values.case : "";
     const known = levels({ case: inputs.case.value, suite: values.suite });
-    inputs.level.replaceChildren(inputs.level.options[0], ...known.map((level) => new Option(level, level)));
+    inputs.level.replaceChildren(inputs.level.options[0], ...known.map((level) => new Option(leveled(level), level)));
     inputs.level.value = known.includes(values.level) ? values.level : "";
     form.querySelector('[data-of="level"]').hidden = known.length === 0;
     form.querySelector('[data-of="slowdown"]').hidden = values.q !== "slowdown";
@@ -167,7 +167,7 @@ const connect = (data) => {
     const isRanked = rows.length > 1 && !differ((one) => `${one.machine.id} ${one.case} ${one.level}`) && rows.some(({ place }) => place);
     return [
       column("Case", "case", "", (one) => link(one.title, page(one.caseHref))),
-      ...(rows.some((one) => one.level !== null) ? [column("Level", "level", "align-right", (one) => one.level ?? "")] : []),
+      ...(rows.some((one) => one.level !== null) ? [column("Level", "level", "align-right", (one) => leveled(one.level))] : []),
       column("Tracer", "tracer", "", (one) => one.tool),
       ...(differ((one) => one.machine.id) ? [column("Machine", "machine", "", ({ machine }) => link(machine.label, page(machine.href)))] : []),
       column(titleOf(values), "cost", "align-right", (one) => link(one.text, page(one.href))),
@@ -220,7 +220,7 @@ const connect = (data) => {
     records = rows.map((one) => record(one, values.q));
     live.hidden = false;
     tell("machine", named(values.machine));
-    tell("tracer", values.tracer);
+    tell("tracer", values.tracer.map((one) => data.names[one]));
     fillTable(live, tableColumns(rows, values), rows, values.sort);
     const said = rows.length > 0 ? `${numbered(rows.length)} shown.` : "Nothing was measured with all of these choices.";
     message.textContent = `${told} ${said}`.trim();

@@ -27,8 +27,17 @@ const excerpt = (html) => {
   return made;
 };
 
-const entry = ({ url, meta, excerpt: html }) => element("li", "", link(meta.title, url),
-  ...(meta.section ? [" ", element("span", "search-section", meta.section)] : []), excerpt(html));
+// Of a text with sections the one that has most of the words; lists have the same sections on each page.
+const partOf = ({ url, meta, sub_results: parts }) => (/^(Costs|Sources|Results|Suites)/.test(meta.section) ? [] : parts)
+  .filter((one) => one.url !== url && !one.url.endsWith("#references-of-page"))
+  .sort((one, other) => other.locations.length - one.locations.length)[0];
+
+const entry = (found) => {
+  const part = partOf(found);
+  const { section, title } = found.meta;
+  return element("li", "", link(title, found.url), ...(section ? [" ", element("span", "search-section", section)] : []),
+    ...(part ? [element("p", "search-part", link(part.title, part.url))] : []), excerpt((part ?? found).excerpt));
+};
 
 const list = async (found, start) => {
   const pages = await Promise.all(found.slice(start, start + shownAtOnce).map((one) => one.data()));

@@ -105,10 +105,11 @@ export const span = (found, chosen) => {
   return from === to ? to : `${unit ? significant(low / unit.size, 2) : from} to ${to}`;
 };
 
-// The value beside its span: with two digits, in the unit of the span where that has one.
+// The value beside its span: with two digits, in the unit of its high end unless it would be below 0.1 of it.
 export const middle = (found, chosen) => {
-  const unit = found.low === null || found.high === null ? undefined : unitOfSpan(found, chosen);
-  return unit ? `${significant(found.value / unit.size, 2)}${gap}${unit.name}` : quantity(found.value, { ...chosen, digits: 2 });
+  const unit = found.low === null || found.high === null ? undefined : unitOf(found.high, chosen, 2);
+  const isIn = unit && (unitOfSpan(found, chosen) || Math.abs(found.value) >= leastInSpan * unit.size);
+  return isIn ? `${significant(found.value / unit.size, 2)}${gap}${unit.name}` : quantity(found.value, { ...chosen, digits: 2 });
 };
 
 // Events per second as people write them: 50k, 1.5M, 200, 1e5, 50_000, 300,000. Null for anything else, and for 50.000,
@@ -122,3 +123,6 @@ export const readRate = (text) => {
 };
 
 export const count = (value) => atPlace(value, 0);
+
+// A level of a suite: a number, or a word; "" without one.
+export const leveled = (level) => (/^\d+$/.test(level) ? count(Number(level)) : level ?? "");

@@ -49,6 +49,10 @@ export const start = (form, connect, isWanted) => {
   const others = offerOthers(form, message, isWanted, (machine) => run(({ take }) => take(machine)));
   form.addEventListener("input", ({ target }) => { if (target.name) run(({ act }) => act(target)); });
   form.addEventListener("submit", (event) => event.preventDefault());
-  if (isGiven(form)) run(({ restore }) => restore());
+  if (isGiven(form)) {
+    // What an address asks for may be far below.
+    if (form.getBoundingClientRect().top > innerHeight) form.scrollIntoView();
+    run(({ restore }) => restore());
+  }
   return { run, others };
 };

@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from probe_effect import units
 from probe_effect.model import Estimate
@@ -23,6 +23,7 @@ LEGEND_LINE = 14  # the height of a line of the legend, in pixels
 LONG_LABEL = 36  # characters from which two legend entries do not fit side by side
 FEW_SERIES = 2  # more have their names beside the dots, if these are short
 FEW_DECADES, MANY_DECADES = 2e2, 2e4  # spans of a logarithmic axis up to which more than the powers of ten fit on it
+APART = {"labelOverlap": "greedy", "labelSeparation": 8}  # of ticks: no label touches the next
 WIDE_RANGE = 30  # from this ratio of largest to smallest, a linear axis would hide the small ones
 # Where a dot has its value as a reader sees it, and without its range; the table has the numbers.
 TEXT, SHORT_TEXT = "cost", "value"
@@ -76,7 +77,7 @@ def dot_chart(
         series: their order, where it is not that of the dots; those without a value are left out. Series that are no
             tracers have colours and shapes by it.
     """
-    written = [quantity.written(dot.cost) for dot in dots]
+    written: list[Any] = units.in_one_unit([quantity.written(dot.cost) for dot in dots])
     rows = tuple(
         {"label": dot.label, "series": dot.series, **dict(zip(quantity.columns, dot.cost, strict=True))} for dot in dots
     )
@@ -103,13 +104,13 @@ def _scale_and_axis(quantity: DotQuantity, values: Sequence[Spec], layout: Layou
     ends = [value[column] for value in values for column in quantity.columns if value[column] is not None]
     if min(ends) <= 0 or max(ends) / min(ends) <= WIDE_RANGE:
         form = ",~r" if quantity.reference is not None else ",.0f"
-        axis = {"format": form, "tickCount": theme.sizes("dots", layout)["ticks"]}
+        axis = {**APART, "format": form, "tickCount": theme.sizes("dots", layout)["ticks"]}
         return {"nice": True, "domain": [min(*ends, 0), max(ends) * 1.05]}, axis
     low, high = min(ends) / 1.3, max(ends) * 1.3
     few: tuple[int, ...] = (1, 3) if high / low < FEW_DECADES else (1,)
     steps = (1, 2, 5) if layout == "wide" and high / low < MANY_DECADES else few
     ticks = [step * 10.0**power for power in range(-1, 9) for step in steps]
-    axis = {"format": ",~r", "values": [tick for tick in ticks if low <= tick <= high]}
+    axis = {**APART, "format": ",~r", "values": [tick for tick in ticks if low <= tick <= high]}
     return {"type": "log", "nice": False, "domain": [low, high]}, axis
 
 

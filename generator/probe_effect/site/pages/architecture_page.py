@@ -191,7 +191,7 @@ def _executed(
     found: Matrix, case: str, own: Sequence[tuple[Number, AddedPath]], kernels: Mapping[str, str]
 ) -> Iterator[Part]:
     called, newest = [kernels[column_of(number).kernel] for number, _ in own], own[-1][1]
-    yield say("On {} with {}: {}.", called[-1], plain_tracer(found), instructions.sentence(newest))
+    yield say("On {} with {}. {}.", called[-1], plain_tracer(found), instructions.sentence(newest))
     yield parts.icicle(_drawing(found, case))
     by_purpose = [path.by_purpose() for _, path in own]
     rows: list[Sequence[object]] = []

@@ -280,7 +280,7 @@ def not_measured(measured: Sequence[Number]) -> list[str]:
     )
     for reason, own in reasons.items():
         machines = instructions.listed(dict.fromkeys(names.machine_name(one.submission) for one in own))
-        tracers = instructions.listed(dict.fromkeys(one.tracer for one in own))
+        tracers = instructions.listed(dict.fromkeys(names.tracer_name(one.tracer) for one in own))
         said.append(f"{machines}, with {tracers}: {reason.rstrip('.')}.")
     return said
 

@@ -55,7 +55,7 @@ def cite_release(one: Release, catalogue: Catalogue) -> Citation:
 
 def cite_number(one: Number, catalogue: Catalogue) -> Citation:
     view, run = view_of_submission(one.submission, catalogue), one.submission
-    level = f", level {one.level}" if one.level is not None else ""
+    level = f", level {names.level(one.level)}" if one.level is not None else ""
     title = f"{view.cited}: {one.title}{level}, {names.tool_with_version(one)}, {names.machine_name(run)}"
     value = view.value(one) if one.is_known else one.status
     return cite(Subject(one.id, title, addresses.number(one), run.date, value, _made(run)), catalogue.edition)

@@ -13,7 +13,7 @@ from probe_effect.compare.agreement import CountedOrder, Order, Pairing
 from probe_effect.compare.comparison import Comparison, expected_by_chance, outcomes, ranked
 from probe_effect.model import Estimate
 from probe_effect.numbers.index import grouped_by
-from probe_effect.numbers.names import at_level, machine_name
+from probe_effect.numbers.names import at_level, machine_name, tracer_name
 from probe_effect.numbers.published import DERIVED_MARK, PUBLISHED_MARK
 from probe_effect.numbers.submission import Number, Submission
 from probe_effect.numbers.trends import MIN_PAIRS, Correlation
@@ -28,7 +28,8 @@ WORDS: dict[str, Any] = beside(__file__, "outcomes")["time"]  # the parts of the
 def between_submissions(found: Comparison, called: Callable[[Submission], str] = attrgetter("id")) -> str:
     """The sentence on one case and tracer in two submissions, each as a page calls it."""
     first, second = (called(one.submission) for one in (found.first, found.second))
-    return sentence(found, f"{instructions.subject(found.second)} with {found.second.tracer}", "in", first, second)
+    subject = f"{instructions.subject(found.second)} with {tracer_name(found.second.tracer)}"
+    return sentence(found, subject, "in", first, second)
 
 
 def sentence(found: Comparison, subject: str, place: str, first: str, second: str) -> str:
@@ -80,8 +81,8 @@ def ranking(measurements: Iterable[Number], where: str) -> str | None:
     ranks = ranked(measurements)
     if len(ranks) < 2:
         return None
-    first = [one.tracer for one, rank in ranks if rank.first == 1]
-    last = [one.tracer for one, rank in ranks if rank.last == len(ranks)]
+    first = [tracer_name(one.tracer) for one, rank in ranks if rank.first == 1]
+    last = [tracer_name(one.tracer) for one, rank in ranks if rank.last == len(ranks)]
     if len(first) == len(ranks):
         return f"On {where} the {len(ranks)} tracers show no difference: all their intervals overlap."
     lowest, highest = (

@@ -84,10 +84,10 @@ def _machines(machines: Sequence[Sequence[Submission]]) -> list[Part]:
             alike = [one.baseline.value for one in submissions if one.baseline and one.suite == shown.suite]
             baseline = Pieces.joined(dict.fromkeys(units.duration(end, 2) for end in (min(alike), max(alike))), " to ")
         kind = say("{}{}", parts.tier(newest.document), say(", {} runs", runs) if many and runs > 1 else "")
-        suites = ", ".join(dict.fromkeys(one.suite for one in submissions))
+        suites = len({one.suite for one in submissions})
         floor = units.duration(shown.noise_floor_ns, 2)
         rows.append((links.machine(newest), kind, newest.date, suites, baseline, floor, shown.grade))
-    heads = columns("machine", "kind", "newest-run", "suites", "baseline", "noise-floor", "grade")
+    heads = columns("machine", "kind", "newest-run", "suites-run", "baseline", "noise-floor", "grade")
     return [Table(heads, rows) if rows else "No machine has been submitted yet."]
 
 
@@ -243,6 +243,9 @@ def _wanted(catalogue: Catalogue) -> Iterator[Part]:
     def suite(name: str) -> Markup:
         return links.suite(name, catalogue.by_suite[name].suite.title)
 
+    def taking(name: str) -> str:
+        return f"{minutes[name]}{units.GAP}min" if name in minutes else ""
+
     def cases(some: Iterable[Case]) -> Markup:
         return listed(links.case(one.id, catalogue.titles[one.id]) for one in some)
 
@@ -250,16 +253,16 @@ def _wanted(catalogue: Catalogue) -> Iterator[Part]:
         yield Heading("Machines")
         heads = columns("machine", "lacking-cases", "lacking-first", "begin-with", "run-minutes")
         rows: list[Sequence[object]] = [
-            (one.words, one.number, one.number_first or "", suite(one.suite), minutes.get(one.suite, ""))
-            for one in kinds
+            (one.words, one.number, one.number_first or "", suite(one.suite), taking(one.suite)) for one in kinds
         ]
         yield Table(heads, rows)
         alike = grouped_by((one for one in kinds if one.probes), lambda one: tuple(one.probes))
         first = sorted((probes, "; ".join(one.words for one in own)) for probes, own in alike.items())
-        yield Items([say("First times of {}: {}.", ", ".join(probes), words) for probes, words in first])
+        items = [say("{}: {}.", words, ", ".join(probes).replace("-", " ")) for probes, words in first]
+        yield from parts.fold("Which probes would be timed there for the first time", Items(items))
     if untimed:
         yield Heading("Cases that no machine has timed")
-        rows = [(suite(name), cases(some), minutes.get(name, "")) for name, some in untimed.items()]
+        rows = [(suite(name), cases(some), taking(name)) for name, some in untimed.items()]
         yield Table(columns("suite", "wanted-cases", "run-minutes"), rows)
     if kernels:
         yield Heading("Kernels that were counted, and not timed")

@@ -118,7 +118,7 @@ def _kernels(suite: Suite, case_id: str, catalogue: Catalogue) -> list[Part]:
         for row, tracer in product(found.rows, found.tracers):
             counts = [instructions.cell(one) if one and one.is_sound else "" for one in found.line(row, tracer)]
             if any(counts):
-                rows.append([bracketed(instructions.short(tracer), row.level), *counts])
+                rows.append([bracketed(instructions.short(tracer), names.level(row.level)), *counts])
         architecture = of_data(names.architecture(found.architecture), "left")
         heads = (architecture, *map(of_data, kernel_names(found.kernels).values()))
         tables += [Table(heads, rows)] if rows else []

@@ -156,7 +156,7 @@ def sentence(path: AddedPath) -> str:
         return "An event adds no instructions"
     parts = [(name, one.instructions) for name, one in path.by_purpose().items() if one.instructions > 0]
     named = [f"{units.percent(own / whole)} {name}" for name, own in parts[:MOST_NAMED] if name != OTHER]
-    return f"Of {whole} instructions that an event adds: {'; '.join(named)}"
+    return f"Of {units.count(whole)} instructions that an event adds: {'; '.join(named)}"
 
 
 def kinds(path: AddedPath) -> str:
@@ -244,7 +244,8 @@ def _placed(
     if width < LEAST_WIDTH:
         return
     name = plain(stack[-1]) if stack else "event"
-    said = f"{name}: {below} instructions" + (f", {own} of them its own" if own < below else "")
+    said = f"{name}: {units.count(below)} instructions"
+    said += f", {units.count(own)} of them its own" if own < below else ""
     place = "program" if purpose_of(name) == "the program" else "kernel"
     yield Box(len(stack) - above, round(left, 2), round(width, 2), name, place, said)
     for child in _children(tree, stack):

@@ -19,7 +19,19 @@ from probe_effect.site.charts.dots import Dot, cost_chart
 from probe_effect.site.charts.slowdown import CostLine, LadderRung, ladder_chart, slowdown_chart
 from probe_effect.site.charts.theme import Chart
 from probe_effect.site.pages import comparison, instructions, links, parts
-from probe_effect.site.pages.parts import Heading, Items, Part, Pieces, Table, columns, fold, fragment, of_data, section
+from probe_effect.site.pages.parts import (
+    Heading,
+    Items,
+    Link,
+    Part,
+    Pieces,
+    Table,
+    columns,
+    fold,
+    fragment,
+    of_data,
+    section,
+)
 from probe_effect.site.pages.text import link, safe, say
 
 SCALES = {
@@ -143,7 +155,8 @@ def _tables(catalogue: Catalogue) -> Iterator[Part]:
                 cells = {one.reply.number.submission.machine: one.cell(scale) for one in steps}
                 everywhere = span(catalogue, rung)
                 ends = [units.span(everywhere.time, scale), f" ({everywhere.machines})"] if everywhere else []
-                rows.append((rung.words, Pieces(ends), *(cells.get(machine, "") for machine in of_machines)))
+                name = Link(rung.words, f"#={rung.id}")
+                rows.append((name, Pieces(ends), *(cells.get(machine, "") for machine in of_machines)))
         yield from section(group, Table(heads, rows) if rows else None)
     yield from section("Other kinds of machine", *others)
 
@@ -162,7 +175,7 @@ def _home(catalogue: Catalogue) -> Iterator[Part]:
     for cost in HOME:
         if whole := span(catalogue, cost):
             time, by = units.span(whole.time, units.DURATION), f", {cost.by}" if cost.by else ""
-            words = link(cost.words, "/ladder/#each-time")
+            words = link(cost.words, f"/ladder/#{cost.id if cost.is_rung else 'each-time'}")
             costs.append(say("{}: **{}** on {} machines{}", words, time, whole.machines, by))
     yield Items(costs)
 
@@ -184,18 +197,22 @@ def _versus(catalogue: Catalogue) -> Iterator[Part]:
         usual, *others = machine.tools
         pairs = ((tracer, between_tracers(machine, usual, tracer)) for tracer in others)
         for place, (tracer, compared) in enumerate((tracer, found) for tracer, found in pairs if found):
-            title = f"{machine.tools[tracer]} against {usual}"
-            summed = say("On {}. {}", machine.label, comparison.summary(compared, f"with {tracer}"))
+            sides = names.tracer_name(usual), names.tracer_name(tracer)
+            title = f"{machine.tools[tracer]} against {sides[0]}"
+            summed = say("On {}. {}", machine.label, comparison.summary(compared, f"with {sides[1]}"))
             level = ["Level"] if any(one.first.level is not None for one in compared) else []
             rows = []
             for one in compared:
-                case, levels = links.case(one.first.case, one.first.title), (one.first.level for _ in level)
+                case, levels = (
+                    links.case(one.first.case, one.first.title),
+                    (names.level(one.first.level) for _ in level),
+                )
                 costs = (links.number(side, "cost", cost(side)) for side in (one.first, one.second))
                 rows.append((case, *levels, *costs, *comparison.cells(one)))
-            heads = map(of_data, (*level, usual, tracer, "Difference", "Ratio"))
+            heads = map(of_data, (*level, *sides, "Difference", "Ratio"))
             table = Table([of_data("Case", "left"), *heads, of_data("Outcome", "left")], rows)
             refused = ((one, instructions.subject(one.first)) for one in compared if one.reason)
-            why = Items([comparison.sentence(*pair, "with", usual, tracer) for pair in refused])
+            why = Items([comparison.sentence(*pair, "with", *sides) for pair in refused])
             yield from fold(title, summed, table, why) if place else (Heading(title), summed, table, why)
 
 

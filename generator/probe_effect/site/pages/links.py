@@ -28,9 +28,9 @@ def count(one: Number | None) -> object:
     return number(one, "instructions", instructions.cell(one))
 
 
-def case(case_id: str, title: object, detail: object = None) -> Markup:
-    """A case by its title, with a level or a tracer in brackets where there is one."""
-    return bracketed(link(title, addresses.case(case_id)), detail)
+def case(case_id: str, title: object, level: str | None = None) -> Markup:
+    """A case by its title, with a level in brackets where there is one."""
+    return bracketed(link(title, addresses.case(case_id)), names.level(level))
 
 
 def run(submission: Submission) -> Markup:

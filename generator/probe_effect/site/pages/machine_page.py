@@ -99,7 +99,7 @@ def _chart(suite: str, history: History, catalogue: Catalogue) -> Chart | None:
         return None
     # Of too many rows those with a change are drawn, each at its place in the order of cases.
     in_order = sorted(compared, key=lambda one: one.second.key.order)
-    by_row = grouped_by(in_order, lambda one: f"{with_level(one.second)}, {one.second.tracer}")
+    by_row = grouped_by(in_order, lambda one: f"{with_level(one.second)}, {names.tracer_name(one.second.tracer)}")
     kept = sorted(by_row, key=lambda row: not any(one.is_clear for one in by_row[row]))[:MOST_ROWS]
     drawn = ((row, one) for row, own in by_row.items() for one in own if row in kept)
     dots = [Dot(row, newest[one.second.submission.id], one.ratio) for row, one in drawn if one.ratio]

@@ -46,7 +46,7 @@ def write_all(submission: Submission, catalogue: Catalogue) -> bytes:
 def _write(one: Number, table: BlockTable, catalogue: Catalogue, withdrawn: Mapping[str, object]) -> dict[str, object]:
     submission = one.submission
     view = view_of_submission(submission, catalogue)
-    said, level = sentence(one, view), "" if one.level is None else f", level {one.level}"
+    said, level = sentence(one, view), "" if one.level is None else f", level {names.level(one.level)}"
     front = {
         "title": f"{one.title} with {names.tool_with_version(one)}{level}",
         "kind": "number",

@@ -141,6 +141,13 @@ class Group(NamedTuple):
 AS_PRINTED = frozenset({"value", "printed", "usual-rate"})
 """Columns of several quantities, or of figures as others printed them, which have no unit in common."""
 
+WORDS_OF_IDS: Mapping[str, Callable[[str], str]] = {
+    "level": names.level,
+    "tracer": names.tracer_name,
+    **dict.fromkeys(("probe", "action"), lambda one: one.replace("-", " ")),
+}
+"""What readers see in the place of the ids in a column."""
+
 WHERE_COUNTED = frozenset({"expected", "seen", "lost"})
 """Columns of the runs that counted events; where all of these runs say the same, it is said once."""
 
@@ -189,7 +196,8 @@ class Table:
     def shown(self) -> tuple[Markup, Self]:
         """A sentence of what all rows say, and the table without it: one unit a column, and each cell Markdown."""
         cells = [row for row in self.rows if not isinstance(row, Group)]
-        by_column = list(zip(*cells, strict=True)) or [()] * len(self.columns)
+        ids = list(zip(*cells, strict=True)) or [()] * len(self.columns)
+        by_column = [_in_words(head, own) for head, own in zip(self.columns, ids, strict=True)]
         texts = [_texts(head, own) for head, own in zip(self.columns, by_column, strict=True)]
         once = [self._said_once(at, own, texts[at]) for at, own in enumerate(by_column)]
         left = [at for at, text in enumerate(once) if text is None]
@@ -224,9 +232,14 @@ def _head(label: str, column: str) -> Markup:
     return link(label, addresses.column(column)) if column else escape(label)
 
 
+def _in_words(one: TableColumn, cells: Sequence[object]) -> Sequence[object]:
+    words = WORDS_OF_IDS.get(one.id)
+    return [words(cell) if type(cell) is str else cell for cell in cells] if words else cells
+
+
 def _aligned(one: TableColumn, texts: Sequence[Markup]) -> TableColumn:
     """The column; one of levels that are names and no numbers begins at the left."""
-    has_names = one.id == "level" and not all(text.isdecimal() for text in texts if text)
+    has_names = one.id == "level" and not all(text.replace(units.GROUP, "").isdecimal() for text in texts if text)
     return replace(one, align="left") if has_names else one
 
 

@@ -24,6 +24,13 @@ from probe_effect.site.pages.parts import Heading, Items, Part, Table, chart, co
 from probe_effect.site.pages.text import listed, say, together
 
 CHART, SCRIPTS_CHART, SAMPLES_CHART = "does-it-hold", "scripts-hold", "samples-hold"
+KINDS = {
+    "plain": "counts, stores or filters",
+    "stack": "takes stacks",
+    "print": "prints each event",
+    "stop": "stops the program",
+    "sample": "samples",
+}
 TITLES = {
     CHART: "Slowdown of real programs, predicted and measured",
     SCRIPTS_CHART: "Slowdown by whole scripts",
@@ -108,7 +115,7 @@ def _spread(found: Evidence) -> Iterator[Part]:
         middle, low, high = (_times(end) for end in one.ratio)
         ends, tested = f"{low} to {high}{'' if one.is_own else ' (all kinds)'}", coverage(found, kind)
         pairs, inside = (one.measured, one.pairs, one.clear), units.percent(tested.inside_ratio)
-        rows.append((one.kind, ends, middle, *pairs, one.machines, tested.tested, inside))
+        rows.append((KINDS[one.kind], ends, middle, *pairs, one.machines, tested.tested, inside))
     if not rows:
         return
     heads = columns("script-kind", "program-range", MEDIAN, "traced-pairs", "predicted-pairs", "clear-pairs")

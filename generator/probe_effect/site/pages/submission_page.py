@@ -118,16 +118,19 @@ def untraced(submission: Submission) -> Iterator[Markup]:
         means = "that is the noise floor, and a cost below it is no difference"
         yield say("Baseline against baseline leaves {} possible: {}.", units.duration(floor_ns, 2), means)
     if apart_ns := submission.equal_runs_ns:
-        yield say("Two single untraced runs differ by up to {}, in 95 % of the pairs.", units.duration(apart_ns, 2))
+        yield say(
+            "Two single untraced runs differ by up to {}, in 95\u00a0% of the pairs.", units.duration(apart_ns, 2)
+        )
 
 
 def _remarks(one: Number, quantity: str) -> Iterator[Markup]:
+    tracer = names.tracer_name(one.tracer)
     if one.faults and not one.is_time:
         said = "{} {}, {}: neither ranked nor compared, because {}."
-        yield say(said, instructions.FLAG, one.title, one.tracer, "; ".join(one.faults))
+        yield say(said, instructions.FLAG, one.title, tracer, "; ".join(one.faults))
     if one.note:
-        level = f", {one.level}" if one.level else ""
-        yield say("{}, {}{}: {}", link(one.title, addresses.number(one, quantity)), one.tracer, level, one.note)
+        level = f", {names.level(one.level)}" if one.level else ""
+        yield say("{}, {}{}: {}", link(one.title, addresses.number(one, quantity)), tracer, level, one.note)
 
 
 def with_numbers(submission: Submission) -> list[Number]:
@@ -183,7 +186,7 @@ def _suite_parts(folder: SuiteFolder, catalogue: Catalogue, cases: Table) -> Ite
     workload = listed([link(program.name, f"/scripts/{suite.id}/workload/{program.name}"), *headers])
     facts: dict[object, object] = {"One operation": suite.workload.operation, "Workload": workload}
     if suite.factor:
-        levels = (suite.factor.title, ", ".join(map(str, suite.factor.levels)), suite.factor.meaning)
+        levels = (suite.factor.title, ", ".join(map(names.level, suite.levels)), suite.factor.meaning)
         facts["What varies"] = say("{}: {}; {}", *levels)
     yield Table.of_facts({**facts, "Version": suite.version})
     where = "in an emulated machine, and nowhere else" if spoils else "with every tracer that is there"

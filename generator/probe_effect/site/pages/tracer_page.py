@@ -66,10 +66,15 @@ def _suite(catalogue: Catalogue, folder: SuiteFolder, tool: str, reference: Subm
         return section(suite.title, say("{}: {}.", listed(cases), where) if cases else None, level=3)
     versions = {tracer: version for one in catalogue.timed for tracer, version in one.document.tools.items()}
     heads = [of_data(names.tool(tracer, versions.get(tracer))) for tracer in tracers]
-    cells = ([main.cell(row[tracer]) if tracer in row else "" for tracer in tracers] for row in rows.values())
-    table = [(case, *own) for case, own in zip(cases, cells, strict=True)]
+    table, missing = [], []
+    for linked, row in zip(cases, rows.values(), strict=True):
+        if any(one.is_known for one in row.values()):
+            table.append((linked, *(main.cell(row[tracer]) if tracer in row else "" for tracer in tracers)))
+        else:
+            missing.append(linked)
     head = parts.column("case", f"{main.head.label}, by case")
-    return section(suite.title, Table([head, *heads], table), level=3)
+    left_out = say("Without a number there: {}.", listed(missing)) if missing else None
+    return section(suite.title, Table([head, *heads], table), left_out, level=3)
 
 
 def _is_of(one: Number, tool: str) -> bool:

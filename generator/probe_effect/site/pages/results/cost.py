@@ -29,7 +29,7 @@ from probe_effect.site.pages.results.view import CaseResults, NumberColumn, Resu
 from probe_effect.site.pages.text import bracketed, coded, link, listed, say, together
 from probe_effect.store.suite_file import Case, Suite
 
-INTERVALS = "An interval holds what the next run finds, in 95 % of cases."
+INTERVALS = "An interval holds what the next run finds, in 95\u00a0% of cases."
 
 
 def said(number: Number) -> str:
@@ -175,7 +175,7 @@ def counted(suite: Suite, case: Case, catalogue: Catalogue) -> Iterator[Part]:
         rows: list[list[object]] = []
         for row, tracer in product(found.rows, found.tracers):
             if found.along_kernels(row, tracer):
-                rows.append([bracketed(instructions.short(tracer), row.level)])
+                rows.append([bracketed(instructions.short(tracer), names.level(row.level))])
                 for one in found.line(row, tracer):
                     own = [part for ids, mark in marks if one and one.id in ids for part in (" ", mark)]
                     rows[-1].append(Pieces([links.number(one, "instructions", written(one)), *own]))

@@ -51,7 +51,7 @@ def sentence(found: Sequence[Number], titles: Mapping[str, str]) -> str | None:
         return said
     most, slowdown = max(visible, key=lambda item: item[1].value)
     longest = units.interval(slowdown, units.SHARE)
-    at_level = f" ({most.level})" if most.level else ""
+    at_level = f" ({names.level(most.level)})" if most.level else ""
     title, tool = titles.get(most.case, most.case), names.tool_with_version(most)
     return f"{said} The most is {longest}, by “{title}”{at_level} with {tool}."
 

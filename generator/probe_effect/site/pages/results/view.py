@@ -259,7 +259,8 @@ class CaseResults:
     def labels(self) -> dict[tuple[str, str], str]:
         machines, keys = self.machines, [(one.submission.machine, one.tracer) for one in self.measured]
         is_alone = len(machines) == 1
-        return {(machine, tracer): tracer if is_alone else f"{tracer}, {machines[machine]}" for machine, tracer in keys}
+        words = {tracer: names.tracer_name(tracer) for _, tracer in keys}
+        return {(at, one): words[one] if is_alone else f"{words[one]}, {machines[at]}" for at, one in keys}
 
     def table(self, columns: Sequence[NumberColumn], note: object = "") -> list[Part]:
         rows = [one for one in self.measured if one.is_known]
