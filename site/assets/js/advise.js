@@ -8,7 +8,7 @@ import { limits, predict, recommendation as advice } from "./prediction.js";
 import { nearest, spreadOf, together, tracerOf, widened } from "./script-cost.js";
 import { connect as connectReader, ScriptError } from "./script-reader.js";
 import * as state from "./state.js";
-import { scales, interval, middle, span, quantity, stated, readRate, gap } from "./units.js";
+import { scales, interval, middle, significant, span, quantity, stated, readRate, gap } from "./units.js";
 
 const mostProbes = 50;
 const mostAddress = 1500;                     // of a script in the page's address
@@ -241,7 +241,7 @@ const connect = (form, data) => {
   const here = () => {
     const { calibrated_ratio: ratio } = data;
     const text = inputs.script.value.trim().replaceAll("'", "'\\''");
-    const ends = ratio && Object.fromEntries(Object.entries(ratio).map(([end, value]) => [end, quantity(value, scales.TIMES)]));
+    const ends = ratio && Object.fromEntries(Object.entries(ratio).map(([end, value]) => [end, significant(value, 2)]));
     return element("div", "advise-here",
       element("p", "", words.here),
       element("pre", "", element("code", "", `sudo probe-effect advise -e '${text}' -- COMMAND`)),

@@ -164,7 +164,7 @@ def _measured(pairings: Sequence[Pairing], source: PublishedSource) -> Iterator[
         means = "is 1 where published and measured costs are in one order, and −1 in the opposite one"
         yield Heading("Do both order the cases alike?", 3)
         yield f"{comparison.extent(of_platforms)} Kendall’s rank correlation {means}."
-        on, over = ("on", "Measured here on"), ("correlation", "On all machines and versions")
+        on, over = ("on", "Measured here on"), ("correlation", "Over all machines and versions")
         yield Table(columns("published-on", on, "with", "pairs", "correlation", "chance", over), rows)
 
 
